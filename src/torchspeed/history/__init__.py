@@ -1,0 +1,1 @@
+"""The tracked results as series over commits: read, compare, find changes."""
