@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _API_VERSION = 2
+_MOST_CASES = 100_000  # of one benchmark: more is damage, and would fill the memory
 
 
 class DamagedError(Exception):
@@ -85,12 +86,15 @@ class ResultFile:
             hash(decoded)
         except TypeError as error:
             raise DamagedError("its params are no lists of texts") from error
+        count = math.prod(map(len, decoded))
+        if count > _MOST_CASES:
+            raise DamagedError(f"its params make {count} cases")
         version = cells.get("version")
         return Row(
             params=decoded,
             version=version if isinstance(version, str) else None,
             cells=cells,
-            count=math.prod(map(len, decoded)),
+            count=count,
         )
 
 

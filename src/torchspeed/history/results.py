@@ -174,7 +174,11 @@ class _Loader:
                 )
 
     def _load_machine(self, folder: Path) -> None:
-        files = sorted(folder.iterdir())
+        try:
+            files = sorted(folder.iterdir())
+        except OSError as error:
+            self._problem(folder, f"it cannot be read: {error.strerror}")
+            return
         result_files = [f for f in files if f.suffix == ".json" and f.name != "machine.json"]
         sidecars = {f.name for f in files if f.name.endswith(outcomes.SUFFIX)}
         machine_file = folder / "machine.json"
