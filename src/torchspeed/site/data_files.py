@@ -8,12 +8,18 @@ from typing import Any
 
 from torchspeed.history.records import Point
 from torchspeed.site import names
+from torchspeed.site.matrix import family
 from torchspeed.site.scripts import json_bytes, script
 from torchspeed.site.standing import Change, Standing, Standings
 
 FORMAT = 1
 BLOCK = 32
 """Commits in a block of revisions: Changes loads two of them."""
+
+RULES = {"min_effect": 0.015, "noise_factor": 3, "news": 30}
+"""What the script decides with, so that page and script decide alike: a change between
+two revisions counts beyond `min_effect` (relative) and `noise_factor` times the series'
+noise; a step is coloured for so many commits."""
 
 Row = dict[str, Any]
 
@@ -61,8 +67,10 @@ def index_data(
         "generated": generated,
         "project": project,
         "block": BLOCK,
+        "baseline": baseline(standings),
+        "rules": RULES,
         "commits": [
-            [commit.hash, commit.date, commit.subject, list(commit.tags)]
+            [commit.hash, commit.date, commit.subject, list(commit.tags), commit.position]
             for commit in standings.history.commits
         ],
         "machines": [{"name": one.name, "facts": one.facts} for one in standings.machines],
@@ -92,6 +100,7 @@ def index_data(
                 "name": one.name,
                 "slug": names.slug(one.name),
                 "metric": metric_of.get(one.name),
+                "group": family(one),
                 "param_names": list(one.param_names),
             }
             for one in standings.benchmarks
@@ -147,6 +156,17 @@ def index_data(
         "figures": list(figures),
         "asv": asv,
     }
+
+
+def baseline(standings: Standings) -> int | None:
+    """Commit index that things are compared with unless a person says otherwise.
+
+    The newest tagged commit that was measured before the newest one, else the
+    first that was measured.
+    """
+    measured = sorted({index for one in standings.measured.values() for index in one})
+    tagged = [index for index in measured[:-1] if standings.history.commits[index].tags]
+    return tagged[-1] if tagged else next(iter(measured), None)
 
 
 def change_id(standings: Standings, change: Change) -> str:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchspeed.history.records import Environment, Machine
+from torchspeed.history.records import Benchmark, Environment, Machine
 from torchspeed.site.standing import Metric, Standing, Standings
 
 _COLUMN_LABELS = ("device", "pass", "mode")
+_ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
+"""Labels that a row's details need not repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A device, a pass and a mode, as far as the benchmarks have them."""
+
+    name: str
+    mark: str
+    """CSS classes that give it its hue (device) and dash (pass)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +27,9 @@ class Row:
 
     family: str
     """The suite it comes from: ``time series``."""
-    name: str
+    model: str
+    details: str
+    """Its other parameters: ``batch 5``."""
     cells: tuple[tuple[Standing, ...], ...]
     """For each column the series that belong there: mostly one, or none."""
 
@@ -26,7 +39,7 @@ class Matrix:
     """All series of one metric in one place."""
 
     metric: Metric
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
 
@@ -92,15 +105,16 @@ def _matrix(metric: Metric, rows: list[Standing]) -> Matrix:
         {_column(row) for row in members if row.points or row.status != "skipped"},
         key=_as_they_run,
     )
-    table: dict[tuple[str, str], dict[tuple[str, ...], list[Standing]]] = {}
+    table: dict[tuple[str, str, str], dict[tuple[str, ...], list[Standing]]] = {}
     for row in members:
-        table.setdefault((_family(row), _name(row)), {}).setdefault(_column(row), []).append(row)
+        name = (family(row.benchmark), row.model, _details(row))
+        table.setdefault(name, {}).setdefault(_column(row), []).append(row)
     return Matrix(
         metric,
-        tuple(" · ".join(filter(None, column)) for column in shown),
+        tuple(Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown),
         tuple(
-            Row(family, name, tuple(tuple(cells.get(column, ())) for column in shown))
-            for (family, name), cells in sorted(table.items())
+            Row(*name, tuple(tuple(cells.get(column, ())) for column in shown))
+            for name, cells in sorted(table.items())
             if any(cells.get(column) for column in shown)
         ),
     )
@@ -116,20 +130,24 @@ def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
     return (device, direction != "forward", column)
 
 
-def _family(row: Standing) -> str:
-    return row.benchmark.name.partition(".")[0].replace("_", " ")
+def family(benchmark: Benchmark) -> str:
+    """The suite that a benchmark belongs to, as a heading: ``time series``."""
+    return benchmark.name.partition(".")[0].replace("_", " ")
 
 
-def _name(row: Standing) -> str:
-    labels = row.series.case.labels
-    model = labels.get("model")
-    first = model if model else row.benchmark.name.partition(".")[2]
-    rest = [
+def mark(device: str, direction: str) -> str:
+    """CSS classes of a device and a pass: its hue and its dash."""
+    hue = device if device in {"cpu", "cuda", "mps", "xpu"} else "other"
+    dash = direction if direction in {"forward", "backward"} else "none"
+    return f"dev-{hue} pass-{dash}"
+
+
+def _details(row: Standing) -> str:
+    return " · ".join(
         f"{key} {value}"
-        for key, value in labels.items()
-        if key != "model" and key not in _COLUMN_LABELS
-    ]
-    return " · ".join([first, *rest])
+        for key, value in row.series.case.labels.items()
+        if key not in _ELSEWHERE
+    )
 
 
 def _release(version: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from torchspeed.history.records import Benchmark, Environment, Series
+from torchspeed.history.records import Environment, Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
@@ -50,19 +50,3 @@ def environment_label(environment: Environment) -> str:
 def series_id(series: Series, environment: str) -> str:
     """Name of a series in addresses; `environment` is its environment's id."""
     return f"{series.machine}/{environment}/{series.case.name}"
-
-
-def metric_label(benchmark: Benchmark) -> str:
-    """What the figure is, for people: ``time``, ``peak memory``, ``macs``."""
-    if benchmark.type == "time":
-        return "time"
-    if benchmark.type == "peakmemory":
-        return "peak memory"
-    function = benchmark.name.rpartition(".")[2]
-    words = [word for word in function.split("_") if word]
-    if words and words[0] in {"track", "mem", "cputime", "instructions"}:
-        kind, words = words[0], words[1:]
-        if kind != "track":
-            words = [{"mem": "memory", "cputime": "CPU time"}.get(kind, kind), *words]
-    words = [word for word in words if word not in {"forward", "backward"}]
-    return " ".join(words) or benchmark.type

@@ -13,7 +13,8 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from torchspeed.site import names, quantities
-from torchspeed.site.matrix import places
+from torchspeed.site.data_files import RULES
+from torchspeed.site.matrix import mark, places
 from torchspeed.site.sparkline import sparkline
 from torchspeed.site.standing import Change, Standing, Standings
 
@@ -54,6 +55,8 @@ def render_page(
         instant=_instant,
         factor=_factor,
         timeline=_timeline_address,
+        css=_class,
+        mark=_mark,
         sparkline=sparkline,
     )
     commits = standings.history.commits
@@ -78,12 +81,26 @@ def render_page(
         new, old = commits[change.commit].hash, commits[change.previous].hash
         return f"#/changes?rev={new[:12]}&base={old[:12]}"
 
+    newest = max((one[-1] for one in standings.measured.values() if one), default=None)
+
+    def is_news(change: Change) -> bool:
+        return newest is not None and newest - change.commit < RULES["news"]
+
+    found = places(standings)
+
     page = templates.get_template("index.html").render(
         policy=POLICY,
         standings=standings,
-        places=places(standings),
+        places=found,
         commits=commits,
-        newest=max((max(one) for one in standings.measured.values() if one), default=None),
+        newest=newest,
+        is_news=is_news,
+        headline=[
+            mean
+            for mean in standings.means
+            if mean.metric.unit == "seconds"
+            and (mean.machine, mean.environment) == (found[0].machine.name, found[0].environment)
+        ],
         short=short,
         commit_link=commit_link,
         name_of=name_of,
@@ -102,7 +119,20 @@ def render_page(
 
 
 def _timeline_address(row: Standing) -> str:
-    return "#/timeline?s=" + quote(row.id, safe="")
+    machine, environment = row.series.machine, names.environment_id(row.environment)
+    parts = {"s": row.series.case.name, "m": machine, "e": environment}
+    return "#/timeline?" + "&".join(
+        f"{key}={quote(value.encode('utf-8', 'replace'), safe='')}" for key, value in parts.items()
+    )
+
+
+def _class(status: str) -> str:
+    return {"never run": "never", "timed out": "timed-out"}.get(status, status)
+
+
+def _mark(row: Standing) -> str:
+    labels = row.series.case.labels
+    return mark(labels.get("device", ""), labels.get("pass", ""))
 
 
 def _day(seconds: int) -> str:

@@ -11,8 +11,12 @@ _LEAST_SPAN = 0.06
 """The height stands for at least so much relative change, so that noise looks small."""
 
 
-def sparkline(values: Sequence[float | None]) -> Markup:
+def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     """Draw values at equal distances; a gap where there is none.
+
+    Args:
+        values: Figures, oldest first.
+        verdict: ``better`` or ``worse`` to colour it, else it stays grey.
 
     The drawing is decoration beside the figure it belongs to, so it is hidden
     from screen readers. It carries no style of its own: classes say what it is.
@@ -37,7 +41,6 @@ def sparkline(values: Sequence[float | None]) -> Markup:
             path.append("h0")  # a lone figure between gaps is a dot
         pen_down = True
     return Markup(
-        '<svg class="spark" viewBox="0 0 {} {}" width="{}" height="{}" '
-        'preserveAspectRatio="none" aria-hidden="true" focusable="false">'
-        '<path d="{}"/></svg>'
-    ).format(WIDTH, HEIGHT, WIDTH, HEIGHT, "".join(path))
+        '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
+        'aria-hidden="true"><path class="line" d="{}"/></svg>'
+    ).format(verdict, WIDTH, HEIGHT, "".join(path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from torchspeed.history.records import (
@@ -138,7 +138,7 @@ class Standing:
         rest = [
             f"{key} {value}"
             for key, value in labels.items()
-            if key not in {"model", "device", "pass"}
+            if key not in {"model", "device", "pass", "metric"}
         ]
         return " · ".join(first + rest)
 
@@ -185,7 +185,7 @@ def standings(history: History, findings: Findings) -> Standings:
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     measured = _measured(history.series, place)
     benchmarks = tuple(history.benchmarks[name] for name in sorted(history.benchmarks))
-    metric_of = {benchmark.name: _metric(benchmark) for benchmark in benchmarks}
+    metric_of = {one.case.benchmark: _metric(one) for one in history.series}
     last_change: dict[int, Change] = {}
     for change in findings.changes:
         last_change.setdefault(change.series, change)
@@ -216,6 +216,11 @@ def standings(history: History, findings: Findings) -> Standings:
         problems=history.problems,
         measured=measured,
     )
+
+
+def in_order(history: History) -> History:
+    """The same history with its series in the order of the site."""
+    return replace(history, series=tuple(sorted(history.series, key=series_order)))
 
 
 def series_order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
@@ -347,15 +352,11 @@ def _spark(
     return tuple(values.get(index) for index in measured[-SPARK_VALUES:])
 
 
-def _metric(benchmark: Benchmark) -> Metric:
-    label = names.metric_label(benchmark)
-    direction = "-higher" if benchmark.higher_is_better else ""
-    return Metric(
-        names.slug(f"{label}-{benchmark.unit}{direction}".replace(" ", "-")),
-        label,
-        benchmark.unit,
-        benchmark.higher_is_better,
-    )
+def _metric(series: Series) -> Metric:
+    label = series.case.labels.get("metric") or series.unit
+    direction = "-more" if series.higher_is_better else ""
+    name = names.slug(f"{label}-{series.unit}{direction}".replace(" ", "-"))
+    return Metric(name, label, series.unit, series.higher_is_better)
 
 
 def _in_order(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
