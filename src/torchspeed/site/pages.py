@@ -53,7 +53,7 @@ def render_page(
         day=_day,
         moment=_moment,
         instant=_instant,
-        factor=_factor,
+        faster=_faster,
         timeline=_timeline_address,
         css=_class,
         mark=_mark,
@@ -127,7 +127,7 @@ def _timeline_address(row: Standing) -> str:
 
 
 def _class(status: str) -> str:
-    return {"never run": "never", "timed out": "timed-out"}.get(status, status)
+    return status.replace(" ", "-")
 
 
 def _mark(row: Standing) -> str:
@@ -147,8 +147,10 @@ def _instant(seconds: int) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _factor(ratio: float) -> str:
-    return f"{quantities.digits(ratio)}\N{MULTIPLICATION SIGN}"
+def _faster(ratio: float) -> str:
+    """A ratio of times, new / old, in words that need no key: ``1.03× faster``."""
+    word = "faster" if ratio <= 1 else "slower"
+    return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
 
 
 def _recent(standings: Standings) -> dict[str, int]:

@@ -23,6 +23,8 @@ from torchspeed.history.records import (
 )
 from torchspeed.site import names
 
+_WORD = {outcome: outcome.value for outcome in Outcome}  # `value` itself is slow to reach
+
 Verdict = Literal["better", "worse"]
 Cause = Literal["code", "machine", "environment"]
 
@@ -309,20 +311,20 @@ def _standing(
     environment = history.environments[series.environment]
     points: list[tuple[int, Point]] = []
     others: list[tuple[int, str, str]] = []
-    status, reason = Outcome.NEVER_RUN.value, ""
+    status, reason = _WORD[Outcome.NEVER_RUN], ""
     at: int | None = None
     for commit, run in series.runs.items():
         if run.outcome is Outcome.NEVER_RUN:
             continue
         at = place[commit]
-        status, reason = run.outcome.value, run.reason
+        status, reason = _WORD[run.outcome], run.reason
         if run.point is not None:
             points.append((at, run.point))
         else:
             others.append((at, status, reason))
     newest_figure = points[-1][0] if points else -1
     behind = sum(commit > newest_figure for commit in measured) if points else 0
-    if status == Outcome.OK.value and behind:
+    if status == _WORD[Outcome.OK] and behind:
         status = "stale"
     return Standing(
         index=index,
