@@ -27,13 +27,10 @@
   let speaker = null;
   let later = 0;
   ts.say = function (text) {
-    if (!speaker) {
-      speaker = ts.el("div", { id: "live", class: "visually-hidden", role: "status", "aria-live": "polite" });
-      document.body.append(speaker);
-    }
+    speaker ??= document.getElementById("announcer");
     clearTimeout(later);
     // A short pause swallows what a held key would repeat.
-    later = setTimeout(() => (speaker.textContent = text), 60);
+    later = setTimeout(() => speaker && (speaker.textContent = text), 60);
   };
 
   /** Offers text as a file. */

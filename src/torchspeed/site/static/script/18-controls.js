@@ -110,7 +110,8 @@
   /** Several of a few: boxes in a row under one name. */
   ts.choicesField = function (key, label, { options, initial }) {
     const row = el("span", { class: "choices" });
-    const node = el("fieldset", { class: "field" }, el("legend", { class: "field-name" }, label), row);
+    const name = el("span", { class: "field-name", id: ts.freshId("choices") }, label);
+    const node = el("div", { class: "field", role: "group", "aria-labelledby": name.id }, name, row);
     return {
       node,
       key,

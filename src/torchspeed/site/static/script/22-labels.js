@@ -29,7 +29,7 @@
     const sign = SIGNS[verdict];
     return el(
       "span",
-      { class: `delta ${sign ? verdict : "same"}`, title: WORDS[verdict] ?? "" },
+      { class: `change ${sign ? verdict : "same"}`, title: WORDS[verdict] ?? "" },
       sign ? [el("span", { "aria-hidden": "true" }, sign + " "), el("span", { class: "visually-hidden" }, WORDS[verdict] + " ")] : null,
       ts.change(ratio),
     );
@@ -93,13 +93,13 @@
   };
 
   /** A table from headings and rows of cells; a heading is text or {text, number}. */
-  ts.table = function (caption, headings, rows, { className = "data", rowHead = true } = {}) {
+  ts.table = function (caption, headings, rows, { className = "list", rowHead = true } = {}) {
     const heads = headings.map((one) => (typeof one === "string" ? { text: one } : one));
     return el(
       "table",
       { class: className },
       el("caption", { class: "visually-hidden" }, caption),
-      el("thead", {}, el("tr", {}, heads.map((one) => el("th", { scope: "col", class: one.number ? "num" : null }, one.text)))),
+      el("thead", {}, el("tr", {}, heads.map((one) => el("th", { scope: "col", class: one.number ? "number" : null }, one.text)))),
       el(
         "tbody",
         {},
@@ -110,7 +110,7 @@
             cells.map((cell, i) =>
               rowHead && i === 0
                 ? el("th", { scope: "row" }, cell)
-                : el("td", { class: heads[i]?.number ? "num" : null }, cell),
+                : el("td", { class: heads[i]?.number ? "number" : null }, cell),
             ),
           ),
         ),
@@ -119,5 +119,5 @@
   };
 
   /** A box that scrolls sideways by itself, by keyboard too, so that the page never does. */
-  ts.scrollBox = (label, ...children) => el("div", { class: "box", role: "region", "aria-label": label, tabindex: "0" }, children);
+  ts.scrollBox = (label, ...children) => el("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, children);
 })(window.torchspeed);

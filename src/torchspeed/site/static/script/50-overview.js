@@ -11,7 +11,7 @@
     if (one.status === "failed" || one.status === "timed out" || one.status === "skipped" || one.status === "never run")
       return ts.outcomeTag(one.status, one.status, one.reason);
     if (one.status === "stale") return ts.outcomeTag("stale", `${one.behind} behind`, `last measured ${one.behind} commits ago`);
-    if (!one.change) return el("span", { class: "delta steady" }, "steady");
+    if (!one.change) return el("span", { class: "change steady" }, "steady");
     const since = `since ${ts.model.nameOf(one.change.c)}`;
     const old = ts.model.newest - one.change.c >= NEWS;
     const sign = ts.delta(one.change.ratio, old ? "same" : one.change.verdict);
@@ -21,7 +21,7 @@
   }
 
   function cell(one) {
-    if (!one) return el("td", { class: "empty" }, el("span", { class: "muted", title: "no such case" }, "–"));
+    if (!one) return el("td", { class: "none" }, el("span", { class: "muted", title: "no such case" }, "–"));
     const address = ts.address("timeline", { s: one.key, m: one.machine.name, e: one.environment.id });
     const fresh = one.change && ts.model.newest - one.change.c < NEWS ? one.change.verdict : "";
     return el(
@@ -29,8 +29,8 @@
       {},
       el(
         "a",
-        { class: `cell ${ts.markClass(one.case.device, one.case.pass)}`, href: address, "aria-label": null },
-        el("span", { class: "figure" }, ts.value(one.last?.v, one.metric.unit)),
+        { class: `cell ${ts.markClass(one.case.device, one.case.pass)}`, href: address },
+        el("span", { class: "value" }, ts.value(one.last?.v, one.metric.unit)),
         standing(one),
         ts.sparkline(one.spark ?? [], fresh),
       ),
@@ -64,7 +64,7 @@
         el(
           "tbody",
           {},
-          groups.size > 1 ? el("tr", { class: "group" }, el("th", { scope: "rowgroup", colspan: columns.length + 1 }, group)) : null,
+          groups.size > 1 ? el("tr", { class: "family" }, el("th", { scope: "rowgroup", colspan: columns.length + 1 }, group)) : null,
           [...rows.values()].map(({ what, cells }) =>
             el(
               "tr",
@@ -94,13 +94,9 @@
         initial: () => ts.model.defaultEnvironment,
       });
       this.note = el("p", { class: "note" });
-      const bar = section.querySelector(".matrix-bar") ?? el("div", { class: "matrix-bar" });
-      bar.replaceChildren(this.tabs, el("div", { class: "fields" }, this.machine.node, this.environment.node));
-      if (!bar.isConnected) this.box.before(bar);
-      this.box.after(this.note);
-      this.box.tabIndex = 0;
-      this.box.setAttribute("role", "region");
-      this.box.setAttribute("aria-label", "Newest figures");
+      this.matrix = ts.scrollBox("Newest figures");
+      const fields = el("div", { class: "fields" }, this.machine.node, this.environment.node);
+      this.box.replaceChildren(el("div", { class: "matrix-bar" }, this.tabs, fields), this.matrix, this.note);
     },
     update(state) {
       if (!this.box) return;
@@ -123,7 +119,7 @@
           ),
         ),
       );
-      this.box.replaceChildren(matrix(metricAt, m, e));
+      this.matrix.replaceChildren(matrix(metricAt, m, e));
       const metric = index.metrics[metricAt];
       this.note.replaceChildren(
         `${metric.higher_is_better ? "More" : "Less"} is better. Each change is since the last step found in the series: `,

@@ -4,10 +4,11 @@
   const { el } = ts;
 
   function themeButton() {
-    const slot = document.getElementById("theme-slot");
-    if (!slot) return;
+    const button = document.getElementById("theme");
+    if (!button) return;
+    button.hidden = false;
+    button.classList.add("button", "theme");
     const names = ["auto", "light", "dark"];
-    const button = el("button", { type: "button", class: "button theme" });
     const show = () => {
       const name = document.documentElement.dataset.theme ?? "auto";
       button.textContent = `Theme: ${name}`;
@@ -27,7 +28,6 @@
       ts.say(`Theme: ${next}`);
     });
     show();
-    slot.replaceChildren(button);
   }
 
   function complain(error) {
