@@ -39,10 +39,13 @@
     return unit && unit !== "unit" && unit !== "ratio" ? text + SPACE + unit : text;
   };
 
-  /** A ratio less one as a signed percentage; from twofold on also as a factor. */
+  /** A value at an axis, without idle zeros: 1 ms, not 1.00 ms. */
+  ts.tick = (value, unit) => ts.value(value, unit).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+
+  /** A ratio less one as a signed percentage; from tenfold on as a factor. */
   ts.change = function (ratio) {
     if (!Number.isFinite(ratio)) return "–";
-    if (ratio >= 10) return `+${number(ratio - 1 >= 99 ? ratio : ratio)}×`;
+    if (ratio >= 10) return `${number(ratio)}×`;
     const percent = (ratio - 1) * 100;
     const text = Math.abs(percent) >= 100 ? Math.abs(percent).toFixed(0) : Math.abs(percent).toFixed(1);
     if (Number(text) === 0) return "±0.0%";

@@ -91,7 +91,7 @@
     }
     if (low > high) [low, high] = options.y === "relative" ? [0.95, 1.05] : [1e-3, 1e-2];
     let y;
-    const format = options.y === "relative" ? (value) => ts.change(value).replace(".0%", "%") : (value) => ts.value(value, options.unit);
+    const format = options.y === "relative" ? (value) => (value === 1 ? "0%" : ts.change(value).replace(".0%", "%")) : (value) => ts.tick(value, options.unit);
     if (options.y === "log" && low > 0) {
       const pad = Math.max(Math.log(high / low) * 0.06, 0.02);
       y = ts.logScale(low * Math.exp(-pad), high * Math.exp(pad), frame.bottom, frame.top, options.unit);

@@ -11,15 +11,15 @@
 
   /**
    * Rows of marks.
-   * rows: [{label, marks: [{value, interval, device, pass, shape, text, published, title} or null, …]}].
-   * options: {width, scale: "log"|"linear", from: 0|1|null (bars from there; null draws dots), unit, format(value)}.
+   * rows: [{label, marks: [{value, interval, device, pass, shape, text, published, title}, {missing: why}, or null]}].
+   * options: {width, scale: "log"|"linear", from: 0|1|null (bars from there; null draws dots), unit, tick(value)}.
    */
   ts.drawMarks = function (root, rows, options) {
     const narrow = options.width < 560;
     const longest = Math.max(...rows.map((row) => textWidth(row.label, 13)), 40);
     const left = Math.min(longest + 16, options.width * (narrow ? 0.34 : 0.26));
-    const room = Math.max(...rows.flatMap((row) => row.marks.map((mark) => (mark ? textWidth(mark.text) : 0))), 30) + 12;
-    const values = rows.flatMap((row) => row.marks.filter(Boolean).map((mark) => mark.value));
+    const room = Math.max(...rows.flatMap((row) => row.marks.map((mark) => (mark?.text ? textWidth(mark.text) : 0))), 30) + 12;
+    const values = rows.flatMap((row) => row.marks.filter((mark) => mark && !mark.missing).map((mark) => mark.value));
     let low = Math.min(...values);
     let high = Math.max(...values);
     if (!values.length) [low, high] = [1, 10];
@@ -45,6 +45,10 @@
       row.marks.forEach((mark, i) => {
         const at = y + i * LINE + LINE / 2;
         if (!mark) return;
+        if (mark.missing) {
+          marks.push(svg("text", { x: fix(left + 4), y: fix(at + 4) }, mark.missing));
+          return;
+        }
         const place = x(mark.value);
         const classes = mark.published ? "published" : ts.markClass(mark.device, mark.pass);
         const group = svg("g", { class: classes });
@@ -70,7 +74,7 @@
     let lastEnd = -Infinity;
     for (const tick of x.ticks(Math.max(2, Math.round((right - left) / (narrow ? 80 : 95))))) {
       const at = Math.round(x(tick)) + 0.5;
-      const text = options.format(tick);
+      const text = options.tick(tick);
       const half = textWidth(text) / 2;
       parts.push(svg("line", { class: options.from === 1 && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline", x1: at, x2: at, y1: 20, y2: bottom }));
       if (at - half < lastEnd + 6) continue;
@@ -90,7 +94,7 @@
   ts.drawScatter = function (root, points, options) {
     const { width } = options;
     const height = Math.round(Math.min(560, Math.max(320, width * 0.55)));
-    const frame = { left: 76, right: width - 16, top: 14, bottom: height - 48 };
+    const frame = { left: 76, right: width - 16, top: 30, bottom: height - 48 };
     const reach = (pick) => {
       const values = points.map(pick);
       return [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
@@ -101,15 +105,16 @@
     for (const tick of x.ticks(Math.round((frame.right - frame.left) / 90))) {
       const at = Math.round(x(tick)) + 0.5;
       parts.push(svg("line", { class: "gridline", x1: at, x2: at, y1: frame.top, y2: frame.bottom }));
-      parts.push(svg("text", { x: at, y: frame.bottom + 18, "text-anchor": "middle" }, ts.value(tick, options.xUnit)));
+      parts.push(svg("text", { x: at, y: frame.bottom + 18, "text-anchor": "middle" }, ts.tick(tick, options.xUnit)));
     }
     for (const tick of y.ticks(7)) {
       const at = Math.round(y(tick)) + 0.5;
       parts.push(svg("line", { class: "gridline", x1: frame.left, x2: frame.right, y1: at, y2: at }));
-      parts.push(svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, ts.value(tick, options.yUnit)));
+      parts.push(svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, ts.tick(tick, options.yUnit)));
     }
-    parts.push(svg("text", { x: (frame.left + frame.right) / 2, y: height - 8, "text-anchor": "middle" }, options.xLabel));
-    const taken = [];
+    parts.push(svg("text", { class: "strong", x: frame.right, y: height - 8, "text-anchor": "end" }, options.xLabel));
+    parts.push(svg("text", { class: "strong", x: 4, y: 14 }, options.yLabel));
+    const taken = points.map((point) => [x(point.x) - 5, y(point.y) - 5, x(point.x) + 5, y(point.y) + 5]);
     const texts = [];
     for (const point of [...points].sort((a, b) => a.y - b.y)) {
       const [px, py] = [x(point.x), y(point.y)];
@@ -120,7 +125,6 @@
       const start = px + 9 + size > frame.right ? px - 9 - size : px + 9;
       const box = [start, py - 7, start + size, py + 7];
       const free = taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
-      taken.push([px - 5, py - 5, px + 5, py + 5]);
       if (!free) continue;
       taken.push(box);
       texts.push(svg("text", { class: "strong", x: fix(start), y: fix(py + 4) }, point.label));

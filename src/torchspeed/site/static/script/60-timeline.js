@@ -647,7 +647,7 @@
       const metrics = [...new Set(lines.map((line) => line.what.metric))];
       const summary = `${lines.map((line) => line.label).join(", ") || "No series"}: ${metrics.map((metric) => metric.label).join(", ")} over ${across.stops.length} ${asked.x === "torch" ? "torch releases" : "commits"}`;
       this.notes.replaceChildren(
-        metrics.map((metric) => `${metric.label}: ${metric.higher_is_better ? "more" : "less"} is better`).join("; ") + ".",
+        metrics.map((metric) => `${metric.label.charAt(0).toUpperCase() + metric.label.slice(1)}: ${metric.higher_is_better ? "more" : "less"} is better`).join("; ") + ".",
         units.length > 1 ? " Different units, so relative values are shown." : "",
         asked.y === "relative" && asked.x !== "torch" ? ` Relative to the level at ${ts.model.nameOf(this.base)}.` : "",
         asked.unknown.length ? ` Not known here: ${asked.unknown.join(", ")}.` : "",

@@ -43,7 +43,8 @@
     if (m < 0) throw new Error(`No machine is called “${machine}”: choose one of the list.`);
     if (e < 0) throw new Error(`No environment is called “${environment}”: choose one of the list.`);
     const show = SHOWS.find(([name]) => name === ts.one(state, "show"))?.[0] ?? "values";
-    const by = (state.params.by ?? ["device", "pass"]).filter((name) => available().some(([known]) => known === name));
+    const wanted = state.params.by ?? ["device", "pass"];
+    const by = available().map(([name]) => name).filter((name) => wanted.includes(name));
     return {
       show,
       by: show === "values" ? by : [],
@@ -96,6 +97,8 @@
     return [what.model, ...rest].join(" ");
   }
 
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
   const sharp = (figure) => ({
     device: figure.one.case.device,
     pass: figure.one.case.pass,
@@ -147,12 +150,19 @@
     const base = columns.find((column) => column.name === asked.norm);
     const relative = base !== undefined;
     const format = relative ? ts.factor : (value) => ts.value(value, unit);
+    const tick = (value) => (relative ? ts.tick(value, "") + "×" : ts.tick(value, unit));
     const shown = columns.filter((column) => column !== base);
+    /** Why a model has no mark in a column. */
+    const absent = (label, column) => {
+      const like = column.figure.one;
+      const one = ts.model.series.find((other) => other.m === like.m && other.e === like.e && other.metric === like.metric && other.case.column === like.case.column && rowName(other.case, asked.by) === label);
+      return one ? one.status : "no such case";
+    };
     const result = [...rows].map(([label, cells]) => {
       const divisor = relative ? cells.get(base.name)?.value : 1;
       const mark = (column) => {
         const figure = cells.get(column.name);
-        if (!figure || !divisor) return null;
+        if (!figure || !divisor) return { missing: asked.rev < 0 ? absent(label, column) : "no figure" };
         const value = figure.value / divisor;
         return {
           value,
@@ -171,7 +181,7 @@
     });
     const means = relative
       ? shown.map((column) => {
-          const ratios = result.map((row) => row.marks[shown.indexOf(column)]?.value).filter((value) => value > 0);
+          const ratios = result.map((row) => row.marks[shown.indexOf(column)].value).filter((value) => value > 0);
           return `${column.name} ${format(ts.geometricMean(ratios))} of ${ratios.length}`;
         })
       : [];
@@ -183,8 +193,8 @@
       scale: asked.scale,
       from: relative ? (asked.scale === "linear" ? 0 : 1) : asked.scale === "linear" ? 0 : null,
       unit: relative ? "" : unit,
-      format,
-      note: `${asked.metric.label}, ${asked.metric.higher_is_better ? "more" : "less"} is better.${relative ? ` Each model relative to its ${base.name}; geometric mean: ${means.join(", ")} series.` : ""}`,
+      tick,
+      note: `${capital(asked.metric.label)}: ${asked.metric.higher_is_better ? "more" : "less"} is better.${relative ? ` Each model relative to its ${base.name}; geometric mean: ${means.join(", ")} series.` : ""}`,
     };
   }
 
@@ -236,8 +246,8 @@
       scale: asked.scale,
       from: asked.scale === "linear" ? 0 : 1,
       unit: "",
-      format: ts.factor,
-      note: `${asked.metric.label}: ${words} Geometric mean: ${means.join(", ") || "no pair was measured"}.`,
+      tick: (value) => ts.tick(value, "") + "×",
+      note: `${capital(asked.metric.label)}: ${words} Geometric mean: ${means.join(", ") || "no pair was measured"}.`,
     };
   }
 
@@ -281,7 +291,7 @@
       scale: "log",
       from: null,
       unit,
-      format: (value) => ts.value(value, unit),
+      tick: (value) => ts.tick(value, unit),
       note: "Diamonds are figures that others published, on other machines and mostly with other work behind the same name: read the notes in the table before comparing.",
       empty: "No published figure passes the filters.",
     };
@@ -399,7 +409,7 @@
       };
       for (const [key, used] of Object.entries(uses)) if (!used || key === "other") this.fields[key].node.hidden = !used;
       if (scene.rows && asked.order === "value") {
-        const size = (row) => Math.max(...row.marks.filter((mark) => mark && !mark.published).map((mark) => mark.value), -1);
+        const size = (row) => Math.max(...row.marks.filter((mark) => mark?.value && !mark.published).map((mark) => mark.value), -1);
         scene.rows.sort((a, b) => size(b) - size(a));
       }
       const count = (scene.rows ?? scene.scatter).length;
@@ -410,7 +420,7 @@
       this.scene = scene;
       if (!count) return;
       const when = asked.rev < 0 ? "Newest figure of each series" : ts.model.nameOf(asked.rev);
-      this.note.textContent = `${when}. ${scene.note}`;
+      this.note.textContent = `${scene.note} ${when}.`;
       this.legend.replaceChildren(
         ...scene.columns.map((column) =>
           el(
@@ -440,8 +450,8 @@
       const width = Math.max(280, this.width - 12);
       const label = `${this.note.textContent} The table below holds every value.`;
       this.picture.setAttribute("aria-label", label);
-      if (scene.scatter) ts.drawScatter(this.picture, scene.scatter, { width, xUnit: "seconds", yUnit: "bytes", xLabel: "time" });
-      else ts.drawMarks(this.picture, scene.rows, { width, scale: scene.scale, from: scene.from, unit: scene.unit, format: scene.format });
+      if (scene.scatter) ts.drawScatter(this.picture, scene.scatter, { width, xUnit: "seconds", yUnit: "bytes", xLabel: "time →", yLabel: "↑ memory" });
+      else ts.drawMarks(this.picture, scene.rows, { width, scale: scene.scale, from: scene.from, unit: scene.unit, tick: scene.tick });
     },
     pinned() {
       const state = ts.here();
