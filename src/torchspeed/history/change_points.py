@@ -42,10 +42,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from torchspeed.history.noise import difference_variance
 
 Array = npt.NDArray[np.float64]
 
@@ -60,7 +61,6 @@ _DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
 _DRIFT_PENALTY = 1.0  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
-_SCALE_QUANTILES = (0.5, 0.75)
 _BLOCK = 500  # values partitioned at once; the middle half of a block counts
 
 
@@ -133,7 +133,7 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
         smallest = minimum_effect
     y = y - np.median(y)
     # Counts that repeat exactly have no noise; an effect needs some scale to be seen on.
-    variance = max(_difference_variance(y), 2 * (smallest / 15) ** 2)
+    variance = max(difference_variance(y), 2 * (smallest / 15) ** 2)
     y /= math.sqrt(variance)
     boundaries, choice = _partition(y)
     side = _Side(len(y), choice)
@@ -170,18 +170,6 @@ def _step(figures: Array, unit: float | None, y: Array, tested: _Tested, scale: 
         z=tested.z,
         values_before=tested.position - tested.start,
         values_after=tested.end - tested.position,
-    )
-
-
-def _difference_variance(y: Array) -> float:
-    """Variance of first differences, from quantiles: the largest of a few estimates.
-
-    Two are taken because the median alone overlooks a second mode.
-    """
-    sizes = np.abs(np.diff(y))
-    return max(
-        (float(np.quantile(sizes, share)) / NormalDist().inv_cdf((1 + share) / 2)) ** 2
-        for share in _SCALE_QUANTILES
     )
 
 
