@@ -170,10 +170,11 @@ def _findings(history: History) -> Findings:
         verdict = "better" if (after < before) != one.higher_is_better else "worse"
         changes.append(Change(index, _STEP_AT, _STEP_AT - 1, before, after, verdict))
     return Findings(
+        ((),) * len(levels),
         tuple(levels),
         tuple(0.01 if one else None for one in levels),
         tuple(changes),
-        (Event(30, "ci-2core", "kernel", "kernel 6.1.0 → 6.1.9"),),
+        (Event(30, "ci-2core", "", "os", "os: Linux 6.1.0 → Linux 6.1.9"),),
     )
 
 

@@ -21,7 +21,6 @@ def build_site(
     generated: int,
     project: dict[str, str],
     published: tuple[Row, ...] = (),
-    asv: bool = False,
 ) -> None:
     """Write everything that is ours into `folder`.
 
@@ -32,7 +31,6 @@ def build_site(
             that differs between two builds of the same history.
         project: `name`, `url` and `commit_url` (the front of a commit's address).
         published: Figures from the literature, as ``docs/site-data.md`` lists them.
-        asv: Whether asv's own pages are there, below ``asv/``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
@@ -46,12 +44,9 @@ def build_site(
         project=project,
         published=published,
         figures=figures,
-        asv=asv,
     )
     write_data_files(folder, standings, index)
-    page = render_page(
-        standings, generated=generated, project=project, figures=figures, asv=asv
-    )
+    page = render_page(standings, generated=generated, project=project, figures=figures)
     (folder / "index.html").write_bytes(page)
     (folder / "feed.xml").write_bytes(write_feed(standings, project["name"]))
     (folder / "badge.svg").write_bytes(write_badge(standings))

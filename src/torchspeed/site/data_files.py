@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from torchspeed.history.change_points import MINIMUM_EFFECT
+from torchspeed.history.compare import DEVIATIONS_BETWEEN_RUNS
 from torchspeed.history.records import Point
 from torchspeed.site import names
 from torchspeed.site.matrix import family
@@ -16,10 +18,10 @@ FORMAT = 1
 BLOCK = 32
 """Commits in a block of revisions: Changes loads two of them."""
 
-RULES = {"min_effect": 0.015, "noise_factor": 3, "news": 30}
-"""What the script decides with, so that page and script decide alike: a change between
-two revisions counts beyond `min_effect` (relative) and `noise_factor` times the series'
-noise; a step is coloured for so many commits."""
+RULES = {"min_effect": MINIMUM_EFFECT, "noise_factor": DEVIATIONS_BETWEEN_RUNS, "news": 30}
+"""What the script decides with, as `torchspeed.history.compare` does: a difference counts
+beyond `min_effect` (relative) and `noise_factor` standard deviations of a difference of two
+runs. A step is coloured while less than `news` commits are newer."""
 
 Row = dict[str, Any]
 
@@ -54,7 +56,6 @@ def index_data(
     project: dict[str, str],
     published: Sequence[Row],
     figures: Sequence[Row],
-    asv: bool,
 ) -> Row:
     """The index: everything about a history but the figures themselves."""
     metric = {one: place for place, one in enumerate(standings.metrics)}
@@ -135,7 +136,13 @@ def index_data(
             for change in standings.changes
         ],
         "events": [
-            {"c": one.commit, "m": machine.get(one.machine), "kind": one.kind, "text": one.text}
+            {
+                "c": one.commit,
+                "m": machine[one.machine],
+                "e": environment.get(one.environment),
+                "kind": one.kind,
+                "text": one.text,
+            }
             for one in standings.events
         ],
         "geomeans": [
@@ -154,7 +161,6 @@ def index_data(
         "published": list(published),
         "problems": [{"path": one.path, "message": one.message} for one in standings.problems],
         "figures": list(figures),
-        "asv": asv,
     }
 
 
@@ -185,7 +191,7 @@ def _change(change: Change) -> Row:
         "c": change.commit,
         "before": shortened(change.before),
         "after": shortened(change.after),
-        "ratio": shortened(change.ratio),
+        "ratio": None if change.ratio is None else shortened(change.ratio),
         "verdict": change.verdict,
     }
 
@@ -245,7 +251,9 @@ def _history_of(row: Standing, columns: dict[str, dict[int, float]]) -> Row:
         reasons = sorted({reason for _, _, reason in row.others})
         place = {reason: index for index, reason in enumerate(reasons)}
         data["reasons"] = reasons
-        data["other"] = [[commit, outcome, place[reason]] for commit, outcome, reason in row.others]
+        data["other"] = [
+            [commit, outcome, place[reason]] for commit, outcome, reason in row.others
+        ]
     if row.levels:
         data["steps"] = [[one.first, one.last, shortened(one.value)] for one in row.levels]
     return data

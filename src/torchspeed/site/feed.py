@@ -66,7 +66,9 @@ def _instant(seconds: int) -> str:
 
 
 def _text(parent: ET.Element, tag: str, text: str) -> None:
-    ET.SubElement(parent, f"{{{_ATOM}}}{tag}").text = _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    ET.SubElement(parent, f"{{{_ATOM}}}{tag}").text = _NOT_XML.sub(
+        "\N{REPLACEMENT CHARACTER}", text
+    )
 
 
 def _link(parent: ET.Element, address: str) -> None:

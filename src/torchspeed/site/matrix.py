@@ -144,9 +144,7 @@ def mark(device: str, direction: str) -> str:
 
 def _details(row: Standing) -> str:
     return " · ".join(
-        f"{key} {value}"
-        for key, value in row.series.case.labels.items()
-        if key not in _ELSEWHERE
+        f"{key} {value}" for key, value in row.series.case.labels.items() if key not in _ELSEWHERE
     )
 
 

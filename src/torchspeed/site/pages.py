@@ -37,7 +37,6 @@ def render_page(
     generated: int,
     project: dict[str, str],
     figures: Sequence[dict[str, Any]],
-    asv: bool,
 ) -> bytes:
     """Render ``index.html``."""
     templates = Templates(
@@ -109,11 +108,12 @@ def render_page(
         environment_label=names.environment_label,
         changes=standings.changes[:LATEST],
         recent=_recent(standings),
-        attention=[row for row in standings.rows if row.status in {"failed", "timed out", "stale"}],
+        attention=[
+            row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
+        ],
         generated=generated,
         project=project,
         figures=figures,
-        asv=asv,
     )
     return page.encode("utf-8", "replace")
 
@@ -127,7 +127,7 @@ def _timeline_address(row: Standing) -> str:
 
 
 def _class(status: str) -> str:
-    return status.replace(" ", "-")
+    return {"never run": "never", "timed out": "timed-out"}.get(status, status)
 
 
 def _mark(row: Standing) -> str:

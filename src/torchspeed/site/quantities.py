@@ -38,8 +38,13 @@ def quantity(value: float, unit: str) -> str:
     return f"{digits(value)} {unit}".strip()
 
 
-def change(ratio: float) -> str:
-    """A ratio new / old as a signed change: ``+2.8 %``, or ``2.10×`` beyond doubling."""
+def change(ratio: float | None) -> str:
+    """A ratio new / old as a signed change: ``+2.8 %``, or ``2.10×`` beyond doubling.
+
+    Without a ratio (from or to nothing, or a change of sign) it is only ``changed``.
+    """
+    if ratio is None:
+        return "changed"
     if ratio >= 2.0 or ratio <= 0.5:
         return f"{digits(ratio)}×"
     percent = (ratio - 1.0) * 100.0

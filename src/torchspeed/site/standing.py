@@ -6,7 +6,6 @@ once, so that both say the same.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -21,6 +20,8 @@ from torchspeed.history.records import (
     Problem,
     Series,
 )
+from torchspeed.history.statistics import geometric_mean
+from torchspeed.history.steps import SeriesStep
 from torchspeed.site import names
 
 _WORD = {outcome: outcome.value for outcome in Outcome}  # `value` itself is slow to reach
@@ -57,9 +58,9 @@ class Change:
     confirmed: bool = True
 
     @property
-    def ratio(self) -> float:
-        """New level / old level."""
-        return self.after / self.before
+    def ratio(self) -> float | None:
+        """New level / old level; ``None`` where they have none that means anything."""
+        return self.after / self.before if self.before > 0 and self.after > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,12 @@ class Event:
     """Something around the code that changed: a release, a driver, a kernel."""
 
     commit: int
+    """First commit measured with the new."""
     machine: str
+    environment: str
+    """Empty where it concerns all environments of the machine."""
     kind: str
+    """Name of the fact: ``os``, ``requirement numpy``; ``environment`` for a new one."""
     text: str
 
 
@@ -76,10 +81,12 @@ class Event:
 class Findings:
     """What the detectors of `torchspeed.history` say about each series."""
 
+    steps: tuple[tuple[SeriesStep, ...], ...]
+    """For each series."""
     levels: tuple[tuple[Level, ...], ...]
     """For each series."""
     noise: tuple[float | None, ...]
-    """For each series: robust relative scatter about its level."""
+    """For each series: coefficient of variation between runs, where it is known."""
     changes: tuple[Change, ...] = ()
     """Newest first."""
     events: tuple[Event, ...] = ()
@@ -270,6 +277,7 @@ def geometric_means(
             labels = {"device": device}
             if direction:
                 labels["pass"] = direction
+            mean = geometric_mean(ratios)
             means.append(
                 GeometricMean(
                     members[0].metric,
@@ -278,8 +286,8 @@ def geometric_means(
                     labels,
                     base,
                     newest,
-                    statistics.geometric_mean(ratios),
-                    len(ratios),
+                    mean.value,
+                    mean.count,
                 )
             )
     return tuple(means)
