@@ -17,6 +17,7 @@
     const commits = index.commits.map(([hash, date, text, tags], at) => ({ hash, date, subject: text, tags: tags ?? [], at }));
     const newest = commits.length - 1;
     const cases = new Map();
+    const named = ["model", "device", "pass"]; // these have a place of their own
     const byPlace = new Map();
 
     const series = index.series.map((raw, at) => {
@@ -25,9 +26,9 @@
       const benchmark = index.benchmarks[raw.b];
       const metric = index.metrics[benchmark.metric];
       const key = raw.id.slice(machine.name.length + environment.id.length + 2);
-      const labels = raw.labels;
+      const { metric: _, ...labels } = raw.labels;
       if (!cases.has(key)) {
-        const others = Object.entries(labels).filter(([name]) => !["model", "device", "pass"].includes(name));
+        const others = Object.entries(labels).filter(([name]) => !named.includes(name));
         const what = subject(benchmark, metric, labels.pass);
         const details = [...(what ? [what] : []), ...others.map(([name, value]) => `${name} ${value}`)];
         const model = labels.model ?? benchmark.name.split(".").slice(-2, -1)[0] ?? benchmark.name;
@@ -87,6 +88,8 @@
       allCases,
       releases,
       stepsOf,
+      /** A step is news for so many commits; older ones are told without colour. */
+      news: index.rules?.news ?? 30,
       rules: index.rules ?? { min_effect: 0.015, noise_factor: 3 },
       devices: unique(allCases.map((one) => one.device)),
       passes: unique(allCases.map((one) => one.pass)),

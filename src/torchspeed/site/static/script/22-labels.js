@@ -51,25 +51,26 @@
     return el("span", { class: `tag ${name}`, title: reason || null }, el("span", { "aria-hidden": "true" }, sign + " "), text);
   };
 
-  /** The path of a sparkline 120 wide and 24 high; broken where there is no figure. */
+  /** The path of a sparkline 120 wide and 24 high; the line spans what was not measured. */
   ts.sparkPath = function (values) {
-    let low = Infinity;
-    let high = -Infinity;
-    for (const value of values) {
-      if (value === null) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    if (low > high) return "";
-    // Noise of a percent must not look like a mountain range: 6 % of the level fill the height at least.
+    const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+    if (!known.length) return "";
+    const half = known.length >> 1;
+    const median = known[half];
+    const deviations = known.map((value) => Math.abs(value - median)).sort((a, b) => a - b);
+    // Noise of a percent must not look like a mountain range, nor may one spike flatten the rest.
+    const limit = Math.max(median * 0.03, deviations[half] * 5) || 1;
+    const low = Math.max(known[0], median - limit);
+    const high = Math.min(known[known.length - 1], median + limit);
     const middle = (low + high) / 2;
-    const reach = Math.max((high - low) / 2, Math.abs(middle) * 0.03) || 1;
+    const reach = Math.max((high - low) / 2, median * 0.03) || 1;
     const stride = values.length > 1 ? 116 / (values.length - 1) : 0;
     let path = "";
     let pen = "M";
     values.forEach((value, i) => {
       if (value === null) return;
-      path += `${pen}${(2 + i * stride).toFixed(1)} ${(12 - ((value - middle) / reach) * 9).toFixed(1)}`;
+      const height = Math.max(-1, Math.min(1, (value - middle) / reach));
+      path += `${pen}${(2 + i * stride).toFixed(1)} ${(12 - height * 9).toFixed(1)}`;
       pen = "L";
     });
     return path;

@@ -50,7 +50,7 @@
         const ticks = inside(powers.flatMap((p) => pattern.map((one) => factor * one * base ** p)));
         if (ticks.length <= count) {
           // In a narrow range round steps of a linear axis read better than two lonely ticks.
-          return ticks.length >= 3 ? ticks : roundTicks(low, high, count).filter((tick) => tick > 0);
+          return ticks.length >= 3 || high / low > 3 ? ticks : roundTicks(low, high, count).filter((tick) => tick > 0);
         }
       }
       let stride = 2;

@@ -4,16 +4,13 @@
   "use strict";
   const { el } = ts;
 
-  /** A step is news for this many commits; older ones are told without colour. */
-  const NEWS = 30;
-
   function standing(one) {
     if (one.status === "failed" || one.status === "timed out" || one.status === "skipped" || one.status === "never run")
       return ts.outcomeTag(one.status, one.status, one.reason);
     if (one.status === "stale") return ts.outcomeTag("stale", `${one.behind} behind`, `last measured ${one.behind} commits ago`);
     if (!one.change) return el("span", { class: "change steady" }, "steady");
     const since = `since ${ts.model.nameOf(one.change.c)}`;
-    const old = ts.model.newest - one.change.c >= NEWS;
+    const old = ts.model.newest - one.change.c >= ts.model.news;
     const sign = ts.delta(one.change.ratio, old ? "same" : one.change.verdict);
     sign.title = since;
     if (old) sign.classList.add("old");
@@ -23,7 +20,7 @@
   function cell(one) {
     if (!one) return el("td", { class: "none" }, el("span", { class: "muted", title: "no such case" }, "–"));
     const address = ts.address("timeline", { s: one.key, m: one.machine.name, e: one.environment.id });
-    const fresh = one.change && ts.model.newest - one.change.c < NEWS ? one.change.verdict : "";
+    const fresh = one.change && ts.model.newest - one.change.c < ts.model.news ? one.change.verdict : "";
     return el(
       "td",
       {},
@@ -123,7 +120,7 @@
       const metric = index.metrics[metricAt];
       this.note.replaceChildren(
         `${metric.higher_is_better ? "More" : "Less"} is better. Each change is since the last step found in the series: `,
-        `coloured for ${NEWS} commits, grey after. Choose a figure to see its history.`,
+        `coloured for ${ts.model.news} commits, grey after. Choose a figure to see its history.`,
       );
     },
   };

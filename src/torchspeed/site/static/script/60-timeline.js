@@ -225,6 +225,7 @@
     table() {
       const { asked, lines } = this.scene;
       this.cells = lines.map((line) => ({ value: el("td", { class: "number" }), spread: el("td", { class: "number" }), since: el("td", { class: "number" }) }));
+      const several = asked.x !== "torch" && new Set(lines.map((line) => line.one.e)).size > 1;
       const swatch = (line) =>
         svg(
           "svg",
@@ -254,7 +255,7 @@
                 const row = el(
                   "tr",
                   {},
-                  el("th", { scope: "row" }, swatch(line), line.what.title, line.one ? el("span", { class: "muted" }, ` · ${ts.model.environmentLabel(line.one.environment)}`) : null),
+                  el("th", { scope: "row" }, swatch(line), line.what.title, several ? el("span", { class: "muted" }, ` · ${ts.model.environmentLabel(line.one.environment)}`) : null),
                   this.cells[i].value,
                   this.cells[i].spread,
                   this.cells[i].since,
@@ -459,7 +460,28 @@
 
   // ---------- a small chart of every model ----------
 
-  async function drawGrid(asked) {
+  /** So many are drawn at once; the others when they come into sight. */
+  const AT_ONCE = 9;
+
+  async function drawSmall(picture, series, asked) {
+    let lines = await linesOf(series);
+    const across = axis(asked, lines);
+    if (asked.y === "relative") lines = relativeLines(lines, across.stops[0] ?? 0);
+    const ends = [across.stops[0], across.stops.at(-1)].filter((at) => at !== undefined);
+    ts.drawLines(picture, lines, {
+      width: 300,
+      height: 130,
+      small: true,
+      place: across.place,
+      domain: across.domain,
+      y: asked.y,
+      unit: asked.metric.unit,
+      ticks: ends.map((at) => ({ at, text: ts.day(ts.model.commits[at].date) })),
+    });
+  }
+
+  /** Shows the frames at once and draws the first of them; the answer to a click must not wait for data. */
+  async function drawGrid(asked, show) {
     const { model } = ts;
     const e = asked.environments[0] ?? 0;
     const members = model.series.filter((one) => one.m === asked.m && one.e === e && one.metric === asked.metric && one.last);
@@ -468,49 +490,56 @@
       if (!rows.has(one.case.rowId)) rows.set(one.case.rowId, []);
       rows.get(one.case.rowId).push(one);
     }
-    if (!rows.size) return [el("p", { class: "notice" }, "Nothing has been measured here yet: choose another metric, machine or environment.")];
+    if (!rows.size) {
+      show(el("p", { class: "notice" }, "Nothing has been measured here yet: choose another metric, machine or environment."));
+      return;
+    }
     const columns = [...new Map(members.map((one) => [one.case.column, one.case])).values()].sort(ts.byColumn);
-    const items = [];
-    for (const series of rows.values()) {
-      let lines = await linesOf(series);
-      const across = axis(asked, lines);
-      if (asked.y === "relative") lines = relativeLines(lines, across.stops[0] ?? 0);
-      const picture = svg("svg", { class: "chart", "aria-hidden": "true", focusable: "false" });
-      ts.drawLines(picture, lines, {
-        width: 300,
-        height: 130,
-        small: true,
-        place: across.place,
-        domain: across.domain,
-        y: asked.y,
-        unit: asked.metric.unit,
-        ticks: [across.stops[0], across.stops.at(-1)].filter((at) => at !== undefined).map((at) => ({ at, text: ts.day(model.commits[at].date) })),
-        bands: new Set(),
-        levels: false,
-      });
+    const waiting = new Map();
+    const { params } = ts.here();
+    const items = [...rows.values()].map((series) => {
+      const picture = svg("svg", { class: "chart", viewBox: "0 0 300 130", "aria-hidden": "true", focusable: "false" });
+      waiting.set(picture, series);
       const { case: what } = series[0];
-      const news = series.filter((one) => one.change && model.newest - one.change.c < 30).sort((a, b) => b.change.c - a.change.c)[0];
+      const news = series.filter((one) => one.change && model.newest - one.change.c < model.news).sort((a, b) => b.change.c - a.change.c)[0];
       const words = series.map((one) => `${one.case.column} ${ts.value(one.last.v, one.metric.unit)}`).join(", ");
-      const { params } = ts.here();
-      items.push(
+      return el(
+        "li",
+        {},
         el(
-          "li",
-          {},
-          el(
-            "a",
-            { href: ts.address("timeline", { ...params, s: series.map((one) => one.key), metric: null, q: null, y: params.y ?? null }) },
-            el("span", { class: "title" }, el("span", {}, what.model, what.details ? el("span", { class: "muted" }, " " + what.details) : null), news ? ts.delta(news.change.ratio, news.change.verdict) : null),
-            el("span", { class: "visually-hidden" }, `newest: ${words}`),
-            picture,
-          ),
+          "a",
+          { href: ts.address("timeline", { ...params, s: series.map((one) => one.key), metric: null, q: null }) },
+          el("span", { class: "title" }, el("span", {}, what.model, what.details ? el("span", { class: "muted" }, " " + what.details) : null), news ? ts.delta(news.change.ratio, news.change.verdict) : null),
+          el("span", { class: "visually-hidden" }, `newest: ${words}`),
+          picture,
         ),
       );
-    }
-    return [
+    });
+    const draw = (picture) => {
+      const series = waiting.get(picture);
+      waiting.delete(picture);
+      return series && drawSmall(picture, series, asked);
+    };
+    const first = [...waiting.keys()].slice(0, AT_ONCE);
+    const later = [...waiting.keys()].slice(AT_ONCE);
+    const watch = new IntersectionObserver(
+      (seen) => {
+        for (const one of seen)
+          if (one.isIntersecting) {
+            watch.unobserve(one.target);
+            draw(one.target);
+          }
+      },
+      { rootMargin: "300px" },
+    );
+    for (const picture of later) watch.observe(picture);
+    addEventListener("beforeprint", () => later.forEach(draw), { once: true });
+    show(
       el("ul", { class: "legend", "aria-label": "Lines" }, columns.map((what) => el("li", {}, swatchFor(what), what.column))),
       el("p", { class: "note" }, `${asked.metric.label}, ${asked.metric.higher_is_better ? "more" : "less"} is better`, asked.y === "relative" ? "; relative to the level at the start of the range." : "."),
       el("ul", { class: "multiples" }, items),
-    ];
+    );
+    await Promise.all(first.map(draw));
   }
 
   const swatchFor = (what) =>
@@ -611,11 +640,9 @@
       const ticket = (this.ticket = {});
       if (asked.grid) {
         if (asked.x === "torch") asked.x = "commit"; // a line for each release needs chosen series
-        const parts = await drawGrid(asked);
-        if (this.ticket !== ticket) return;
         this.large.hidden = true;
         this.grid.hidden = false;
-        this.grid.replaceChildren(...parts);
+        await drawGrid(asked, (...parts) => this.grid.replaceChildren(...parts));
         return;
       }
       let lines;
@@ -631,6 +658,13 @@
           }
         lines = await linesOf(series);
         if (this.ticket !== ticket) return;
+      }
+      if (!lines.length) {
+        this.large.hidden = true;
+        this.grid.hidden = false;
+        const names = asked.unknown.concat(missing).join(", ");
+        this.grid.replaceChildren(el("p", { class: "notice" }, `Not measured with this machine and environment: ${names}. Choose series from the list.`));
+        return;
       }
       const units = [...new Set(lines.map((line) => line.unit))];
       if (units.length > 1) asked.y = "relative"; // seconds and bytes have no common axis

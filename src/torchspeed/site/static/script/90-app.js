@@ -11,7 +11,7 @@
     const names = ["auto", "light", "dark"];
     const show = () => {
       const name = document.documentElement.dataset.theme ?? "auto";
-      button.textContent = `Theme: ${name}`;
+      button.replaceChildren(el("span", { class: "theme-word" }, "Theme: "), name);
       return name;
     };
     button.addEventListener("click", () => {
@@ -93,6 +93,9 @@
     ts.model = ts.buildModel(index);
     themeButton();
     ts.show();
+    // Changes and comparisons mostly start from the newest block: have it at hand.
+    const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 300));
+    if (index.commits.length) idle(() => ts.load(`r/${Math.floor(ts.model.newest / index.block)}`).catch(() => {}));
   }
 
   addEventListener("hashchange", ts.show);
