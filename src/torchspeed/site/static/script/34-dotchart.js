@@ -40,8 +40,14 @@
       tops.push(y);
       const middle = y + (row.marks.length * LINE) / 2 + 4;
       const fits = Math.floor((left - 14) / 7.6);
-      const text = row.label.length > fits ? row.label.slice(0, fits - 1) + "…" : row.label;
-      marks.push(svg("text", { class: "strong", x: fix(left - 12), y: fix(middle), "text-anchor": "end" }, svg("title", {}, row.label), text));
+      // A long name goes on two lines, the model above its details.
+      const cut = row.label.length > fits && row.marks.length > 1 ? row.label.indexOf(" ") : -1;
+      const lines = cut < 0 ? [row.label] : [row.label.slice(0, cut), row.label.slice(cut + 1)];
+      lines.forEach((line, i) => {
+        const text = line.length > fits ? line.slice(0, fits - 1) + "…" : line;
+        const at = middle + (lines.length > 1 ? i * 14 - 7 : 0);
+        marks.push(svg("text", { class: i ? null : "strong", x: fix(left - 12), y: fix(at), "text-anchor": "end" }, svg("title", {}, row.label), text));
+      });
       row.marks.forEach((mark, i) => {
         const at = y + i * LINE + LINE / 2;
         if (!mark) return;

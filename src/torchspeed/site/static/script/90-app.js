@@ -71,8 +71,12 @@
     seen = name;
     document.title = `${view.title} – ${ts.model.index.project.name}`;
     for (const link of document.querySelectorAll("header nav a[href^='#/']")) {
-      if (ts.parseAddress(link.getAttribute("href")).view === name) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
+      if (ts.parseAddress(link.getAttribute("href")).view === name) {
+        link.setAttribute("aria-current", "page");
+        const strip = link.parentElement; // on small screens it scrolls
+        strip.scrollLeft = Math.min(strip.scrollLeft, link.offsetLeft - strip.offsetLeft);
+        strip.scrollLeft = Math.max(strip.scrollLeft, link.offsetLeft - strip.offsetLeft + link.offsetWidth - strip.clientWidth);
+      } else link.removeAttribute("aria-current");
     }
     const trouble = document.getElementById("trouble");
     if (trouble) trouble.hidden = true;
