@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from torchspeed.history.statistics import median, median_absolute_deviation
+
 WIDTH, HEIGHT, MARGIN = 120, 24, 2
 _LEAST_SPAN = 0.06
 """The height stands for at least so much relative change, so that noise looks small."""
+_SPIKE = 5.0
+"""Median absolute deviations from the median beyond which a figure is clipped."""
 
 
 def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
@@ -24,7 +28,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return Markup("")
-    low, high = min(known), max(known)
+    low, high = _bounds(known)
     middle = (low + high) / 2
     span = max(high - low, abs(middle) * _LEAST_SPAN) or 1.0
     step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
@@ -35,7 +39,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
             pen_down = False
             continue
         x = MARGIN + index * step
-        y = HEIGHT / 2 - (value - middle) / span * (HEIGHT - 2 * MARGIN)
+        y = HEIGHT / 2 - (min(max(value, low), high) - middle) / span * (HEIGHT - 2 * MARGIN)
         path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
         if not pen_down:
             path.append("h0")  # a lone figure between gaps is a dot
@@ -44,3 +48,10 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
         '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
         'aria-hidden="true"><path class="line" d="{}"/></svg>'
     ).format(verdict, WIDTH, HEIGHT, "".join(path))
+
+
+def _bounds(known: Sequence[float]) -> tuple[float, float]:
+    """What the height shows: everything but spikes, which end at the edge."""
+    centre = median(known)
+    reach = max(abs(centre) * _LEAST_SPAN / 2, _SPIKE * median_absolute_deviation(known))
+    return max(min(known), centre - reach), min(max(known), centre + reach)

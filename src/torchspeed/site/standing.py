@@ -203,12 +203,12 @@ def standings(history: History, findings: Findings) -> Standings:
             index,
             series,
             history,
-            metric_of[series.case.benchmark],
-            place,
-            measured[series.machine, series.environment],
-            last_change.get(index),
-            findings.levels[index],
-            findings.noise[index],
+            metric=metric_of[series.case.benchmark],
+            place=place,
+            measured=measured[series.machine, series.environment],
+            change=last_change.get(index),
+            levels=findings.levels[index],
+            noise=findings.noise[index],
         )
         for index, series in enumerate(history.series)
     )
@@ -309,6 +309,7 @@ def _standing(
     index: int,
     series: Series,
     history: History,
+    *,
     metric: Metric,
     place: dict[str, int],
     measured: tuple[int, ...],
