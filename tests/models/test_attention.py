@@ -1,0 +1,62 @@
+"""Attention weights: positive, summing to one where a softmax makes them, and those used."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.models.test_time_series import batch_for, configurations
+from torchspeed.models import create_model
+
+
+def shapes(name: str, sizes: dict[str, int], batch: int) -> dict[str, tuple[int, ...]]:
+    window, features = sizes["window"], sizes["features"]
+    if name == "darnn":
+        return {"input": (batch, window, features), "temporal": (batch, window, window)}
+    if name == "dsanet":
+        shape = (batch, 3, sizes["heads"], features, features)
+        return {"global": shape, "local": shape}
+    return {"temporal": (batch, sizes["hidden"] - sizes["filter_size"] + 1)}
+
+
+@pytest.mark.parametrize("name", ["darnn", "dsanet", "tpa_lstm"])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data(), batch=st.integers(1, 4))
+def test_weights_are_weights(name, data, batch):
+    sizes = data.draw(configurations(name))
+    model = create_model(name, **sizes).eval()
+    weights = model.attention_weights(batch_for(model, batch))
+    assert {key: tuple(w.shape) for key, w in weights.items()} == shapes(name, sizes, batch)
+    for weight in weights.values():
+        assert (weight > 0).all()
+        if name == "tpa_lstm":  # a sigmoid each: several rows may count fully
+            assert (weight < 1).all()
+        else:
+            torch.testing.assert_close(weight.sum(-1), torch.ones(weight.shape[:-1]))
+
+
+def test_darnn_attends_to_the_series_that_its_scores_favour():
+    model = create_model("darnn", features=3, window=4).eval()
+    with torch.no_grad():
+        model.W_e.weight.zero_()
+        model.W_e.bias.zero_()
+        model.U_e.weight.copy_(torch.eye(4))
+        model.v_e.weight.fill_(5.0)
+    x = torch.zeros(1, 4, 3)
+    x[0, :, 1] = 2.0
+    alpha = model.attention_weights(x)["input"]
+    assert (alpha[0, :, 1] > 0.99).all()
+
+
+def test_dsanet_reports_the_weights_that_forward_uses():
+    attention = create_model("dsanet", features=5).eval().global_tower.layers[0][0]
+    x = torch.randn(2, 5, 4)
+    weights: Tensor = attention.weights(x)  # (2, heads, 5, 5)
+    value = torch.nn.functional.linear(
+        x, attention.query_key_value.weight[8:], attention.query_key_value.bias[8:]
+    )
+    mixed = torch.einsum("bhij,bjhd->bihd", weights, value.view(2, 5, 2, 2)).flatten(2)
+    torch.testing.assert_close(attention(x), attention.norm(x + attention.output(mixed)))
