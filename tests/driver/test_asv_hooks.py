@@ -86,7 +86,9 @@ class Project:
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(
+    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Project:
     monkeypatch.setenv("HOME", str(tmp_path))
     machine = {"machine": "m", "os": "", "arch": "", "cpu": "", "num_cpu": "1", "ram": ""}
     (tmp_path / ".asv-machine.json").write_text(json.dumps({"m": machine, "version": 1}))
