@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from torchspeed.models import DSANet
-from torchspeed.models.dsanet import Tower
+from torchspeed.models.dsanet import Layer, Norm, Tower
 
 
 def copied(weight: Tensor, bias: Tensor) -> nn.Linear:
@@ -25,16 +25,16 @@ def as_conv1d(linear: nn.Linear) -> nn.Conv1d:
     return conv
 
 
-def norm_of(norm: nn.LayerNorm) -> nn.LayerNorm:
-    copy = nn.LayerNorm(norm.normalized_shape)
+def norm_of(norm: Norm) -> nn.LayerNorm:
+    copy = nn.LayerNorm(norm.weight.shape)
     copy.load_state_dict(norm.state_dict())
     return copy
 
 
 class NaiveLayer(nn.Module):
-    def __init__(self, layer: nn.Sequential) -> None:
+    def __init__(self, layer: Layer) -> None:
         super().__init__()
-        attention, feed_forward = layer
+        attention, feed_forward = layer.attention, layer.feed_forward
         self.heads, self.dropout = attention.heads, nn.Dropout(attention.dropout)
         joint = attention.query_key_value
         self.query, self.key, self.value = (
