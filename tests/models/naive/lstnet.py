@@ -9,7 +9,8 @@ from torchspeed.models import LSTNet
 class NaiveLSTNet(nn.Module):
     def __init__(self, model: LSTNet) -> None:
         super().__init__()
-        channels, kernel = model.convolution.out_channels, model.convolution.kernel_size[0]
+        channels = model.convolution.out_features
+        kernel = model.convolution.in_features // model.features
         self.skip, self.highway = model.skip, model.autoregression.in_features
         self.convolution = nn.Conv2d(1, channels, (kernel, model.features))
         self.gru = nn.GRU(channels, model.gru.weight_hh.shape[1])
