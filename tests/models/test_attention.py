@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from tests.models.test_time_series import batch_for, configurations
 from torchspeed.models import create_model
@@ -52,11 +51,11 @@ def test_darnn_attends_to_the_series_that_its_scores_favour():
 
 
 def test_dsanet_reports_the_weights_that_forward_uses():
-    attention = create_model("dsanet", features=5).eval().global_tower.layers[0][0]
-    x = torch.randn(2, 5, 4)
-    weights: Tensor = attention.weights(x)  # (2, heads, 5, 5)
-    value = torch.nn.functional.linear(
-        x, attention.query_key_value.weight[8:], attention.query_key_value.bias[8:]
-    )
-    mixed = torch.einsum("bhij,bjhd->bihd", weights, value.view(2, 5, 2, 2)).flatten(2)
-    torch.testing.assert_close(attention(x), attention.norm(x + attention.output(mixed)))
+    attention = create_model("dsanet", features=5).eval().global_tower.layers[0].attention
+    x = torch.randn(4, 2, 5)  # (d_model, batch, series)
+    out, weights = attention(x)
+    joint = attention.query_key_value
+    value = torch.einsum("od,dbs->bso", joint.weight[8:], x) + joint.bias[8:]
+    mixed = torch.einsum("hbij,bjhd->bihd", weights.view(2, 2, 5, 5), value.view(2, 5, 2, 2))
+    mixed = attention.output(mixed.flatten(2)).permute(2, 0, 1)
+    torch.testing.assert_close(out, attention.norm(x + mixed))

@@ -18,7 +18,10 @@ def attention_layer(
     """Work on one sample: a vector a series. Also return the weights, heads x series x series."""
     d_model = x[0].shape[0]
     size = d_model // heads
-    joint, joint_bias = w[f"{name}.0.query_key_value.weight"], w[f"{name}.0.query_key_value.bias"]
+    joint, joint_bias = (
+        w[f"{name}.attention.query_key_value.weight"],
+        w[f"{name}.attention.query_key_value.bias"],
+    )
     query, key, value = (
         [joint[rows] @ series + joint_bias[rows] for series in x]
         for rows in (slice(part * d_model, (part + 1) * d_model) for part in range(3))
@@ -36,16 +39,24 @@ def attention_layer(
             all_weights.append(torch.stack(weights))
     out = []
     for series, heads_of_series in zip(x, mixed, strict=True):
-        attended = w[f"{name}.0.output.weight"] @ torch.cat(heads_of_series)
-        attended = attended + w[f"{name}.0.output.bias"]
+        attended = w[f"{name}.attention.output.weight"] @ torch.cat(heads_of_series)
+        attended = attended + w[f"{name}.attention.output.bias"]
         middle = layer_norm(
-            series + attended, w[f"{name}.0.norm.weight"], w[f"{name}.0.norm.bias"]
+            series + attended, w[f"{name}.attention.norm.weight"], w[f"{name}.attention.norm.bias"]
         )
-        inner = w[f"{name}.1.inner.weight"] @ middle + w[f"{name}.1.inner.bias"]
+        inner = (
+            w[f"{name}.feed_forward.inner.weight"] @ middle + w[f"{name}.feed_forward.inner.bias"]
+        )
         inner = torch.clamp(inner, min=0)
-        inner = w[f"{name}.1.outer.weight"] @ inner + w[f"{name}.1.outer.bias"]
+        inner = (
+            w[f"{name}.feed_forward.outer.weight"] @ inner + w[f"{name}.feed_forward.outer.bias"]
+        )
         out.append(
-            layer_norm(middle + inner, w[f"{name}.1.norm.weight"], w[f"{name}.1.norm.bias"])
+            layer_norm(
+                middle + inner,
+                w[f"{name}.feed_forward.norm.weight"],
+                w[f"{name}.feed_forward.norm.bias"],
+            )
         )
     return out, torch.stack(all_weights).view(heads, len(x), len(x))
 

@@ -16,11 +16,12 @@ def gru(w: dict[str, Tensor], name: str, sequence: list[Tensor]) -> Tensor:
 
 def predict_sample(w: dict[str, Tensor], x: Tensor, skip: int) -> Tensor:
     window, series = x.shape
-    filters, bias = w["convolution.weight"], w["convolution.bias"]  # channel x series x time
-    width = filters.shape[2]
+    filters, bias = w["convolution.weight"], w["convolution.bias"]
+    filters = filters.view(len(bias), -1, series)  # channel x time x series
+    width = filters.shape[1]
     conv = []
     for t in range(window - width + 1):
-        patch = x[t : t + width].t()
+        patch = x[t : t + width]
         responses = [(filters[k] * patch).sum() + bias[k] for k in range(filters.shape[0])]
         conv.append(torch.clamp(torch.stack(responses), min=0))
 
