@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.conftest import ROOT, git
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
@@ -89,7 +88,7 @@ def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, 
     path.write_text((path.read_text() if path.exists() else "") + "\n")
     said = bench(repository)
     assert "differs from HEAD" in said
-    assert name.split("/")[0] in said
+    assert name.split("/", maxsplit=1)[0] in said
     assert "git stash" in said
 
 

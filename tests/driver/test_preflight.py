@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-
 from tests.conftest import commit
+
 from torchspeed.driver.configuration import Configuration, Pair
 from torchspeed.driver.preflight import check_clean, check_room
 from torchspeed.errors import TorchspeedError
 
-Usage = namedtuple("Usage", "total used free")
+
+class Usage(NamedTuple):
+    """What `shutil.disk_usage` returns."""
+
+    total: int
+    used: int
+    free: int
 
 
 def _configuration(folder: Path) -> Configuration:
