@@ -177,10 +177,14 @@ def test_a_night_measures_new_commits_and_leaves_the_rest(user: NewUser, benched
     git(user.clone, "commit", "--quiet", "--message", "Change a model")
     # One pair is enough here, and every case would take too long.
     configuration = user.clone / "asv.conf.json"
-    text = re.sub(r'"include": \[.*?\],\n', '"include": [],\n', configuration.read_text(), flags=re.S)
+    text = re.sub(
+        r'"include": \[.*?\],\n', '"include": [],\n', configuration.read_text(), flags=re.S
+    )
     configuration.write_text(text)
     git(user.clone, "commit", "--quiet", "--all", "--message", "Pin one pair")
-    said = user.does("make", "nightly", "MACHINE=a-new-machine", r"CASES=time_forward\('lenet5', 'cpu'")
+    said = user.does(
+        "make", "nightly", "MACHINE=a-new-machine", r"CASES=time_forward\('lenet5', 'cpu'"
+    )
     assert "Change a model" in said
     assert "Pin one pair" in said
     assert len(list((user.clone / "results/a-new-machine").glob("*-*.json"))) == 3
