@@ -21,9 +21,10 @@ class TPALSTM(nn.Module):
     (section 4.3). The embedding with relu before the LSTM is the authors' code's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
-    does not. FluxArchitectures' version has the same 2063 parameters, but runs the
-    LSTM on from one call to the next until it is reset. jingw2's has a second bias a
-    gate (2103 parameters), and a reshape there mixes filters and features.
+    does not. FluxArchitectures' version has the same 2063 parameters, but at every time
+    step it runs the LSTM along the *samples*, handing the state from one to the next
+    without a reset. jingw2's has a second bias a gate (2103 parameters), and a reshape
+    there mixes filters and features.
 
     Maps (batch, window, features) to (batch, outputs).
 
