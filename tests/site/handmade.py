@@ -21,6 +21,7 @@ from torchspeed.history.records import (
     Series,
 )
 from torchspeed.site.build import build_site
+from torchspeed.site.published import published_figures
 from torchspeed.site.standing import (
     Change,
     Event,
@@ -188,5 +189,9 @@ def _findings(history: History) -> Findings:
 
 if __name__ == "__main__":
     build_site(
-        Path(sys.argv[1]), handmade_standings(), generated=int(time.time()), project=PROJECT
+        Path(sys.argv[1]),
+        handmade_standings(),
+        generated=int(time.time()),
+        project=PROJECT,
+        published=published_figures(),
     )

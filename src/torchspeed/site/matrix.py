@@ -75,7 +75,7 @@ def places(standings: Standings) -> tuple[Place, ...]:
     figures: dict[str, int] = {}
     for row in standings.rows:
         figures[row.series.machine] = figures.get(row.series.machine, 0) + bool(row.points)
-    found.sort(key=lambda place: (place.newest, _release(place.environment.torch)), reverse=True)
+    found.sort(key=lambda place: (place.newest, release(place.environment.torch)), reverse=True)
     found.sort(key=lambda place: (-figures[place.machine.name], place.machine.name))
     return tuple(found)
 
@@ -156,5 +156,6 @@ def _details(row: Standing) -> str:
     )
 
 
-def _release(version: str) -> tuple[int, ...]:
+def release(version: str) -> tuple[int, ...]:
+    """A release as numbers, so that 2.9 comes before 2.10."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from torchspeed.history.statistics import median, median_absolute_deviation
-
 WIDTH, HEIGHT, MARGIN = 120, 24, 2
 _LEAST_SPAN = 0.06
 """The height stands for at least so much relative change, so that noise looks small."""
-_SPIKE = 5.0
-"""Median absolute deviations from the median beyond which a figure is clipped."""
+_ONE_SPIKE_IN = 30
+"""Of so many figures the highest and the lowest may be clipped: one spike in a line of sixty
+must not flatten the rest, a step of three figures must show."""
 
 
 def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
@@ -51,7 +50,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
 
 
 def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """What the height shows: everything but spikes, which end at the edge."""
-    centre = median(known)
-    reach = max(abs(centre) * _LEAST_SPAN / 2, _SPIKE * median_absolute_deviation(known))
-    return max(min(known), centre - reach), min(max(known), centre + reach)
+    """What the height shows: everything but lone spikes, which end at the edge."""
+    ordered = sorted(known)
+    spikes = len(ordered) // _ONE_SPIKE_IN
+    return ordered[spikes], ordered[-1 - spikes]

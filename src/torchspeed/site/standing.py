@@ -261,7 +261,8 @@ def geometric_means(
         )
         groups.setdefault(key, []).append(row)
     means = []
-    for (_, machine, environment, device, direction), members in sorted(groups.items()):
+    for key, members in sorted(groups.items(), key=lambda group: _as_they_run(group[0])):
+        _, machine, environment, device, direction = key
         commits = measured[machine, environment]
         if len(commits) < 2:
             continue
@@ -291,6 +292,11 @@ def geometric_means(
                 )
             )
     return tuple(means)
+
+
+def _as_they_run(key: tuple[str, ...]) -> tuple[object, ...]:
+    *before, direction = key
+    return (*before, direction != "forward", direction)
 
 
 def _measured(
