@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import commit, git
-
 from torchspeed.driver.nightly import commits_to_measure
 
 MODEL = "src/torchspeed/models/darnn.py"

@@ -158,7 +158,7 @@ def test_asv_preview_serves_the_site(user: NewUser, benched: str) -> None:
         while True:
             try:
                 address = f"http://127.0.0.1:{port}/"
-                with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310 - loopback
+                with urllib.request.urlopen(address, timeout=5) as answer:
                     page = answer.read().decode()
                 break
             except OSError:

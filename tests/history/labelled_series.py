@@ -30,7 +30,7 @@ class LabelledSeries:
     kind: str
 
 
-def make_series(  # noqa: PLR0913 - a series has that many properties
+def make_series(
     rng: np.random.Generator,
     length: int,
     noise: float,
