@@ -52,7 +52,8 @@ def write_feed(standings: Standings, project: str) -> bytes:
             f"{previous.hash[:8]}. Cause: {change.cause}.",
         )
     ET.indent(feed)
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(feed, "utf-8") + b"\n"
+    text: str = ET.tostring(feed, "unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
 def _title(standings: Standings, change: Change) -> str:

@@ -46,6 +46,7 @@ from torchspeed.site import healthy
 from torchspeed.site.beside import beside
 from torchspeed.site.build import build_site
 from torchspeed.site.detect import detect
+from torchspeed.site.published import published_figures
 from torchspeed.site.standing import Findings, in_order, standings
 from torchspeed.site.swap import MANIFEST, swapped_in
 
@@ -105,6 +106,8 @@ def _publish(
                 standings(history, findings),
                 generated=generated,
                 project=_project(conf),
+                published=published_figures(),
+                previous=site,
             )
 
         with beside(ours), _known_steps(history, findings):
