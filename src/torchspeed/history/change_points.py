@@ -57,10 +57,15 @@ MINIMUM_Z = 4.0
 FEWEST_VALUES = 3
 """Values that a step needs before and after it: it is confirmed by the third run."""
 
+CONFIRMING_RUNS = 3
+"""Runs in succession that must show a recent step."""
+
 _DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
 _DRIFT_PENALTY = 1.0  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
+_SETTLED = 30  # values after which a step needs no confirmation any more
+_SHIFT = 5  # values by which one more figure may move a step
 _BLOCK = 500  # values partitioned at once; the middle half of a block counts
 
 
@@ -139,6 +144,35 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
     side = _Side(len(y), choice)
     steps = _prune(y, boundaries, side, smallest / math.sqrt(variance))
     return [_step(figures, unit, y, step, math.sqrt(variance)) for step in steps]
+
+
+def find_confirmed_steps(
+    values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT
+) -> list[Step]:
+    """Find the steps that one may raise an alarm about while the series still grows.
+
+    A step near the end is reported once the series as it is, without its last and without
+    its last two values all show it. One more look or two at a step halves the false alarms
+    and costs two commits of delay.
+
+    Args:
+        values: As for ``find_steps``.
+        minimum_effect: As for ``find_steps``.
+
+    Returns:
+        The confirmed steps, as the whole series shows them.
+    """
+    steps = find_steps(values, minimum_effect)
+    if not steps or steps[-1].position < len(values) - _SETTLED:
+        return steps
+    for left_out in range(1, CONFIRMING_RUNS):
+        earlier = find_steps(values[:-left_out], minimum_effect)
+        steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
+    return steps
+
+
+def _is_same(step: Step, other: Step) -> bool:
+    return step.direction == other.direction and abs(step.position - other.position) <= _SHIFT
 
 
 @dataclass(frozen=True, slots=True)
