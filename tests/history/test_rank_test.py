@@ -70,9 +70,9 @@ def test_order_of_the_samples_and_in_them_does_not_matter(x, y):
 def test_scale_and_any_growing_function_leave_p(x, y, factor):
     p = mann_whitney(x, y)
     assert mann_whitney([v * factor for v in x], [v * factor for v in y]) == pytest.approx(p)
-    assert mann_whitney([v + 16.0 for v in np.round(x, 3)], [v + 16.0 for v in np.round(y, 3)]) == (
-        pytest.approx(mann_whitney(list(np.round(x, 3)), list(np.round(y, 3))))
-    )
+    assert mann_whitney(
+        [v + 16.0 for v in np.round(x, 3)], [v + 16.0 for v in np.round(y, 3)]
+    ) == (pytest.approx(mann_whitney(list(np.round(x, 3)), list(np.round(y, 3)))))
 
 
 def test_alike_samples_have_p_one():

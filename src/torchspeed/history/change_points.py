@@ -64,7 +64,8 @@ _DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
 _DRIFT_PENALTY = 1.0  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
-_SETTLED = 30  # values after which a step needs no confirmation any more
+_SETTLED = 30  # values after which a step is no longer judged as a recent one
+_NEARLY_AS_LIKELY = 5.0  # added cost, at which a heavier drift is still allowed for
 _SHIFT = 5  # values by which one more figure may move a step
 _BLOCK = 500  # values partitioned at once; the middle half of a block counts
 
@@ -140,9 +141,9 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
     # Counts that repeat exactly have no noise; an effect needs some scale to be seen on.
     variance = max(difference_variance(y), 2 * (smallest / 15) ** 2)
     y /= math.sqrt(variance)
-    boundaries, choice = _partition(y)
-    side = _Side(len(y), choice)
-    steps = _prune(y, boundaries, side, smallest / math.sqrt(variance))
+    boundaries, likeliest, heaviest = _partition(y)
+    settled, recent = _Side(len(y), likeliest), _Side(len(y), heaviest)
+    steps = _prune(y, boundaries, settled, recent, smallest / math.sqrt(variance))
     return [_step(figures, unit, y, step, math.sqrt(variance)) for step in steps]
 
 
@@ -246,8 +247,13 @@ def _filters(length: int) -> _Filters:
     )
 
 
-def _partition(y: Array) -> tuple[list[int], int]:
-    """Best boundaries, and the index of the drift ratio that explains the series best."""
+def _partition(y: Array) -> tuple[list[int], int, int]:
+    """Partition a series.
+
+    Returns:
+        The best boundaries, the index of the drift ratio that explains the series best,
+        and that of the largest one that does so nearly as well.
+    """
     length = len(y)
     penalty = _STEP_PENALTY * math.log(length)
     choices = len(_DRIFT_RATIOS)
@@ -265,8 +271,9 @@ def _partition(y: Array) -> tuple[list[int], int]:
         costs = costs + cost
         if end == length:
             break
-    choice = int(np.argmin(costs))
-    return boundaries[choice], choice
+    likeliest = int(np.argmin(costs))
+    heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
+    return boundaries[likeliest], likeliest, heaviest
 
 
 def _partition_block(y: Array, penalty: float) -> tuple[list[list[int]], Array]:
@@ -357,10 +364,13 @@ class _Side:
         return level, settled if self.drift else self._noise / counted
 
 
-def _prune(y: Array, boundaries: list[int], side: _Side, smallest: float) -> list[_Tested]:
+def _prune(
+    y: Array, boundaries: list[int], settled: _Side, recent: _Side, smallest: float
+) -> list[_Tested]:
     """Take out boundaries that are too weak, the weakest first, until none is."""
 
     def test(start: int, position: int, end: int) -> _Tested:
+        side = settled if position < len(y) - _SETTLED else recent
         before, before_variance = side.level(y[start:position][::-1])
         after, after_variance = side.level(y[position:end])
         error = math.sqrt(before_variance + after_variance + side.drift)
