@@ -64,7 +64,7 @@ _DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
 _DRIFT_PENALTY = 1.0  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
-_SETTLED = 30  # values after which a step is no longer judged as a recent one
+_SETTLED = 30  # values after which a step needs no confirmation any more
 _NEARLY_AS_LIKELY = 5.0  # added cost, at which a heavier drift is still allowed for
 _SHIFT = 5  # values by which one more figure may move a step
 _BLOCK = 500  # values partitioned at once; the middle half of a block counts
@@ -110,13 +110,17 @@ def better_or_worse(step: Step, higher_is_better: bool) -> str:
     return "better" if (step.direction == "up") == higher_is_better else "worse"
 
 
-def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) -> list[Step]:
+def find_steps(
+    values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT, *, cautious: bool = False
+) -> list[Step]:
     """Find the steps of a series.
 
     Args:
         values: Finite figures in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
         minimum_effect: Smallest relative change to report.
+        cautious: Test each step against the heaviest drift that explains the series nearly
+            as well as the likeliest: fewer false alarms while there is little to tell from.
 
     Returns:
         The steps in order; none for a series too short to tell.
@@ -142,8 +146,8 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
     variance = max(difference_variance(y), 2 * (smallest / 15) ** 2)
     y /= math.sqrt(variance)
     boundaries, likeliest, heaviest = _partition(y)
-    settled, recent = _Side(len(y), likeliest), _Side(len(y), heaviest)
-    steps = _prune(y, boundaries, settled, recent, smallest / math.sqrt(variance))
+    side = _Side(len(y), heaviest if cautious else likeliest)
+    steps = _prune(y, boundaries, side, smallest / math.sqrt(variance))
     return [_step(figures, unit, y, step, math.sqrt(variance)) for step in steps]
 
 
@@ -163,11 +167,11 @@ def find_confirmed_steps(
     Returns:
         The confirmed steps, as the whole series shows them.
     """
-    steps = find_steps(values, minimum_effect)
+    steps = find_steps(values, minimum_effect, cautious=True)
     if not steps or steps[-1].position < len(values) - _SETTLED:
         return steps
     for left_out in range(1, CONFIRMING_RUNS):
-        earlier = find_steps(values[:-left_out], minimum_effect)
+        earlier = find_steps(values[:-left_out], minimum_effect, cautious=True)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
 
@@ -364,13 +368,10 @@ class _Side:
         return level, settled if self.drift else self._noise / counted
 
 
-def _prune(
-    y: Array, boundaries: list[int], settled: _Side, recent: _Side, smallest: float
-) -> list[_Tested]:
+def _prune(y: Array, boundaries: list[int], side: _Side, smallest: float) -> list[_Tested]:
     """Take out boundaries that are too weak, the weakest first, until none is."""
 
     def test(start: int, position: int, end: int) -> _Tested:
-        side = settled if position < len(y) - _SETTLED else recent
         before, before_variance = side.level(y[start:position][::-1])
         after, after_variance = side.level(y[position:end])
         error = math.sqrt(before_variance + after_variance + side.drift)
