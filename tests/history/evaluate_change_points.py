@@ -22,7 +22,7 @@ import numpy as np
 from asv.step_detect import detect_steps
 from tests.history.labelled_series import KINDS, LabelledSeries, make_series, make_set
 
-from torchspeed.history.change_points import find_confirmed_steps, find_steps
+from torchspeed.history.change_points import find_steps
 
 TOLERANCE = 5
 FIRST_ONLINE = 10
@@ -38,9 +38,9 @@ def ours(values: Sequence[float]) -> Found:
 
 
 def ours_confirmed(values: Sequence[float]) -> Found:
-    """Steps of a series that still grows."""
-    found = find_confirmed_steps(values)
-    return [(step.position, 1 if step.direction == "up" else -1) for step in found]
+    """Confirmed steps, of a series that still grows."""
+    found = find_steps(values)
+    return [(s.position, 1 if s.direction == "up" else -1) for s in found if s.confirmed]
 
 
 def asv_steps(values: Sequence[float]) -> Found:
