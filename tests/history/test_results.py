@@ -340,6 +340,25 @@ def test_what_is_no_finite_number_failed_and_is_named(results_dir, figure):
     assert "1 of 4" in problem.message
 
 
+def test_text_that_looks_like_a_literal_is_text(results_dir):
+    """A NaN that was not run, a text of that name, and texts that hold one."""
+    path = store(results_dir, [math.nan, "NaN", "a, NaN, b", "\x00NaN"])
+    history = load_history(results_dir, COMMITS)
+    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert outcomes_found == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
+    assert "3 of 4" in history.problems[0].message
+    store(results_dir, [math.nan, "fast", 3.0, 4.0])
+    edit(path, lambda content: content["requirements"].update(torch="NaN"))
+    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].torch == "NaN"
+
+
+def test_a_text_beside_a_literal(results_dir):
+    store(results_dir, [math.nan, "fast", 3.0, 4.0])
+    history = load_history(results_dir, COMMITS)
+    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert outcomes_found == [Outcome.NEVER_RUN, Outcome.FAILED, Outcome.OK, Outcome.OK]
+
+
 DAMAGE = {
     "empty": lambda path: path.write_bytes(b""),
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-50]),
@@ -623,6 +642,18 @@ def test_a_long_history_loads_in_time(tmp_path):
     assert len(history.series) == 200
     assert len(history.commits) == 1000
     assert sum(len(series.values) for series in history.series) > 190_000
+
+
+def test_a_long_history_with_samples_loads_in_time(tmp_path):
+    """300 commits of 200 series with 40 samples each, 30 MB: 0.6 s of CPU; 3 s are allowed."""
+    made = generate(tmp_path, plan_of_size(300, 200, samples=40))
+    commits = read_commits(made.repository)
+    start = time.process_time()
+    history = load_history(made.results, commits)
+    assert time.process_time() - start < 3
+    timings = [s for s in history.series if s.case.labels["metric"] == "time"]
+    points = [run.point for s in timings for run in s.runs.values() if run.point]
+    assert {len(point.samples) for point in points} == {40}
 
 
 def test_history_needs_neither_torch_nor_asv():
