@@ -73,7 +73,8 @@ _SETTLED = 30  # values after which a step needs no confirmation any more
 _NEARLY_AS_LIKELY = 3.0  # added cost, at which a heavier drift is still allowed for
 _SHIFT = 5  # values by which one more figure may move a step
 _ROUNDING = 1e-9  # of a typical figure: what a level of zero may come to
-_BLOCK = 500  # values partitioned at once; the middle half of a block counts
+_BLOCK = 300  # values partitioned at once
+_MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,18 +289,18 @@ def _partition(y: Array) -> tuple[list[int], int, int]:
     choices = len(_DRIFT_RATIOS)
     boundaries: list[list[int]] = [[] for _ in range(choices)]
     costs = _DRIFT_PENALTY * math.log(length) * (_DRIFT_RATIOS > 0)
-    quarter = _BLOCK // 4
-    starts = range(0, max(1, length - 2 * quarter), 2 * quarter) if length > _BLOCK else (0,)
-    for start in starts:
+    start = 0
+    while True:
         end = min(length, start + _BLOCK)
         block, cost = _partition_block(y[start:end], penalty)
-        low = start + quarter if start else 0
-        high = end - quarter if end < length else length
+        low = start + _MARGIN if start else 0
+        high = end - _MARGIN if end < length else length
         for choice in range(choices):
             boundaries[choice] += [start + b for b in block[choice] if low <= start + b < high]
         costs = costs + cost
         if end == length:
             break
+        start = end - 2 * _MARGIN
     likeliest = int(np.argmin(costs))
     heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
     return boundaries[likeliest], likeliest, heaviest
@@ -312,7 +313,7 @@ def _partition_block(y: Array, penalty: float) -> tuple[list[list[int]], Array]:
         The boundaries and the least cost, for each ratio.
     """
     length, choices = len(y), len(_DRIFT_RATIOS)
-    filters = _filters(max(_BLOCK, 1))
+    filters = _filters(_BLOCK)
     gain, precision = filters.gain, filters.precision
     log_variance, longest = filters.log_variance, len(filters.gain)
     cap = _SPIKE**2
