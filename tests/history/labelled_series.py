@@ -36,6 +36,7 @@ def make_series(
     noise: float,
     kind: str,
     step_count: int,
+    *,
     sizes: tuple[float, ...] = STEP_SIZES,
 ) -> LabelledSeries:
     """Draw one series."""
