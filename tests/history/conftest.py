@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.history.generator import Plan, generate
 
+from tests.history.generator import Plan, generate
 from torchspeed.history.git import read_commits
 from torchspeed.history.results import load_history
 

@@ -20,8 +20,8 @@ from itertools import pairwise
 
 import numpy as np
 from asv.step_detect import detect_steps
-from tests.history.labelled_series import KINDS, LabelledSeries, make_series, make_set
 
+from tests.history.labelled_series import KINDS, LabelledSeries, make_series, make_set
 from torchspeed.history.change_points import find_steps
 
 TOLERANCE = 5

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.history import evaluate_change_points as evaluation
 from tests.history.labelled_series import KINDS, NOISE, make_series, make_set
-
 from torchspeed.history.change_points import FEWEST_VALUES, better_or_worse, find_steps
 
 series_of_figures = st.lists(st.floats(1e-3, 1e3), max_size=80)

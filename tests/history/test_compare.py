@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.history.making import commit_hash, figure, make_commits, make_history, make_series
 
+from tests.history.making import commit_hash, figure, make_commits, make_history, make_series
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.compare import (
     Verdict,

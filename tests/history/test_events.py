@@ -4,7 +4,6 @@ from dataclasses import astuple
 
 from tests.history.generator import Plan, generate
 from tests.history.making import commit_hash, make_history, make_series
-
 from torchspeed.history.events import find_events
 from torchspeed.history.git import read_commits
 from torchspeed.history.results import load_history

@@ -3,8 +3,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.history.generator import FIRST_COMMIT_AT, Plan, git, write_repository
 
+from tests.history.generator import FIRST_COMMIT_AT, Plan, git, write_repository
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.git import read_commits
 

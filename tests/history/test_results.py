@@ -15,8 +15,8 @@ from asv.results import Results, get_filename, iter_results
 from asv.runner import BenchmarkResult
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.history.generator import HOSTILE, Plan, generate, plan_of_size, write_json
 
+from tests.history.generator import HOSTILE, Plan, generate, plan_of_size, write_json
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.git import read_commits
 from torchspeed.history.records import Commit, Outcome

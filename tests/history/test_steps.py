@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.history.generator import Plan, generate
 from tests.history.making import commit_hash, make_history, make_series
-
 from torchspeed.history.git import read_commits
 from torchspeed.history.machine_steps import machine_steps
 from torchspeed.history.records import NEVER_RUN, Outcome, Run

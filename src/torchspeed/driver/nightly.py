@@ -28,7 +28,7 @@ def commits_to_measure(root: Path, branch: str, results: Path, machine: str) -> 
     changing = git(root, "rev-list", "--first-parent", branch, "--", *MEASURED_PATHS).split()
     touching = set(changing)
     known = measured_commits(results, machine)
-    chosen = []
+    chosen: list[str] = []
     for commit in every:
         if commit[:8] in known:
             return [commit, *reversed(chosen)]
