@@ -30,12 +30,13 @@ class LabelledSeries:
     kind: str
 
 
-def make_series(  # noqa: PLR0913 - a series has that many properties
+def make_series(
     rng: np.random.Generator,
     length: int,
     noise: float,
     kind: str,
     step_count: int,
+    *,
     sizes: tuple[float, ...] = STEP_SIZES,
 ) -> LabelledSeries:
     """Draw one series."""

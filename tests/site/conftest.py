@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.history.generator import Generated, Plan, generate
 
 SOURCES = Path(__file__).parents[2] / "src"

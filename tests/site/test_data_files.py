@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.site.conftest import Project, registered
 from tests.site.handmade import PROJECT, handmade, handmade_standings
-
 from torchspeed.history.git import read_commits
 from torchspeed.history.records import History, Outcome
 from torchspeed.history.results import load_history

@@ -7,7 +7,6 @@ import datetime
 from tests.history.generator import Plan
 from tests.site.conftest import Project, make_project, parsed_xml, registered
 from tests.site.handmade import handmade_standings
-
 from torchspeed.site.feed import write_feed
 
 ATOM = "{http://www.w3.org/2005/Atom}"

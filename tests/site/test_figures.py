@@ -7,9 +7,9 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+
 from tests.site.conftest import Project, parsed_xml, registered
 from tests.site.handmade import HOSTILE, handmade_standings
-
 from torchspeed.site import figures
 from torchspeed.site.figures import Drawing, Figure, Mark, write_figures
 from torchspeed.site.published import published_figures

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.history.generator import HOSTILE
 from tests.site.conftest import Project, parsed_xml, registered, tree
-
 from torchspeed.site.scripts import json_bytes, script
 
 OWN_SCRIPTS = {"theme.js", "torchspeed.js", "data/index.js"}

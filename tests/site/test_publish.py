@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
 from tests.site.conftest import SOURCES, Project, registered, tree
 
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"

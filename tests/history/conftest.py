@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.history.generator import Plan, generate
+from torchspeed.history.git import read_commits
+from torchspeed.history.results import load_history
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory):
+    """The project's suites over 60 commits, on two machines, with two torch pairs."""
+    return generate(tmp_path_factory.mktemp("history"), Plan())
+
+
+@pytest.fixture(scope="session")
+def history(generated):
+    return load_history(generated.results, read_commits(generated.repository))
