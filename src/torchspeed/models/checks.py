@@ -1,0 +1,52 @@
+"""Checks that every model makes: of its configuration, and of its input.
+
+They look at Python integers and at shape, dtype and device only, never at a
+tensor's values, so that they neither wait for a device nor break a compiled
+graph.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raise ValueError for the first size that is not an integer of 1 or more."""
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
+
+
+def check_fraction(**fractions: float) -> None:
+    """Raise ValueError for the first value that is not in [0, 1)."""
+    for name, fraction in fractions.items():
+        if not 0 <= fraction < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1, got {fraction!r}")
+
+
+def check_at_most(name: str, size: int, limit_name: str, limit: int) -> None:
+    """Raise ValueError where ``size`` exceeds what another argument allows."""
+    if size > limit:
+        raise ValueError(f"{name} must be at most {limit_name}, {limit}, got {size}")
+
+
+def check_input(x: Tensor, axes: str, shape: tuple[int, ...], like: Tensor) -> None:
+    """Raise ValueError unless ``x`` is a batch that a model can take.
+
+    Args:
+        x: the model's input.
+        axes: the names of its axes, for the message: ``"batch, window, features"``.
+        shape: the sizes that the axes after the first must have.
+        like: a parameter of the model, for dtype and device.
+    """
+    if x.dim() != len(shape) + 1:
+        raise ValueError(
+            f"x must have {len(shape) + 1} axes ({axes}), got {x.dim()}: {tuple(x.shape)}"
+        )
+    if x.shape[1:] != shape or x.shape[0] < 1:
+        wanted = ", ".join(["at least 1", *map(str, shape)])
+        raise ValueError(f"x must have the shape ({axes}) = ({wanted}), got {tuple(x.shape)}")
+    if x.dtype != like.dtype:
+        raise ValueError(f"x must be {like.dtype} as the parameters are, got {x.dtype}")
+    if x.device != like.device:
+        raise ValueError(f"x must be on {like.device} as the parameters are, got {x.device}")

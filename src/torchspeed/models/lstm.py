@@ -1,0 +1,79 @@
+"""LSTM with one bias a gate, as the papers write it.
+
+``torch.nn.LSTM`` has two biases a gate that only ever appear as their sum: the
+second adds 4 x hidden parameters and no function. Here there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+
+class LSTMWeights(nn.Module):
+    """The weights of one LSTM layer; what is done with them is up to the model.
+
+    Attributes:
+        weight_ih: (4 x hidden, features), from the input to the gates.
+        weight_hh: (4 x hidden, hidden), from the last hidden state to the gates.
+        bias: (4 x hidden).
+    """
+
+    def __init__(self, features: int, hidden: int) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(hidden)  # as torch.nn.LSTM starts
+        self.weight_ih = nn.Parameter(torch.empty(4 * hidden, features).uniform_(-bound, bound))
+        self.weight_hh = nn.Parameter(torch.empty(4 * hidden, hidden).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(4 * hidden).uniform_(-bound, bound))
+
+
+class LSTM(nn.Module):
+    """Stacked LSTM over a whole sequence, from zero states.
+
+    Gates lie in torch's order: input, forget, cell, output. Maps
+    (batch, steps, features) to the hidden states of the last layer,
+    (batch, steps, hidden).
+    """
+
+    no_bias: Tensor
+
+    def __init__(self, features: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.layers = nn.ModuleList(
+            LSTMWeights(features if layer == 0 else hidden, hidden) for layer in range(layers)
+        )
+        # torch's kernel insists on its second bias: a constant zero, no parameter.
+        self.register_buffer("no_bias", torch.zeros(4 * hidden), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Run the whole sequence in one call of torch's own kernel."""
+        weights: list[Tensor] = []
+        for layer in cast("Iterable[LSTMWeights]", self.layers):
+            weights += [layer.weight_ih, layer.weight_hh, layer.bias, self.no_bias]
+        zero = x.new_zeros(len(self.layers), x.shape[0], self.hidden)
+        states, _, _ = torch.lstm(
+            x, (zero, zero), weights, True, len(self.layers), 0.0, self.training, False, True
+        )
+        return states
+
+
+def lstm_state(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return hidden and cell state after one step, batch on the last axis.
+
+    The gates lie in the order input, forget, output, cell, so that one sigmoid
+    serves three of them; with the batch last each is one contiguous block.
+
+    Args:
+        gates: (4 x hidden, batch), before their nonlinearities.
+        cell: (hidden, batch), the last cell state.
+    """
+    hidden = cell.shape[0]
+    open_gates, candidate = torch.split(gates, [3 * hidden, hidden])
+    input_gate, forget_gate, output_gate = open_gates.sigmoid().chunk(3)
+    cell = torch.addcmul(forget_gate * cell, input_gate, candidate.tanh())
+    return output_gate * cell.tanh(), cell

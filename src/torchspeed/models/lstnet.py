@@ -1,0 +1,108 @@
+"""LSTNet: convolution, a recurrence, one that skips whole periods, an autoregression."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.registry import register_model
+from torchspeed.models.relu_gru import ReluGRU
+
+
+@register_model("lstnet")
+class LSTNet(nn.Module):
+    """Long- and short-term time-series network.
+
+    G. Lai et al., "Modeling Long- and Short-Term Temporal Patterns with Deep Neural
+    Networks", SIGIR 2018, arXiv:1703.07015: convolution (section 3.2), recurrent
+    component (3.3), recurrent-skip component (3.4) and autoregression (3.6). As in
+    the authors' code, the convolution stays inside the window, so it leaves
+    window - kernel + 1 steps; the paper's text pads the window with zeros on the left.
+
+    Where this differs from laiguokun/LSTNet (579 parameters): the candidate state
+    passes through relu, as the paper says, not tanh, and there is one bias a gate.
+    FluxArchitectures' version (538 parameters) convolves the whole window to one
+    vector and runs both recurrences along the *samples*, without a reset between
+    calls; its skip of 60 only makes sense there. Its autoregression sees the last
+    step only, and it has one output.
+
+    Maps (batch, window, features) to (batch, features).
+
+    Args:
+        features: series in the input, all of them predicted.
+        window: time steps of the input.
+        channels: filters of the convolution.
+        kernel: length of the filters, at most the window.
+        recurrent: size of the recurrent component's state.
+        skip: steps between two that the skip component connects, p in the paper; at
+            most what the convolution leaves.
+        skip_recurrent: size of the skip component's state.
+        highway: last steps that the autoregression sees, at most the window.
+        dropout: probability, in training mode. The authors train with 0.2; Flux's
+            configuration has none.
+
+    Raises:
+        ValueError: a size below 1, a window too short for kernel, skip or highway, or
+            a dropout outside [0, 1).
+    """
+
+    def __init__(
+        self,
+        *,
+        features: int = 20,
+        window: int = 10,
+        channels: int = 2,
+        kernel: int = 6,
+        recurrent: int = 3,
+        skip: int = 2,
+        skip_recurrent: int = 3,
+        highway: int = 10,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            features=features,
+            window=window,
+            channels=channels,
+            kernel=kernel,
+            recurrent=recurrent,
+            skip=skip,
+            skip_recurrent=skip_recurrent,
+            highway=highway,
+        )
+        check_fraction(dropout=dropout)
+        check_at_most("kernel", kernel, "window", window)
+        check_at_most("skip", skip, "window - kernel + 1", window - kernel + 1)
+        check_at_most("highway", highway, "window", window)
+        self.features = features
+        self.window = window
+        self.skip = skip
+        self.dropout = dropout
+        self.convolution = nn.Conv1d(features, channels, kernel)
+        self.gru = ReluGRU(channels, recurrent)
+        self.skip_gru = ReluGRU(channels, skip_recurrent)
+        self.output = nn.Linear(recurrent + skip * skip_recurrent, features)
+        self.autoregression = nn.Linear(highway, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next value of every series, (batch, features)."""
+        check_input(x, "batch, window, features", (self.window, self.features), self.output.weight)
+        batch = x.shape[0]
+        conv = self.convolution(x.transpose(1, 2)).relu()  # (batch, channels, steps)
+        conv = nn.functional.dropout(conv, self.dropout, self.training)
+        # The recurrences want the batch last: (channels, steps, batch).
+        conv = conv.permute(1, 2, 0).contiguous()
+        channels, steps, _ = conv.shape
+
+        recurrent = self.gru(conv)  # (recurrent, batch)
+        # The skip component sees each phase of the period as a sample of its own.
+        periods = steps // self.skip
+        phases = conv[:, steps - periods * self.skip :].reshape(channels, periods, -1)
+        skipped = self.skip_gru(phases).view(-1, batch)  # (skip_recurrent * skip, batch)
+        states = torch.cat((recurrent, skipped))
+        states = nn.functional.dropout(states, self.dropout, self.training)
+
+        highway = self.autoregression.in_features
+        linear = self.autoregression(x[:, self.window - highway :].transpose(1, 2)).squeeze(2)
+        return torch.addmm(linear + self.output.bias, states.t(), self.output.weight.t())

@@ -1,0 +1,40 @@
+"""torchvision's own image models, untrained, under their own names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from torchspeed.models.checks import check_sizes
+from torchspeed.models.registry import register_model
+
+TORCHVISION_MODELS: dict[str, dict[str, Any]] = {
+    "resnet18": {},
+    "resnet34": {},
+    "resnet50": {},
+    "densenet121": {},
+    # Without its two auxiliary heads forward returns a tensor in either mode. Its own
+    # initialisation draws from a truncated normal and takes far longer than the rest.
+    "googlenet": {"aux_logits": False, "init_weights": False},
+    # 143 million parameters: drawing them a second time doubles the wait.
+    "vgg19": {"init_weights": False},
+    "squeezenet1_1": {},
+}
+"""Name to the arguments, besides the number of classes, that it is made with."""
+
+
+def _register(name: str, arguments: dict[str, Any]) -> None:
+    @register_model(name)
+    def make(num_classes: int = 1000) -> nn.Module:
+        import torchvision  # noqa: PLC0415 - a second, on first use only
+
+        check_sizes(num_classes=num_classes)
+        model: nn.Module = torchvision.models.get_model(
+            name, weights=None, num_classes=num_classes, **arguments
+        )
+        return model
+
+
+for _name, _arguments in TORCHVISION_MODELS.items():
+    _register(_name, _arguments)
