@@ -1,0 +1,52 @@
+# Everything starts here: `make bench` measures and publishes, `make test` checks the project.
+
+VENV := .venv
+PYTHON ?= $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null)))
+MACHINE ?=
+TORCH ?= newest
+RUN := $(VENV)/bin/python -m torchspeed.driver
+MACHINE_OPTION = $(if $(MACHINE),--machine "$(MACHINE)")
+
+.PHONY: bench bench-full nightly publish preview test lint setup setup-test clean help
+
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
+	@$(RUN) bench --torch "$(TORCH)" $(MACHINE_OPTION)
+
+bench-full: setup ## measure HEAD with every torch pair, every case, and publish
+	@$(RUN) bench --full --torch all $(MACHINE_OPTION)
+
+nightly: setup ## measure every commit of main that is not measured yet, and publish
+	@$(RUN) nightly $(MACHINE_OPTION)
+
+publish: setup ## write the site from the stored results
+	@$(VENV)/bin/asv publish --no-pull
+
+preview: setup ## serve the site on this machine
+	@$(VENV)/bin/asv preview
+
+test: setup-test lint ## lint, types and all tests
+	@$(VENV)/bin/python -m pytest
+
+lint: setup-test ## ruff and mypy
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+setup: $(VENV)/.watch ## what measuring and publishing need (without torch: asv installs that)
+
+setup-test: $(VENV)/.test ## what the tests need on top: one torch pair, pytest, ruff, mypy
+
+clean: ## remove what was built here; results stay
+	rm -rf $(VENV) .asv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find html -mindepth 1 -not -name .gitignore -delete
+
+$(VENV)/.watch: pyproject.toml
+	@sh .ci/venv $(VENV) "$(PYTHON)" watch
+	@touch $@
+
+$(VENV)/.test: pyproject.toml
+	@sh .ci/venv $(VENV) "$(PYTHON)" watch,test
+	@touch $@ $(VENV)/.watch

@@ -1,0 +1,42 @@
+"""The devices a case may ask for, and whether this machine has them."""
+
+from __future__ import annotations
+
+import torch
+
+
+def missing_device(device: str) -> str | None:
+    """Say why ``device`` cannot be used here, or return ``None`` when it can.
+
+    Args:
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
+
+    Raises:
+        ValueError: ``device`` is no name of a device that torchspeed measures on.
+    """
+    try:
+        wanted = torch.device(device)
+    except RuntimeError:
+        wanted = None
+    if wanted is None or wanted.type not in {"cpu", "cuda"}:
+        raise ValueError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:N'")
+    if wanted.type == "cpu":
+        return None
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if count == 0:
+        return f"device {device!r} is not on this machine: torch sees no CUDA device"
+    if (wanted.index or 0) >= count:
+        return f"device {device!r} is not on this machine: it has cuda:0 to cuda:{count - 1}"
+    return None
+
+
+def require_device(device: str) -> torch.device:
+    """Return ``device`` as torch's own type.
+
+    Raises:
+        ValueError: it is not a device's name, or not on this machine.
+    """
+    reason = missing_device(device)
+    if reason is not None:
+        raise ValueError(f"{reason}; use 'cpu'")
+    return torch.device(device)

@@ -1,0 +1,92 @@
+"""``python -m torchspeed.driver``: what ``make bench`` and ``make nightly`` call."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from torchspeed.driver import configuration, machine, measuring, nightly, preflight, selection
+from torchspeed.driver.asv_command import run_asv
+from torchspeed.driver.progress import Progress
+from torchspeed.errors import TorchspeedError
+
+SOME_CASES_FAILED = 3
+"""Exit status of a run that was published whole, with failed cases in it."""
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m torchspeed.driver",
+        description="Measure what is missing with asv, publish the site, say how to look.",
+        epilog="Exit status: 0 all well, 1 nothing more could be done (one line says why), "
+        "3 measured and published, but some cases failed.",
+    )
+    parser.add_argument(
+        "job",
+        choices=["bench", "nightly"],
+        help="bench: HEAD; nightly: every commit of main that is not measured yet",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="measure every case, not the short set"
+    )
+    parser.add_argument(
+        "--torch",
+        default="newest",
+        metavar="RELEASE",
+        help="torch release to measure with, of those in asv.conf.json; or newest, or all",
+    )
+    parser.add_argument(
+        "--machine", default="", metavar="NAME", help="folder of results; by default the host name"
+    )
+    return parser.parse_args(arguments)
+
+
+def _work(options: argparse.Namespace) -> int:
+    root = Path.cwd()
+    preflight.check_checkout(root)
+    conf = configuration.read_configuration(root)
+    pairs = configuration.select_pairs(
+        conf.pairs, "all" if options.job == "nightly" else options.torch
+    )
+    preflight.check(root, conf, pairs)
+    name = options.machine or machine.default_name()
+    machine.register(name)
+    if options.job == "nightly":
+        commits = nightly.commits_to_measure(root, conf.branch, conf.results, name)
+    else:
+        commits = [preflight.git(root, "rev-parse", "HEAD")]
+    short = options.job == "bench" and not options.full
+    tally = measuring.measure(
+        root,
+        conf,
+        commits,
+        pairs,
+        name,
+        patterns=selection.SHORT if short else (),
+        retry_failed=options.job == "bench",
+    )
+    print("publishing", flush=True)
+    run_asv(root, ["publish", "--no-pull"], Progress({}))
+    print(f"{tally}; the site is in {conf.site.name}/: look at it with `make preview`")
+    for failure in tally.failures:
+        print(failure, file=sys.stderr)
+    return SOME_CASES_FAILED if tally.failures else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a job; print errors that a person can mend as one line."""
+    try:
+        return _work(_parse(arguments))
+    except TorchspeedError as error:
+        print(f"torchspeed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(
+            "torchspeed: interrupted; the same command goes on where it stopped", file=sys.stderr
+        )
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""An asv plugin: what asv forgets about a run, kept; what need not run, left out.
+
+asv loads it for every command, by the ``plugins`` entry of asv.conf.json. It is
+the only file that touches the inside of ``asv run``. Three things are added:
+
+- **Outcomes.** asv writes a failed and a timed-out case alike as null, a
+  skipped and a deselected one alike as NaN, and keeps no message. Beside each
+  result file we write ``<same name>.outcomes.jsonl``: a line for each case run,
+  with its outcome and reason. Later lines win.
+- **Absent devices.** Skipping a case by raising in ``setup`` costs a process,
+  two seconds each. A case for a device that is plainly not on this machine is
+  recorded as skipped without one.
+- **Resuming.** With ``TORCHSPEED_RESUME`` in the environment, cases that have a
+  figure at this commit in this environment are not run again (``missing``), nor
+  those that failed (``never-run``).
+
+With ``TORCHSPEED_PROGRESS=<file>`` JSON lines tell a watching process what is
+planned (case to rounds) and what has run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import asv.commands.run
+import asv.results
+import asv.runner
+from asv.util import TIMEOUT_RETCODE
+
+from torchspeed.driver.gpu import cuda_is_plainly_absent
+
+_SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
+_REASON_LENGTH = 2000
+"""Characters kept of a failure's output: the end of it, where the exception is."""
+
+
+def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
+    """Name a case as asv's ``--bench`` matches it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    return f"{benchmark['name']}({', '.join(params)})" if params else str(benchmark["name"])
+
+
+class _Watch:
+    """The ``asv run`` of one commit in one environment, while it goes on."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[dict[str, Any]] = []
+
+    def record(self, case: str, outcome: str, reason: str, seconds: float = 0.0) -> None:
+        """Keep what became of a case, and tell the watching process, if there is one."""
+        line: dict[str, Any] = {"case": case, "outcome": outcome, "reason": reason}
+        line |= {"at": int(time.time()), "seconds": round(seconds, 2)}
+        self.outcomes.append(line)
+        tell({"ran": line})
+
+
+def tell(message: dict[str, Any]) -> None:
+    """Write one line to the watching process."""
+    progress = os.environ.get("TORCHSPEED_PROGRESS")
+    if progress:
+        with open(progress, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(message) + "\n")
+
+
+def _plan(benchmarks: Any, options: dict[str, Any]) -> dict[str, int]:
+    """Case to the number of rounds it will run in."""
+    attributes = options.get("extra_params") or {}
+    rounds = "1" if options.get("quick") else attributes.get("rounds")
+    plan = {}
+    for name, benchmark in benchmarks.items():
+        cases = _cases(benchmark)
+        selection = benchmarks.benchmark_selection.get(name)
+        for index in range(len(cases)) if selection is None else selection:
+            plan[case_name(benchmark, cases[index])] = int(rounds or benchmark.get("rounds", 1))
+    return plan
+
+
+_watch: _Watch | None = None
+
+
+def _outcome(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
+    """Read outcome and reason off asv's result of one case."""
+    value = result.result[0]
+    if result.errcode == TIMEOUT_RETCODE:
+        return "timed out", f"stopped after {benchmark['timeout']} s"
+    if value is None:
+        return "failed", result.stderr.strip()[-_REASON_LENGTH:] or f"exit {result.errcode}"
+    if isinstance(value, float) and math.isnan(value):
+        said = _SKIPPED.search(result.stderr)
+        return "skipped", said["reason"].strip("'\"") if said else "skipped by its suite"
+    if isinstance(value, str | list | dict) or not math.isfinite(value):
+        return "failed", f"the benchmark returned {value!r}, not a finite number"
+    return "ok", ""
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _cases(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
+    return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
+
+
+def _absent(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+    named = dict(zip(benchmark["param_names"], params, strict=False))
+    return named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent()
+
+
+def _narrow(benchmarks: Any, results: Any, resume: str | None) -> tuple[Any, list[str]]:
+    """Leave out what need not run.
+
+    Returns:
+        The narrowed set of benchmarks, and the names of the cases whose device is absent.
+    """
+    narrowed = benchmarks.filter_out([])
+    narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
+    known = results.get_result_keys(benchmarks)
+    absent: list[str] = []
+    for name, benchmark in list(benchmarks.items()):
+        selection = benchmarks.benchmark_selection.get(name)
+        cases = _cases(benchmark)
+        old: list[Any] = [math.nan] * len(cases)
+        if resume and name in known:
+            old = results.get_result_value(name, benchmark["params"])
+        wanted, gone = [], []
+        for index in range(len(cases)) if selection is None else selection:
+            if _absent(benchmark, cases[index]):
+                gone.append(case_name(benchmark, cases[index]))
+            elif not (resume and (_is_figure(old[index]) or _settled(old[index], resume))):
+                wanted.append(index)
+        if not wanted and name in known:
+            del narrowed[name]  # nothing to add: what is stored stays as it is
+            continue
+        absent += gone
+        if benchmark["params"]:
+            narrowed._benchmark_selection[name] = wanted
+    return narrowed, absent
+
+
+def _settled(old: Any, resume: str) -> bool:
+    """A case without a figure that is not to be tried again: it failed, and we were told so."""
+    return old is None and resume == "never-run"
+
+
+def _hook_run_benchmarks(original: Any) -> Any:
+    def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
+        global _watch  # noqa: PLW0603 - asv's own runner is a chain of functions, not an object
+        narrowed, absent = _narrow(benchmarks, results, os.environ.get("TORCHSPEED_RESUME"))
+        tell({"plan": _plan(narrowed, options)})
+        _watch = _Watch()
+        for case in absent:
+            _watch.record(case, "skipped", "no CUDA device on this machine")
+        try:
+            return original(narrowed, env, results=results, **options)
+        finally:
+            results.torchspeed_outcomes = _watch.outcomes
+            _watch = None
+
+    return run_benchmarks
+
+
+def _hook_single_case(original: Any) -> Any:
+    def run_single(benchmark: dict[str, Any], spawner: Any, index: int, *a: Any, **k: Any) -> Any:
+        started = time.monotonic()
+        result = original(benchmark, spawner, index, *a, **k)
+        if _watch is not None:
+            case = case_name(benchmark, _cases(benchmark)[index])
+            outcome, reason = _outcome(result, benchmark)
+            _watch.record(case, outcome, reason, time.monotonic() - started)
+            if outcome == "failed" and result.result[0] is not None:
+                # A text or an infinity would be stored as it is, and crash every later publish.
+                result = result._replace(result=[None], samples=[None], number=[None])
+        return result
+
+    return run_single
+
+
+def _hook_save(original: Any) -> Any:
+    def save(self: Any, result_dir: str) -> None:
+        original(self, result_dir)
+        outcomes = self.__dict__.pop("torchspeed_outcomes", [])
+        if outcomes:
+            path = Path(result_dir, self._filename).with_suffix(".outcomes.jsonl")
+            with path.open("a", encoding="utf-8") as stream:
+                stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in outcomes)
+
+    return save
+
+
+def setup() -> None:
+    """Called by asv once the plugin is loaded."""
+    if not hasattr(asv.results.Results.save, "is_torchspeed_hook"):
+        asv.commands.run.run_benchmarks = _hook_run_benchmarks(asv.runner.run_benchmarks)
+        asv.runner._run_benchmark_single_param = _hook_single_case(
+            asv.runner._run_benchmark_single_param
+        )
+        save = _hook_save(asv.results.Results.save)
+        save.is_torchspeed_hook = True
+        asv.results.Results.save = save

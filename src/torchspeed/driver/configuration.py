@@ -1,0 +1,94 @@
+"""What asv.conf.json says, as far as driving asv needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import asv.config
+import asv.environment
+import asv.util
+
+from torchspeed.errors import TorchspeedError
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A torch release with its torchvision: one asv environment."""
+
+    torch: str
+    torchvision: str
+    environment: str
+    """asv's name of the environment, for ``asv run -E``."""
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"torch {self.torch} + torchvision {self.torchvision}"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The entries of asv.conf.json that a run depends on."""
+
+    branch: str
+    python: str
+    results: Path
+    site: Path
+    pairs: tuple[Pair, ...]
+    """The newest first, as asv.conf.json lists them."""
+
+
+def read_configuration(root: Path) -> Configuration:
+    """Read ``root/asv.conf.json``.
+
+    Raises:
+        TorchspeedError: it is missing, damaged, or names no pair or no Python that is here.
+    """
+    path = root / "asv.conf.json"
+    try:
+        conf = asv.config.Config.load(str(path))
+    except (asv.util.UserError, ValueError, OSError) as error:
+        raise TorchspeedError(
+            f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
+        ) from error
+    python = conf.pythons[0]
+    conf.env_dir = str(root / conf.env_dir)
+    environments = list(asv.environment.get_environments(conf, None, verbose=False))
+    if not environments:
+        raise TorchspeedError(
+            f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
+            'install it, or name one that you have under "pythons"'
+        )
+    pairs = tuple(
+        Pair(
+            torch=environment.requirements.get("torch", ""),
+            torchvision=environment.requirements.get("torchvision", ""),
+            environment=environment.name,
+            folder=Path(environment._path),
+        )
+        for environment in environments
+    )
+    return Configuration(
+        branch=conf.branches[0],
+        python=python,
+        results=root / conf.results_dir,
+        site=root / conf.html_dir,
+        pairs=pairs,
+    )
+
+
+def select_pairs(pairs: tuple[Pair, ...], wanted: str) -> tuple[Pair, ...]:
+    """Choose pairs by torch release: ``newest``, ``all``, or a release such as ``2.14.1``.
+
+    Raises:
+        TorchspeedError: no pair has that release.
+    """
+    if wanted == "all":
+        return pairs
+    if wanted == "newest":
+        return pairs[:1]
+    chosen = tuple(pair for pair in pairs if pair.torch == wanted)
+    if not chosen:
+        known = ", ".join(pair.torch for pair in pairs)
+        raise TorchspeedError(f"torch {wanted} is not pinned in asv.conf.json; it pins {known}")
+    return chosen

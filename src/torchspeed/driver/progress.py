@@ -1,0 +1,83 @@
+"""How far a run is, and how long it still takes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+
+def remembered_seconds(machine_results: Path) -> dict[str, float]:
+    """How long each case took the last time it ran on this machine, in seconds a round."""
+    seconds: dict[str, tuple[int, float]] = {}
+    for path in machine_results.glob("*.outcomes.jsonl"):
+        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                line = json.loads(text)
+                case, at, took = line["case"], line["at"], line["seconds"]
+            except (ValueError, KeyError, TypeError):
+                continue  # the history's reader names damaged files; here it costs an estimate
+            if line["outcome"] == "ok" and seconds.get(case, (-1, 0.0))[0] <= at:
+                seconds[case] = (at, took)
+    return {case: took for case, (_, took) in seconds.items()}
+
+
+def human_time(seconds: float) -> str:
+    """Write a duration as a person says it: ``40 s``, ``3 min 20 s``, ``1 h 05 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+class Progress:
+    """Prints a line a case, with the time left of the whole run."""
+
+    def __init__(self, remembered: Mapping[str, float], stream: TextIO | None = None) -> None:
+        self._expected = dict(remembered)
+        self._left: dict[str, int] = {}
+        self._total = 0
+        self._done = 0
+        self._took = 0.0
+        self._stream = stream or sys.stdout
+        self._live = self._stream.isatty()
+        self._started = time.monotonic()
+        self.outcomes: dict[str, tuple[str, str]] = {}
+        """Case to its outcome and reason, of this run."""
+
+    def hear(self, message: Mapping[str, Any]) -> None:
+        """Take one message of the running asv: its plan, or a case that ran."""
+        if "plan" in message:
+            self._left = dict(message["plan"])
+            self._total = sum(self._left.values())
+            return
+        ran = message["ran"]
+        case = ran["case"]
+        self.outcomes[case] = (ran["outcome"], ran["reason"])
+        if case not in self._left:
+            return  # skipped without a process: nothing was waited for
+        self._left[case] -= 1
+        self._done += 1
+        self._took += ran["seconds"]
+        self._expected[case] = ran["seconds"]
+        self.say(
+            f"[{self._done:{len(str(self._total))}}/{self._total}] {case}  {ran['outcome']}, "
+            f"{human_time(self.seconds_left())} left",
+            passing=ran["outcome"] == "ok",
+        )
+
+    def seconds_left(self) -> float:
+        """Expected time of all that is still to run: remembered, or else the mean so far."""
+        mean = self._took / self._done if self._done else 0.0
+        return sum(rounds * self._expected.get(case, mean) for case, rounds in self._left.items())
+
+    def say(self, line: str, *, passing: bool = False) -> None:
+        """Print a line; a passing one is overwritten by the next on a terminal."""
+        end = "" if passing and self._live else "\n"
+        start = "\r\x1b[2K" if self._live else ""
+        print(f"{start}{line}", end=end, file=self._stream, flush=True)

@@ -1,0 +1,19 @@
+"""Which cases a run measures."""
+
+from __future__ import annotations
+
+SHORT = (
+    r"^time_series\.",
+    r"^small_cnns\.",
+    r"^torchvision_models\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
+)
+"""Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
+
+Of torchvision's models the two quickest, at the smaller batch; `make bench-full`
+measures all.
+"""
+
+
+def asv_patterns(patterns: tuple[str, ...]) -> list[str]:
+    """The arguments that make asv measure only what matches; none means everything."""
+    return [part for pattern in patterns for part in ("--bench", pattern)]

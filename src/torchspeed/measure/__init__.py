@@ -1,0 +1,1 @@
+"""What runs inside a timed process: clocks and the passes they time."""

@@ -1,0 +1,203 @@
+"""Every named workload: a model, its sizes, and where the configuration comes from.
+
+One line of ``_TABLE`` is one workload. Suites, training and the site name
+workloads, never sizes, so that what is measured is written down once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from torchspeed import models
+from torchspeed.devices import require_device
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+"""(output, target) to a scalar."""
+
+
+def negative_log_likelihood(output: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of probabilities, as Flux's ``crossentropy`` takes them.
+
+    Args:
+        output: probabilities, ``(batch, classes)``.
+        target: class indices, ``(batch,)``.
+    """
+    return F.nll_loss(output.log(), target)
+
+
+def sum_of_output(output: Tensor, target: Tensor) -> Tensor:
+    """FluxBench's objective of a backward pass, ``sum(model(x))``; the target is not used."""
+    del target
+    return output.sum()
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A model at fixed sizes, with what it takes to run and to train it."""
+
+    name: str
+    family: str
+    """``time_series``, ``small_cnn`` or ``torchvision``: one suite each."""
+    model: str
+    """Name for `torchspeed.models.create_model`."""
+    batch: int
+    input_shape: tuple[int, ...]
+    """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
+    classes: int | None
+    """Number of classes to tell apart, or ``None`` where one number is forecast."""
+    loss: Loss
+    """What it trains with."""
+    objective: Loss
+    """What `time_backward` takes the gradient of; FluxBench's own is `sum_of_output`."""
+    source: str
+    overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """What differs from the model's default configuration."""
+
+    def create_model(self, seed: int = 0) -> nn.Module:
+        """Build the model on the CPU, with the same parameters for the same seed."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return models.create_model(self.model, **self.overrides)
+
+    def example_inputs(
+        self, batch_size: int | None = None, device: str = "cpu", seed: int = 0
+    ) -> Tensor:
+        """Draw standard normal inputs, the same for the same seed on every device.
+
+        Args:
+            batch_size: samples; the workload's own batch by default.
+            device: where to put them.
+            seed: of the generator.
+
+        Returns:
+            ``(batch_size, *input_shape)``, float32.
+
+        Raises:
+            ValueError: ``batch_size`` is below 1, or ``device`` is not here.
+        """
+        size = self._batch(batch_size)
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randn(size, *self.input_shape, generator=generator).to(require_device(device))
+
+    def example_targets(
+        self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
+    ) -> Tensor:
+        """Draw targets that fit ``loss``: class indices ``(batch,)``, or numbers ``(batch, 1)``.
+
+        Raises:
+            ValueError: ``batch_size`` is below 1, or ``device`` is not here.
+        """
+        size = self._batch(batch_size)
+        generator = torch.Generator().manual_seed(seed)
+        if self.classes is None:
+            targets = torch.randn(size, 1, generator=generator)
+        else:
+            targets = torch.randint(self.classes, (size,), generator=generator)
+        return targets.to(require_device(device))
+
+    def _batch(self, batch_size: int | None) -> int:
+        size = self.batch if batch_size is None else batch_size
+        if size < 1:
+            raise ValueError(f"batch_size is {size}; workload {self.name!r} needs at least 1")
+        return size
+
+
+_FLUXBENCH = "FluxBench (speed.fluxml.ai)"
+_METALHEAD = "FluxBench's Metalhead group, batch 5 and 10"
+_FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch's 50"
+_DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
+
+
+def _forecast(name: str, batch: int, window: int, features: int) -> Workload:
+    return Workload(
+        name=name,
+        family="time_series",
+        model=name,
+        batch=batch,
+        input_shape=(window, features),
+        classes=None,
+        loss=F.mse_loss,
+        objective=sum_of_output,
+        source=_FLUXBENCH,
+    )
+
+
+def _small_cnn(name: str, batch: int, shape: tuple[int, int, int], source: str) -> Workload:
+    loss = negative_log_likelihood if name == "flux_cnn" else F.cross_entropy
+    return Workload(
+        name=name,
+        family="small_cnn",
+        model=name,
+        batch=batch,
+        input_shape=shape,
+        classes=10,
+        loss=loss,
+        objective=loss,
+        source=source,
+    )
+
+
+def _torchvision(name: str) -> Workload:
+    return Workload(
+        name=name,
+        family="torchvision",
+        model=name,
+        batch=5,
+        input_shape=(3, 224, 224),
+        classes=1000,
+        loss=F.cross_entropy,
+        objective=sum_of_output,
+        source=_METALHEAD,
+    )
+
+
+_TABLE = (
+    #         model     batch  window  features
+    _forecast("darnn", 300, 10, 10),
+    _forecast("dsanet", 1000, 10, 50),
+    _forecast("lstnet", 500, 10, 20),
+    _forecast("tpa_lstm", 300, 10, 10),
+    #          model            batch  channels, height, width
+    _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
+    _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),
+    _small_cnn("resnet18_mnist", 128, (1, 28, 28), _DL_BENCHMARK),
+    _torchvision("resnet18"),
+    _torchvision("resnet34"),
+    _torchvision("resnet50"),
+    _torchvision("densenet121"),
+    _torchvision("googlenet"),
+    _torchvision("vgg19"),
+    _torchvision("squeezenet1_1"),
+)
+_WORKLOADS = {workload.name: workload for workload in _TABLE}
+
+
+def list_workloads(family: str | None = None) -> list[str]:
+    """Names of all workloads, or of one family, in the table's order.
+
+    Raises:
+        ValueError: no workload is of that family.
+    """
+    families = {workload.family for workload in _TABLE}
+    if family is not None and family not in families:
+        raise ValueError(f"no family {family!r}; families are {', '.join(sorted(families))}")
+    return [workload.name for workload in _TABLE if family in (None, workload.family)]
+
+
+def get_workload(name: str) -> Workload:
+    """Look a workload up by its name.
+
+    Raises:
+        ValueError: there is none; the nearest names are offered.
+    """
+    if name not in _WORKLOADS:
+        near = difflib.get_close_matches(name, _WORKLOADS, n=3) or sorted(_WORKLOADS)
+        raise ValueError(f"no workload {name!r}; did you mean {', '.join(near)}?")
+    return _WORKLOADS[name]
