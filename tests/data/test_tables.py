@@ -20,7 +20,8 @@ def test_header_and_dates(tmp_path: Path) -> None:
     assert table.values.tolist() == [[1, 2], [3, 4.5]]
     assert table.columns == ("a", "b")
     assert table.left_out == ("date",)
-    assert column_index(table, "b", path) == column_index(table, "1", path) == 1
+    assert column_index(table.columns, "b", path) == column_index(table.columns, "1", path) == 1
+    assert column_index(table.columns, "all", path) is None
 
 
 def test_no_header(tmp_path: Path) -> None:

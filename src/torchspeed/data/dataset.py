@@ -27,3 +27,5 @@ class Data:
     """How many classes; None for a forecast."""
     source: str
     """Where the data come from."""
+    target: int | None = None
+    """Column that a series' targets are of; None for all of them, or for images."""

@@ -14,15 +14,18 @@ from torchspeed.errors import TorchspeedError
 class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
     """Normally distributed inputs, each drawn anew when read, the same for the same index.
 
-    Rank-3 shapes are images with a class; rank-2 shapes are windows with one
-    value to forecast. Drawing is the cost of loading, as in torchvision's
+    Rank-3 shapes are images with a class; rank-2 shapes are windows with values
+    to forecast. Drawing is the cost of loading, as in torchvision's
     ``FakeData``.
     """
 
-    def __init__(self, items: int, shape: tuple[int, ...], classes: int, seed: int) -> None:
+    def __init__(
+        self, items: int, options: DataOptions, shape: tuple[int, ...], seed: int
+    ) -> None:
         self.items = items
         self.shape = shape
-        self.classes = classes
+        self.classes = options.classes
+        self.forecasts = shape[1] if options.target == "all" else 1
         self.seed = seed
 
     def __len__(self) -> int:
@@ -34,7 +37,7 @@ class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
         generator = torch.Generator().manual_seed(self.seed + index)
         item = torch.randn(self.shape, generator=generator)
         if len(self.shape) == 2:
-            return item, torch.randn(1, generator=generator)
+            return item, torch.randn(self.forecasts, generator=generator)
         return item, int(torch.randint(self.classes, (), generator=generator))
 
 
@@ -51,12 +54,15 @@ def load_dummy(options: DataOptions) -> Data:
             "channels x height x width, or window x features"
         )
     test_items = max(1, options.items // 5)
+    is_image = len(shape) == 3
+    target = None if is_image or options.target == "all" else 0
     # Test items follow the training ones, so that no seed is drawn twice.
     return Data(
         name="dummy",
-        train=DummyItems(options.items, shape, options.classes, options.seed),
-        test=DummyItems(test_items, shape, options.classes, options.seed + options.items),
+        train=DummyItems(options.items, options, shape, options.seed),
+        test=DummyItems(test_items, options, shape, options.seed + options.items),
         item_shape=shape,
-        classes=options.classes if len(shape) == 3 else None,
+        classes=options.classes if is_image else None,
         source="random numbers",
+        target=target,
     )

@@ -12,6 +12,7 @@ import torch
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
+from torchspeed.data.tables import column_index
 from torchspeed.errors import TorchspeedError
 
 COLUMNS = ("close", "open", "high", "low", "volume")
@@ -34,23 +35,11 @@ def load_google_stock(options: DataOptions) -> Data:
     with np.load(cbook.get_sample_data("goog.npz", asfileobj=False)) as file:
         days = file["price_data"]
     values = np.stack([days[column].astype(np.float32) for column in COLUMNS], axis=1)
-    target = _column(options.target)
     return split_series(
         "google_stock",
         torch.from_numpy(values),
         window=options.window,
         horizon=options.horizon,
-        target=target,
+        target=column_index(COLUMNS, options.target, "google_stock"),
         source="Google's share on 1,047 trading days, 2004 to 2008 (matplotlib sample data)",
-    )
-
-
-def _column(wanted: str) -> int:
-    if wanted in COLUMNS:
-        return COLUMNS.index(wanted)
-    if wanted.isdecimal() and int(wanted) < len(COLUMNS):
-        return int(wanted)
-    raise TorchspeedError(
-        f"no column {wanted!r} in google_stock; give one of {', '.join(COLUMNS)} or an index "
-        f"below {len(COLUMNS)}"
     )

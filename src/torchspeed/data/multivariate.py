@@ -87,7 +87,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
         table.values,
         window=options.window,
         horizon=options.horizon,
-        target=column_index(table, options.target, path),
+        target=column_index(table.columns, options.target, path),
         source=f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})",
     )
 
@@ -104,6 +104,6 @@ def load_csv(path: Path, options: DataOptions) -> Data:
         table.values,
         window=options.window,
         horizon=options.horizon,
-        target=column_index(table, options.target, path),
+        target=column_index(table.columns, options.target, path),
         source=str(path),
     )

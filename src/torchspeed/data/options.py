@@ -29,6 +29,6 @@ class DataOptions:
     horizon: int = 15
     """Steps from the first step of the window to the value to forecast."""
     target: str = "0"
-    """Column to forecast: its name, or its index from 0."""
+    """Column to forecast: its name, its index from 0, or ``all``."""
     seed: int = 0
     """Seed of a ``dummy`` set."""

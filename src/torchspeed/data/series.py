@@ -31,16 +31,16 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         values: (rows, features), float32.
         window: time steps of an input.
         horizon: rows from the first of the window to the label.
-        target: index of the column to forecast.
+        target: index of the column to forecast; None for all columns.
     """
 
-    def __init__(self, values: Tensor, window: int, horizon: int, target: int) -> None:
+    def __init__(self, values: Tensor, window: int, horizon: int, target: int | None) -> None:
         if window < 1 or horizon < 1:
             raise ValueError(f"window and horizon must be at least 1, got {window} and {horizon}")
         self.values = values
         self.window = window
         self.horizon = horizon
-        self.target = target
+        self.columns = slice(None) if target is None else slice(target, target + 1)
 
     def __len__(self) -> int:
         # The first row past the data that window 0 needs.
@@ -51,7 +51,7 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         item = self.values[index : index + self.window]  # (window, features)
-        label = self.values[index + self.horizon, self.target : self.target + 1]  # (1,)
+        label = self.values[index + self.horizon, self.columns]  # (1,) or (features,)
         return item, label
 
 
@@ -68,7 +68,7 @@ def normalise(values: Tensor, reference: Tensor | None = None) -> Tensor:
 
 
 def split_series(
-    name: str, values: Tensor, *, window: int, horizon: int, target: int, source: str
+    name: str, values: Tensor, *, window: int, horizon: int, target: int | None, source: str
 ) -> Data:
     """Cut a series in time: the oldest rows to train on, the newest to test on.
 
@@ -77,7 +77,7 @@ def split_series(
         values: (rows, features), float32, as measured.
         window: time steps of an input.
         horizon: rows from the first of the window to the label.
-        target: index of the column to forecast.
+        target: index of the column to forecast; None for all columns.
         source: where the values come from.
 
     Raises:
@@ -93,4 +93,4 @@ def split_series(
             f"{name} has {rows} rows, {rows - cut} of them to test on: too few for a window of "
             f"{window} and a horizon of {horizon}; choose smaller ones or a longer series"
         )
-    return Data(name, train, test, (window, values.shape[1]), None, source)
+    return Data(name, train, test, (window, values.shape[1]), None, source, target)

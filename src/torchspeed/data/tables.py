@@ -75,19 +75,21 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     )
 
 
-def column_index(table: Table, wanted: str, path: Path) -> int:
-    """Where a column stands, given by name or by index from 0.
+def column_index(columns: tuple[str, ...], wanted: str, place: Path | str) -> int | None:
+    """Where a column stands, given by name or by index from 0; None for ``all``.
 
     Raises:
         TorchspeedError: no such column; the message lists what there is.
     """
-    if wanted in table.columns:
-        return table.columns.index(wanted)
-    if wanted.isdecimal() and int(wanted) < len(table.columns):
+    if wanted in columns:
+        return columns.index(wanted)
+    if wanted == "all":
+        return None
+    if wanted.isdecimal() and int(wanted) < len(columns):
         return int(wanted)
-    shown = ", ".join(table.columns[:8]) + (", …" if len(table.columns) > 8 else "")
+    shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
     raise TorchspeedError(
-        f"no column {wanted!r} in {path}; give an index below {len(table.columns)} or one of: "
+        f"no column {wanted!r} in {place}; give an index below {len(columns)}, all, or one of: "
         f"{shown}"
     )
 
