@@ -24,6 +24,8 @@ class DataOptions:
     """Classes of a ``dummy`` set."""
     items: int = 1000
     """Training items of a ``dummy`` set; it has a fifth as many to test on."""
+    features: int | None = None
+    """Features of a ``dummy`` series; None for the model's own."""
     window: int = 10
     """Time steps that a model sees."""
     horizon: int = 15

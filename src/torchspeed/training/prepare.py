@@ -110,7 +110,8 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         if options.target not in ("0", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
         options = replace(options, target="all")
-    data = load_data(config.data, replace(options, shape=(options.window, features)))
+    shape = (options.window, options.features or features)
+    data = load_data(config.data, replace(options, shape=shape))
     window, features = data.item_shape
     overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
     if "target" in inspect.signature(type(default)).parameters:
