@@ -4,8 +4,9 @@ VENV := .venv
 PYTHON ?= $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null)))
 MACHINE ?=
 TORCH ?= newest
+CASES ?=
 RUN := $(VENV)/bin/python -m torchspeed.driver
-MACHINE_OPTION = $(if $(MACHINE),--machine "$(MACHINE)")
+OPTIONS = $(if $(MACHINE),--machine '$(MACHINE)') $(if $(CASES),--cases '$(CASES)')
 
 .PHONY: bench bench-full nightly publish preview test lint setup setup-test clean help
 
@@ -13,13 +14,13 @@ help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
-	@$(RUN) bench --torch "$(TORCH)" $(MACHINE_OPTION)
+	@$(RUN) bench --torch "$(TORCH)" $(OPTIONS)
 
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
-	@$(RUN) bench --full --torch all $(MACHINE_OPTION)
+	@$(RUN) bench --full --torch all $(OPTIONS)
 
 nightly: setup ## measure every commit of main that is not measured yet, and publish
-	@$(RUN) nightly $(MACHINE_OPTION)
+	@$(RUN) nightly $(OPTIONS)
 
 publish: setup ## write the site from the stored results
 	@$(VENV)/bin/asv publish --no-pull

@@ -50,8 +50,9 @@ class Workload:
     batch: int
     input_shape: tuple[int, ...]
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
-    classes: int | None
-    """Number of classes to tell apart, or ``None`` where one number is forecast."""
+    outputs: int
+    """Size of the output's last axis: classes to tell apart, or numbers forecast."""
+    classifies: bool
     loss: Loss
     """What it trains with."""
     objective: Loss
@@ -89,17 +90,17 @@ class Workload:
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
     ) -> Tensor:
-        """Draw targets that fit ``loss``: class indices ``(batch,)``, or numbers ``(batch, 1)``.
+        """Draw targets that fit ``loss``: class indices ``(batch,)``, or ``(batch, outputs)``.
 
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
         """
         size = self._batch(batch_size)
         generator = torch.Generator().manual_seed(seed)
-        if self.classes is None:
-            targets = torch.randn(size, 1, generator=generator)
+        if self.classifies:
+            targets = torch.randint(self.outputs, (size,), generator=generator)
         else:
-            targets = torch.randint(self.classes, (size,), generator=generator)
+            targets = torch.randn(size, self.outputs, generator=generator)
         return targets.to(require_device(device))
 
     def _batch(self, batch_size: int | None) -> int:
@@ -115,14 +116,15 @@ _FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch'
 _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
 
 
-def _forecast(name: str, batch: int, window: int, features: int) -> Workload:
+def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
     return Workload(
         name=name,
         family="time_series",
         model=name,
         batch=batch,
         input_shape=(window, features),
-        classes=None,
+        outputs=outputs,
+        classifies=False,
         loss=F.mse_loss,
         objective=sum_of_output,
         source=_FLUXBENCH,
@@ -137,7 +139,8 @@ def _small_cnn(name: str, batch: int, shape: tuple[int, int, int], source: str) 
         model=name,
         batch=batch,
         input_shape=shape,
-        classes=10,
+        outputs=10,
+        classifies=True,
         loss=loss,
         objective=loss,
         source=source,
@@ -151,7 +154,8 @@ def _torchvision(name: str) -> Workload:
         model=name,
         batch=5,
         input_shape=(3, 224, 224),
-        classes=1000,
+        outputs=1000,
+        classifies=True,
         loss=F.cross_entropy,
         objective=sum_of_output,
         source=_METALHEAD,
@@ -159,11 +163,11 @@ def _torchvision(name: str) -> Workload:
 
 
 _TABLE = (
-    #         model     batch  window  features
-    _forecast("darnn", 300, 10, 10),
-    _forecast("dsanet", 1000, 10, 50),
-    _forecast("lstnet", 500, 10, 20),
-    _forecast("tpa_lstm", 300, 10, 10),
+    #         model    batch  window  features  outputs
+    _forecast("darnn", 300, 10, 10, 1),
+    _forecast("dsanet", 1000, 10, 50, 1),
+    _forecast("lstnet", 500, 10, 20, 20),
+    _forecast("tpa_lstm", 300, 10, 10, 1),
     #          model            batch  channels, height, width
     _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
     _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),

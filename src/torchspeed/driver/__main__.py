@@ -31,6 +31,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--full", action="store_true", help="measure every case, not the short set"
     )
     parser.add_argument(
+        "--cases",
+        metavar="PATTERN",
+        help="measure the cases whose name matches this regular expression, such as darnn",
+    )
+    parser.add_argument(
         "--torch",
         default="newest",
         metavar="RELEASE",
@@ -56,14 +61,17 @@ def _work(options: argparse.Namespace) -> int:
         commits = nightly.commits_to_measure(root, conf.branch, conf.results, name)
     else:
         commits = [preflight.git(root, "rev-parse", "HEAD")]
-    short = options.job == "bench" and not options.full
+    if options.cases:
+        patterns: tuple[str, ...] = (selection.checked(options.cases),)
+    else:
+        patterns = selection.SHORT if options.job == "bench" and not options.full else ()
     tally = measuring.measure(
         root,
         conf,
         commits,
         pairs,
         name,
-        patterns=selection.SHORT if short else (),
+        patterns=patterns,
         retry_failed=options.job == "bench",
     )
     print("publishing", flush=True)

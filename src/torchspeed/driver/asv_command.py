@@ -29,18 +29,18 @@ _CAUSES = (
     ),
     (
         re.compile(
+            r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
+            r"ConnectTimeoutError|Network is unreachable"
+        ),
+        "the package index cannot be reached; connect to the network and run the same again",
+    ),
+    (
+        re.compile(
             r"(?:No matching distribution found for|find a version that satisfies the "
             r"requirement) (?P<what>[\w.=<>+-]+)"
         ),
         "{what} cannot be installed: no package index offers it for this Python; "
         "check the pair in asv.conf.json, and the network",
-    ),
-    (
-        re.compile(
-            r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
-            r"ConnectTimeoutError|Network is unreachable"
-        ),
-        "the package index cannot be reached; connect to the network and run the same again",
     ),
     (
         re.compile(r"PermissionError: .*?'(?P<what>[^']+)'"),
@@ -127,5 +127,5 @@ def run_asv(
             copier.join()
     if status not in (0, SOME_CASES_FAILED):
         why = explain(log.read_text(encoding="utf-8", errors="replace"))
-        raise TorchspeedError(f"`asv {' '.join(arguments)}` failed: {why} (all of it: {log})")
+        raise TorchspeedError(f"`asv {arguments[0]}` failed: {why} (all of it: {log})")
     return status

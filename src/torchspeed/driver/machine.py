@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-import subprocess
-import sys
 
+import asv.machine
+import asv.util
 import cpuinfo
 import psutil
 
@@ -38,23 +38,17 @@ def register(name: str) -> None:
     """Write this machine down for asv, in ``~/.asv-machine.json``.
 
     Raises:
-        TorchspeedError: the name cannot be a folder's, or asv refused.
+        TorchspeedError: the name cannot be a folder's, or asv's file cannot be written.
     """
     if not name or "/" in name or name.startswith((".", "-")):
         raise TorchspeedError(
             f"machine name {name!r} cannot name a folder of results; use letters, digits and '-'"
         )
-    facts = {"machine": name, **describe()}
-    arguments = [part for key, value in facts.items() for part in (f"--{key}", value)]
-    done = subprocess.run(
-        [sys.executable, "-m", "asv", "machine", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+    try:
+        asv.machine.MachineCollection.save(name, {"machine": name, **describe()})
+    except (OSError, asv.util.UserError, ValueError) as error:
+        path = asv.machine.MachineCollection.get_machine_file_path()
         raise TorchspeedError(
-            f"asv could not register machine {name!r} ({''.join(last)}); "
-            "is ~/.asv-machine.json writable and valid JSON?"
-        )
+            f"machine {name!r} cannot be written to {path} ({error}); "
+            "make the file writable, or remove it if it is damaged"
+        ) from error

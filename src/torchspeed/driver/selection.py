@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from torchspeed.errors import TorchspeedError
+
 SHORT = (
     r"^time_series\.",
     r"^small_cnns\.",
@@ -17,3 +21,18 @@ measures all.
 def asv_patterns(patterns: tuple[str, ...]) -> list[str]:
     """The arguments that make asv measure only what matches; none means everything."""
     return [part for pattern in patterns for part in ("--bench", pattern)]
+
+
+def checked(pattern: str) -> str:
+    """Return ``pattern``, which a person gave.
+
+    Raises:
+        TorchspeedError: it is no regular expression.
+    """
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise TorchspeedError(
+            f"cases {pattern!r} is no regular expression ({error}); try a plain name, as darnn"
+        ) from error
+    return pattern

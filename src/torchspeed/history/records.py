@@ -37,6 +37,8 @@ class Commit:
     subject: str
     """First line of the message: hostile input, to be escaped where shown."""
     tags: tuple[str, ...] = ()
+    position: int = -1
+    """Number of commits before it along the branch, measured or not; -1 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,16 @@ class Case:
     params: tuple[str, ...] = ()
     """Values as asv writes them, one for each of the benchmark's parameters."""
     labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass``."""
+    """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass`` and ``metric``.
+
+    The pass is ``forward``, ``backward`` or what else the function's name says;
+    the metric is what is measured: ``time``, ``peak memory``, ``instructions``.
+    A parameter of the same name takes precedence.
+    """
 
     @property
     def name(self) -> str:
-        """asv's way of writing a case: ``suite.Class.time_x('darnn', 'cpu')``."""
+        """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
         return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
 
 
@@ -122,6 +129,12 @@ class Run:
     point: Point | None = None
     reason: str = ""
     """Why it failed, timed out or was skipped: the message of the run."""
+    at: int | None = None
+    """When it ran, seconds since the epoch, where that is known."""
+
+
+NEVER_RUN = Run(Outcome.NEVER_RUN)
+"""What stands where a commit was measured but this case was not among the selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +147,35 @@ class Series:
     unit: str
     higher_is_better: bool
     runs: dict[str, Run]
-    """Commit hash to run, in the order of the history's commits, none missing a record."""
+    """Commit hash to run, oldest commit first: one for every commit of which this
+    machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Commit hash to figure, oldest first, of the runs that have one."""
+        return {
+            commit: run.point.value for commit, run in self.runs.items() if run.point is not None
+        }
+
+    @property
+    def last(self) -> Run:
+        """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
+        for run in reversed(self.runs.values()):
+            if run.outcome is not Outcome.NEVER_RUN:
+                return run
+        return NEVER_RUN
+
+    @property
+    def stale_by(self) -> int | None:
+        """How many measured commits lie after the newest figure; ``None`` without a figure.
+
+        Measured means: this machine and environment hold some result of the commit.
+        A series is *stale* when this is one or more.
+        """
+        for behind, run in enumerate(reversed(self.runs.values())):
+            if run.point is not None:
+                return behind
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +187,28 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Sound results that are not shown, and why: nothing is dropped unsaid."""
+
+    name: str
+    """The benchmark, the case or the commit that they belong to."""
+    reason: str
+    count: int
+    """Number of results (benchmarks in a result file, or whole files for a commit)."""
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """Everything that the tracked results say."""
 
     commits: tuple[Commit, ...]
-    """Oldest first, along the tracked branch."""
+    """Oldest first, along the tracked branch: those with results, and the tagged ones."""
     machines: dict[str, Machine]
     environments: dict[str, Environment]
     benchmarks: dict[str, Benchmark]
     series: tuple[Series, ...]
     problems: tuple[Problem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
+    """(machine, environment) to commit hash, oldest first, to where and with what that
+    commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""

@@ -26,7 +26,7 @@ class Passes:
         self._objective = recipe.objective
         self._inputs = recipe.example_inputs(batch, device)
         self._targets = recipe.example_targets(batch, device)
-        self._model = recipe.create_model().to(self._inputs.device)
+        self._model = recipe.create_model().to(self._inputs.device).eval()
         self._parameters = list(self._model.parameters())
 
     @torch.inference_mode()

@@ -20,7 +20,7 @@ def check_sizes(**sizes: int) -> None:
 def check_fraction(**fractions: float) -> None:
     """Raise ValueError for the first value that is not in [0, 1)."""
     for name, fraction in fractions.items():
-        if not 0 <= fraction < 1:
+        if not isinstance(fraction, int | float) or not 0 <= fraction < 1:
             raise ValueError(f"{name} must be at least 0 and below 1, got {fraction!r}")
 
 
@@ -39,6 +39,8 @@ def check_input(x: Tensor, axes: str, shape: tuple[int, ...], like: Tensor) -> N
         shape: the sizes that the axes after the first must have.
         like: a parameter of the model, for dtype and device.
     """
+    if not isinstance(x, Tensor):
+        raise ValueError(f"x must be a tensor, got {type(x).__name__}")
     if x.dim() != len(shape) + 1:
         raise ValueError(
             f"x must have {len(shape) + 1} axes ({axes}), got {x.dim()}: {tuple(x.shape)}"

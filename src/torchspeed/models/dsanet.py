@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
 from torchspeed.models.registry import register_model
+
+
+def apply(linear: nn.Linear, x: Tensor) -> Tensor:
+    """Apply a linear map to the first axis of (size, batch, series)."""
+    out = torch.addmm(linear.bias.unsqueeze(1), linear.weight, x.flatten(1))
+    return out.view(-1, *x.shape[1:])
+
+
+class Norm(nn.Module):
+    """Layer norm of the first axis (arXiv:1607.06450), with a gain and a bias.
+
+    ``torch.nn.LayerNorm`` wants that axis last, where a size as small as 4 leaves most
+    of a vector register empty: measured on one CPU thread, a tenth of the speed.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.bias = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (size, batch, series) to the same shape."""
+        centred = x - x.mean(0)
+        scale = torch.rsqrt(centred.square().mean(0) + 1e-5)
+        return torch.addcmul(self.bias[:, None, None], centred * scale, self.weight[:, None, None])
 
 
 class SelfAttention(nn.Module):
@@ -22,29 +46,28 @@ class SelfAttention(nn.Module):
         self.dropout = dropout
         self.query_key_value = nn.Linear(d_model, 3 * d_model)  # one product for the three
         self.output = nn.Linear(d_model, d_model)
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = Norm(d_model)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, series, d_model) to the same shape."""
-        query, key, value = self._split(x)
-        mixed = nn.functional.scaled_dot_product_attention(
-            query, key, value, dropout_p=self.dropout if self.training else 0.0
-        )
-        mixed = self.output(mixed.transpose(1, 2).flatten(2))
-        return self.norm(x + nn.functional.dropout(mixed, self.dropout, self.training))  # type: ignore[no-any-return]
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Map (d_model, batch, series) to the same shape, and return the weights.
 
-    def weights(self, x: Tensor) -> Tensor:
-        """Return the attention weights, (batch, heads, series, series)."""
-        query, key, _ = self._split(x)
-        scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[3])
-        return scores.softmax(3)
-
-    def _split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        # (batch, series, 3 d_model) -> three of (batch, heads, series, d_model / heads)
+        They are (heads * batch, series, series) and sum to one over the last axis.
+        """
+        d_model, batch, series = x.shape
+        size = d_model // self.heads
         query, key, value = (
-            self.query_key_value(x).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+            # (d_model, batch, series) -> (heads * batch, size, series)
+            part.view(self.heads, size, batch, series).transpose(1, 2).reshape(-1, size, series)
+            for part in apply(self.query_key_value, x).chunk(3)
         )
-        return query, key, value
+        # For heads as small as these, products with the series last are faster than
+        # torch's fused attention, which wants the size last.
+        weights = ((query / math.sqrt(size)).transpose(1, 2) @ key).softmax(2)
+        kept = nn.functional.dropout(weights, self.dropout, self.training)
+        mixed = (value @ kept.transpose(1, 2)).view(self.heads, batch, size, series)
+        mixed = apply(self.output, mixed.transpose(1, 2).reshape(d_model, batch, series))
+        out = self.norm(x + nn.functional.dropout(mixed, self.dropout, self.training))
+        return out, weights
 
 
 class FeedForward(nn.Module):
@@ -55,12 +78,27 @@ class FeedForward(nn.Module):
         self.dropout = dropout
         self.inner = nn.Linear(d_model, d_hidden)
         self.outer = nn.Linear(d_hidden, d_model)
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = Norm(d_model)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, series, d_model) to the same shape."""
-        inner = self.outer(self.inner(x).relu())
-        return self.norm(x + nn.functional.dropout(inner, self.dropout, self.training))  # type: ignore[no-any-return]
+        """Map (d_model, batch, series) to the same shape."""
+        inner = apply(self.outer, apply(self.inner, x).relu())
+        out: Tensor = self.norm(x + nn.functional.dropout(inner, self.dropout, self.training))
+        return out
+
+
+class Layer(nn.Module):
+    """Attention between the series, then the same network for each."""
+
+    def __init__(self, d_model: int, d_hidden: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = SelfAttention(d_model, heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden, dropout)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Map (d_model, batch, series) to the same shape, and return the weights."""
+        x, weights = self.attention(x)
+        return self.feed_forward(x), weights
 
 
 class Tower(nn.Module):
@@ -82,41 +120,36 @@ class Tower(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
+        self.heads = heads
         self.dropout = dropout
         self.convolution = nn.Conv2d(1, kernels, (length, 1))
         self.embed = nn.Linear(kernels, d_model)
         self.layers = nn.ModuleList(
-            nn.Sequential(
-                SelfAttention(d_model, heads, dropout), FeedForward(d_model, d_hidden, dropout)
-            )
-            for _ in range(layers)
+            Layer(d_model, d_hidden, heads, dropout) for _ in range(layers)
         )
         self.unembed = nn.Linear(d_model, kernels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, window, series) to (batch, series, kernels)."""
+        """Map (batch, window, series) to (kernels, batch, series)."""
         patterns = self._patterns(x)
         for layer in self.layers:
-            patterns = layer(patterns)
-        return self.unembed(patterns)  # type: ignore[no-any-return]
+            patterns, _ = layer(patterns)
+        return apply(self.unembed, patterns)
 
     def attention_weights(self, x: Tensor) -> Tensor:
         """Return the weights of every layer, (batch, layers, heads, series, series)."""
         patterns = self._patterns(x)
         weights = []
         for layer in self.layers:
-            attention = cast("SelfAttention", next(layer.children()))
-            weights.append(attention.weights(patterns))
-            patterns = layer(patterns)
-        return torch.stack(weights, 1)
+            patterns, of_layer = layer(patterns)
+            weights.append(of_layer.unflatten(0, (self.heads, -1)))
+        return torch.stack(weights).permute(2, 0, 1, 3, 4)
 
     def _patterns(self, x: Tensor) -> Tensor:
-        responses = self.convolution(
-            x.unsqueeze(1)
-        )  # (batch, kernels, window - length + 1, series)
+        responses = self.convolution(x.unsqueeze(1))  # (batch, kernels, positions, series)
         # The largest response, then relu: the same function as relu first, of less data.
-        patterns = responses.amax(2).relu().transpose(1, 2)  # (batch, series, kernels)
-        return self.embed(nn.functional.dropout(patterns, self.dropout, self.training))  # type: ignore[no-any-return]
+        patterns = responses.amax(2).relu().transpose(0, 1)  # (kernels, batch, series)
+        return apply(self.embed, nn.functional.dropout(patterns, self.dropout, self.training))
 
 
 @register_model("dsanet")
@@ -206,14 +239,15 @@ class DSANet(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
         self._check(x)
-        towers = torch.cat((self.global_tower(x), self.local_tower(x)), 2)
+        # From here to the head the series come last, where the arithmetic is fast.
+        towers = torch.cat((self.global_tower(x), self.local_tower(x)))
         towers = nn.functional.dropout(towers, self.dropout, self.training)
-        nonlinear = self.combine(towers).squeeze(2)  # (batch, series)
+        nonlinear = apply(self.combine, towers).squeeze(0)  # (batch, series)
         linear = self.autoregression(x.transpose(1, 2)).squeeze(2)  # (batch, series)
         return self.head(nonlinear + linear)  # type: ignore[no-any-return]
 
     def attention_weights(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the weights of both towers, computed anew: call it in eval mode.
+        """Return the weights of both towers, without dropout's zeros.
 
         ``"global"`` and ``"local"`` are (batch, layers, heads, series, series); each
         sums to one over its last axis.

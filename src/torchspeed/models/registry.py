@@ -44,7 +44,7 @@ def create_model(name: str, **overrides: Any) -> nn.Module:
             override, or a value that the model cannot have.
     """
     if name not in _MAKERS:
-        nearest = difflib.get_close_matches(name, _MAKERS, n=3, cutoff=0.4)
+        nearest = difflib.get_close_matches(name.lower(), _MAKERS, n=3, cutoff=0.4)
         offer = (
             f"did you mean {' or '.join(map(repr, nearest))}?"
             if nearest
@@ -55,7 +55,6 @@ def create_model(name: str, **overrides: Any) -> nn.Module:
     accepted = list(inspect.signature(maker).parameters)
     for override in overrides:
         if override not in accepted:
-            raise ValueError(
-                f"model {name!r} takes no {override!r}; it takes {', '.join(accepted)}"
-            )
+            takes = ", ".join(accepted) or "no arguments"
+            raise ValueError(f"model {name!r} takes no {override!r}; it takes {takes}")
     return maker(**overrides)

@@ -1,0 +1,83 @@
+"""How much a figure moves from run to run when nothing has changed.
+
+Samples taken within one run say how sure that run is of itself. The next run, in
+another process and on another day, differs by more: memory lies elsewhere, the
+machine is warmer. That spread shows only between runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from torchspeed.history.records import History
+from torchspeed.history.statistics import median
+
+FEWEST_VALUES = 8
+"""Values of a series from which its noise is estimated."""
+_QUANTILES = (0.5, 0.75)
+
+
+def difference_variance(y: npt.NDArray[np.float64]) -> float:
+    """Variance of first differences that a few steps and spikes do not move.
+
+    The larger of two estimates from quantiles of the absolute differences; the median
+    alone would overlook a second mode.
+    """
+    sizes = np.abs(np.diff(y))
+    return max(
+        (float(np.quantile(sizes, share)) / NormalDist().inv_cdf((1 + share) / 2)) ** 2
+        for share in _QUANTILES
+    )
+
+
+def run_to_run(values: Sequence[float]) -> float | None:
+    """Coefficient of variation of a series between runs, steps and spikes left aside.
+
+    Args:
+        values: Finite figures in commit order.
+
+    Returns:
+        Standard deviation of the logarithm of one run's figure, as a share (0.01 is
+        1 %); ``None`` below eight values or where one is not positive.
+    """
+    figures = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(figures).all():
+        raise ValueError("values must be finite: leave out what was not measured")
+    if len(figures) < FEWEST_VALUES or not (figures > 0).all():
+        return None
+    return math.sqrt(difference_variance(np.log(figures)) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineNoise:
+    """How noisy one kind of figure is on a machine: over its series."""
+
+    machine: str
+    device: str
+    metric: str
+    median: float
+    """Half of the series are quieter: coefficient of variation, as a share."""
+    worst: float
+    series: int
+    """Series long enough to tell."""
+
+
+def machine_noise(history: History) -> tuple[MachineNoise, ...]:
+    """Noise of each machine, device and metric, by name."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for series in history.series:
+        noise = run_to_run(list(series.values.values()))
+        if noise is not None:
+            labels = series.case.labels
+            key = (series.machine, labels.get("device", ""), labels["metric"])
+            found.setdefault(key, []).append(noise)
+    return tuple(
+        MachineNoise(*key, median(noises), max(noises), len(noises))
+        for key, noises in sorted(found.items())
+    )

@@ -1,0 +1,164 @@
+"""One of asv's result files, decoded: what one commit gave in one environment.
+
+The format is asv's api version 2. ``results`` maps a benchmark to a row whose
+cells are named by ``result_columns``; trailing empty cells are cut off. A cell
+of a benchmark with parameters is a list over the cartesian product of their
+values, last parameter fastest, or ``null`` when every entry would be. In the
+``result`` cell a literal ``NaN`` is a case that was not run, ``null`` one that
+gave no figure.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_API_VERSION = 2
+_MOST_CASES = 100_000  # of one benchmark: more is damage, and would fill the memory
+
+
+class DamagedError(Exception):
+    """A result file, or a part of it, has not the shape that asv writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The results of one benchmark: cells over the product of its parameters."""
+
+    params: tuple[tuple[str, ...], ...]
+    version: str | None
+    cells: dict[str, Any]
+    """Column name to the cell as stored."""
+    count: int
+    """Number of cases: the length of every cell that is a list."""
+
+    def column(self, name: str) -> list[Any] | None:
+        """Give one cell as a list over the cases, ``None`` where nothing is stored.
+
+        Raises:
+            DamagedError: The cell is no list, or of another length.
+        """
+        cell = self.cells.get(name)
+        if cell is None:
+            return None
+        if not isinstance(cell, list) or len(cell) != self.count:
+            raise DamagedError(f"{name} has not one entry for each of the {self.count} cases")
+        return cell
+
+    @property
+    def started_at(self) -> int | None:
+        """When the benchmark started, seconds since the epoch (asv stores milliseconds)."""
+        stored = self.cells.get("started_at")
+        if not isinstance(stored, (int, float)) or not abs(stored) < 1e15:
+            return None
+        return int(stored // 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """What a result file says before its rows are matched with today's benchmarks."""
+
+    commit: str
+    machine: str
+    python: str
+    requirements: dict[str, str]
+    variables: dict[str, str]
+    machine_facts: dict[str, str]
+    columns: list[str]
+    rows: dict[str, Any]
+
+    def row(self, benchmark: str) -> Row:
+        """Decode the row of one benchmark.
+
+        Raises:
+            DamagedError: It has not the shape that asv writes.
+        """
+        stored = self.rows[benchmark]
+        if not isinstance(stored, list) or len(stored) > len(self.columns):
+            raise DamagedError("its row does not fit result_columns")
+        cells = dict(zip(self.columns, stored, strict=False))
+        params = cells.get("params") or []
+        try:
+            decoded = tuple(map(tuple, params))
+            hash(decoded)
+        except TypeError as error:
+            raise DamagedError("its params are no lists of texts") from error
+        count = math.prod(map(len, decoded))
+        if count > _MOST_CASES:
+            raise DamagedError(f"its params make {count} cases")
+        version = cells.get("version")
+        return Row(
+            params=decoded,
+            version=version if isinstance(version, str) else None,
+            cells=cells,
+            count=count,
+        )
+
+
+def read_result_file(path: Path) -> ResultFile:
+    """Read and check the frame of one result file; its rows are decoded one by one.
+
+    Raises:
+        DamagedError: It cannot be read, is no JSON, or has not asv's shape.
+    """
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise DamagedError("it is no object")
+    if content.get("version") != _API_VERSION:
+        raise DamagedError(f"it is not in asv's format {_API_VERSION}: run `asv update`")
+    commit = content.get("commit_hash")
+    rows = content.get("results")
+    columns = content.get("result_columns")
+    facts = _texts(content, "params")
+    if not isinstance(commit, str) or not commit:
+        raise DamagedError("commit_hash is missing")
+    if "machine" not in facts:
+        raise DamagedError("params names no machine")
+    if not isinstance(rows, dict):
+        raise DamagedError("results is missing or no object")
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise DamagedError("result_columns is missing or no list of names")
+    if "result" not in columns or "params" not in columns:
+        raise DamagedError("result_columns lacks result or params")
+    requirements = _texts(content, "requirements")
+    python = str(content.get("python", ""))
+    return ResultFile(
+        commit=commit,
+        machine=facts.pop("machine"),
+        python=python,
+        requirements=requirements,
+        variables=_texts(content, "env_vars"),
+        machine_facts={
+            name: value
+            for name, value in facts.items()
+            if name != "python" and name not in requirements
+        },
+        columns=columns,
+        rows=rows,
+    )
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file as asv writes it, with its literal ``NaN``.
+
+    Raises:
+        DamagedError: It cannot be read or is no JSON.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"it is no JSON: {error}") from error
+
+
+def _texts(content: dict[str, Any], key: str) -> dict[str, str]:
+    stored = content.get(key)
+    if stored is None:
+        return {}
+    if not isinstance(stored, dict):
+        raise DamagedError(f"{key} is no object")
+    return {name: "" if value is None else str(value) for name, value in stored.items()}

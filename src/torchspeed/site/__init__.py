@@ -1,0 +1,1 @@
+"""The published site: pages, data files, figures and the asv plugin that writes them."""

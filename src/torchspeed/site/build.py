@@ -1,0 +1,52 @@
+"""A whole site from a history, into an empty folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from torchspeed.site.badge import write_badge
+from torchspeed.site.data_files import Row, index_data, write_data_files
+from torchspeed.site.feed import write_feed
+from torchspeed.site.pages import render_page
+from torchspeed.site.standing import Standings
+
+STATIC = Path(__file__).parent / "static"
+
+
+def build_site(
+    folder: Path,
+    standings: Standings,
+    *,
+    generated: int,
+    project: dict[str, str],
+    published: tuple[Row, ...] = (),
+) -> None:
+    """Write everything that is ours into `folder`.
+
+    Args:
+        folder: Where to; made if missing.
+        standings: What to show.
+        generated: When, seconds since the epoch: the one thing in the files
+            that differs between two builds of the same history.
+        project: `name`, `url` and `commit_url` (the front of a commit's address).
+        published: Figures from the literature, as ``docs/site-data.md`` lists them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("theme.js", "torchspeed.css", "favicon.svg"):
+        shutil.copyfile(STATIC / name, folder / name)
+    parts = sorted((STATIC / "script").glob("*.js"))
+    (folder / "torchspeed.js").write_bytes(b"\n".join(part.read_bytes() for part in parts))
+    figures: tuple[Row, ...] = ()
+    index = index_data(
+        standings,
+        generated=generated,
+        project=project,
+        published=published,
+        figures=figures,
+    )
+    write_data_files(folder, standings, index)
+    page = render_page(standings, generated=generated, project=project, figures=figures)
+    (folder / "index.html").write_bytes(page)
+    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"]))
+    (folder / "badge.svg").write_bytes(write_badge(standings))

@@ -1,0 +1,152 @@
+"""The overview's matrix: a row per model, a column per device and pass, a metric at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torchspeed.history.records import Benchmark, Environment, Machine
+from torchspeed.site.standing import Metric, Standing, Standings
+
+_COLUMN_LABELS = ("device", "pass", "mode")
+_ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
+"""Labels that a row's details need not repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A device, a pass and a mode, as far as the benchmarks have them."""
+
+    name: str
+    mark: str
+    """CSS classes that give it its hue (device) and dash (pass)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model (with its batch or the like): a cell for each column."""
+
+    family: str
+    """The suite it comes from: ``time series``."""
+    model: str
+    details: str
+    """Its other parameters: ``batch 5``."""
+    cells: tuple[tuple[Standing, ...], ...]
+    """For each column the series that belong there: mostly one, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All series of one metric in one place."""
+
+    metric: Metric
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A machine with an environment: figures of one place may be compared."""
+
+    machine: Machine
+    environment: Environment
+    matrices: tuple[Matrix, ...]
+    newest: int
+    """Newest commit index measured there."""
+    measured: int
+    """How many commits were measured there."""
+    counts: dict[str, int]
+    """Status to the number of series that have it."""
+    noise: float | None
+    """Median noise of the place's time series."""
+
+
+def places(standings: Standings) -> tuple[Place, ...]:
+    """Every place that measured anything, the newest commit and torch first."""
+    machines = {machine.name: machine for machine in standings.machines}
+    environments = {one.name: one for one in standings.environments}
+    found = []
+    for (machine, environment), commits in standings.measured.items():
+        if not commits:
+            continue
+        rows = [
+            row
+            for row in standings.rows
+            if row.series.machine == machine and row.series.environment == environment
+        ]
+        counts: dict[str, int] = {}
+        for row in rows:
+            counts[row.status] = counts.get(row.status, 0) + 1
+        noise = sorted(
+            row.noise for row in rows if row.noise is not None and row.metric.unit == "seconds"
+        )
+        found.append(
+            Place(
+                machines[machine],
+                environments[environment],
+                tuple(_matrix(metric, rows) for metric in standings.metrics if _any(metric, rows)),
+                commits[-1],
+                len(commits),
+                dict(sorted(counts.items())),
+                noise[len(noise) // 2] if noise else None,
+            )
+        )
+    found.sort(key=lambda place: (place.machine.name, place.environment.name))
+    found.sort(key=lambda place: (place.newest, _release(place.environment.torch)), reverse=True)
+    return tuple(found)
+
+
+def _any(metric: Metric, rows: list[Standing]) -> bool:
+    return any(row.metric == metric and (row.points or row.status == "failed") for row in rows)
+
+
+def _matrix(metric: Metric, rows: list[Standing]) -> Matrix:
+    members = [row for row in rows if row.metric == metric]
+    shown = sorted(
+        {_column(row) for row in members if row.points or row.status != "skipped"},
+        key=_as_they_run,
+    )
+    table: dict[tuple[str, str, str], dict[tuple[str, ...], list[Standing]]] = {}
+    for row in members:
+        name = (family(row.benchmark), row.model, _details(row))
+        table.setdefault(name, {}).setdefault(_column(row), []).append(row)
+    return Matrix(
+        metric,
+        tuple(Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown),
+        tuple(
+            Row(*name, tuple(tuple(cells.get(column, ())) for column in shown))
+            for name, cells in sorted(table.items())
+            if any(cells.get(column) for column in shown)
+        ),
+    )
+
+
+def _column(row: Standing) -> tuple[str, ...]:
+    labels = row.series.case.labels
+    return tuple(labels.get(key, "") for key in _COLUMN_LABELS)
+
+
+def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
+    device, direction, *_ = column
+    return (device, direction != "forward", column)
+
+
+def family(benchmark: Benchmark) -> str:
+    """The suite that a benchmark belongs to, as a heading: ``time series``."""
+    return benchmark.name.partition(".")[0].replace("_", " ")
+
+
+def mark(device: str, direction: str) -> str:
+    """CSS classes of a device and a pass: its hue and its dash."""
+    hue = device if device in {"cpu", "cuda", "mps", "xpu"} else "other"
+    dash = direction if direction in {"forward", "backward"} else "none"
+    return f"dev-{hue} pass-{dash}"
+
+
+def _details(row: Standing) -> str:
+    return " · ".join(
+        f"{key} {value}" for key, value in row.series.case.labels.items() if key not in _ELSEWHERE
+    )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -1,0 +1,53 @@
+"""Data as small scripts that register themselves, safe for text from outside.
+
+A page opened from disk may not fetch, and a strict content-security policy
+forbids inline scripts: a file of its own that calls one function is what is
+left, and works everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+# JSON is not a subset of script source: `</script>`, `<!--` and the two line
+# separators of Unicode mean something there. Inside a JSON string each may be
+# written as an escape, and outside strings none of them occurs.
+_ESCAPES = (
+    (b"<", b"\\u003c"),
+    (b">", b"\\u003e"),
+    (b"&", b"\\u0026"),
+    ("\u2028".encode(), b"\\u2028"),
+    ("\u2029".encode(), b"\\u2029"),
+)
+
+
+def json_bytes(data: Any) -> bytes:
+    """`data` as JSON that may stand in a script; non-finite numbers become null.
+
+    Text that is not valid Unicode (a lone surrogate of an undecodable commit
+    message) is replaced character by character.
+    """
+    try:
+        text = orjson.dumps(data)
+    except TypeError:
+        text = orjson.dumps(_encodable(data))
+    for plain, escaped in _ESCAPES:
+        text = text.replace(plain, escaped)
+    return text
+
+
+def script(name: str, data: Any) -> bytes:
+    """A script file that registers `data` under `name`."""
+    return b"torchspeed.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
+
+
+def _encodable(data: Any) -> Any:
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(data, dict):
+        return {_encodable(key): _encodable(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_encodable(value) for value in data]
+    return data

@@ -1,0 +1,46 @@
+"""Sparklines as inline SVG: the recent figures of one series, nothing but its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+WIDTH, HEIGHT, MARGIN = 120, 24, 2
+_LEAST_SPAN = 0.06
+"""The height stands for at least so much relative change, so that noise looks small."""
+
+
+def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
+    """Draw values at equal distances; a gap where there is none.
+
+    Args:
+        values: Figures, oldest first.
+        verdict: ``better`` or ``worse`` to colour it, else it stays grey.
+
+    The drawing is decoration beside the figure it belongs to, so it is hidden
+    from screen readers. It carries no style of its own: classes say what it is.
+    """
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return Markup("")
+    low, high = min(known), max(known)
+    middle = (low + high) / 2
+    span = max(high - low, abs(middle) * _LEAST_SPAN) or 1.0
+    step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
+    path: list[str] = []
+    pen_down = False
+    for index, value in enumerate(values):
+        if value is None:
+            pen_down = False
+            continue
+        x = MARGIN + index * step
+        y = HEIGHT / 2 - (value - middle) / span * (HEIGHT - 2 * MARGIN)
+        path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
+        if not pen_down:
+            path.append("h0")  # a lone figure between gaps is a dot
+        pen_down = True
+    return Markup(
+        '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
+        'aria-hidden="true"><path class="line" d="{}"/></svg>'
+    ).format(verdict, WIDTH, HEIGHT, "".join(path))

@@ -1,0 +1,193 @@
+// The index as things with names: commits, cases, series; and the rule that decides
+// whether two figures differ.
+(function (ts) {
+  "use strict";
+
+  /** What a function of a suite measures, beyond its metric and its pass: "epoch" of time_epoch. */
+  function subject(benchmark, metric, pass) {
+    const name = benchmark.name.split(".").pop();
+    const words = name.replace(/^(time|timeraw|peakmem|mem|track)_/, "").split("_").filter((word) => word && word !== pass);
+    const rest = words.join(" ");
+    return rest === metric.label || rest.replaceAll(" ", "-") === metric.id ? "" : rest;
+  }
+
+  const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
+
+  ts.buildModel = function (index) {
+    const commits = index.commits.map(([hash, date, text, tags], at) => ({ hash, date, subject: text, tags: tags ?? [], at }));
+    const newest = commits.length - 1;
+    const cases = new Map();
+    const named = ["model", "device", "pass"]; // these have a place of their own
+    const byPlace = new Map();
+
+    const series = index.series.map((raw, at) => {
+      const machine = index.machines[raw.m];
+      const environment = index.environments[raw.e];
+      const benchmark = index.benchmarks[raw.b];
+      const metric = index.metrics[benchmark.metric];
+      const key = raw.id.slice(machine.name.length + environment.id.length + 2);
+      const { metric: _, ...labels } = raw.labels;
+      if (!cases.has(key)) {
+        const others = Object.entries(labels).filter(([name]) => !named.includes(name));
+        const what = subject(benchmark, metric, labels.pass);
+        const details = [...(what ? [what] : []), ...others.map(([name, value]) => `${name} ${value}`)];
+        const model = labels.model ?? benchmark.name.split(".").slice(-2, -1)[0] ?? benchmark.name;
+        const column = [labels.device, labels.pass].filter(Boolean).join(" · ") || metric.label;
+        cases.set(key, {
+          key,
+          order: cases.size,
+          benchmark,
+          metric,
+          metricAt: benchmark.metric,
+          labels,
+          model,
+          details: details.join(", "),
+          row: [model, ...details].join(", "),
+          rowId: JSON.stringify([benchmark.group ?? "", model, ...details]),
+          column,
+          group: benchmark.group ?? benchmark.name.split(".")[0].replaceAll("_", " "),
+          device: labels.device ?? "",
+          pass: labels.pass ?? "",
+          mode: labels.mode ?? "",
+          title: [model, ...details, column].join(" · "),
+        });
+      }
+      const one = { ...raw, at: at, newestRun: raw.at, key, case: cases.get(key), machine, environment, benchmark, metric };
+      byPlace.set(`${key}\n${raw.m}\n${raw.e}`, one);
+      return one;
+    });
+
+    const stepsOf = new Map();
+    for (const change of index.changes) {
+      if (!stepsOf.has(change.s)) stepsOf.set(change.s, []);
+      stepsOf.get(change.s).push(change);
+    }
+
+    const unique = (values) => [...new Set(values)].filter((value) => value !== "");
+    const allCases = [...cases.values()];
+    const releases = index.environments
+      .map((environment, at) => ({ ...environment, at }))
+      .sort((a, b) => compareVersions(a.torch, b.torch) || a.at - b.at);
+
+    // Where a reader starts: the machine with most series, its environment with the newest figures.
+    const tally = index.machines.map((_, m) => series.filter((one) => one.m === m && one.last).length);
+    const firstMachine = tally.indexOf(Math.max(...tally));
+    const reach = (environment) =>
+      Math.max(-1, ...series.filter((one) => one.m === firstMachine && one.e === environment.at && one.last).map((one) => one.last.c));
+    const firstEnvironment = [...releases].sort((a, b) => reach(b) - reach(a) || compareVersions(b.torch, a.torch))[0];
+
+    const hashOrder = commits.map((commit) => commit.hash.toLowerCase());
+    const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));
+
+    const model = {
+      index,
+      commits,
+      newest,
+      series,
+      cases,
+      allCases,
+      releases,
+      stepsOf,
+      /** A step is news for so many commits; older ones are told without colour. */
+      news: index.rules?.news ?? 30,
+      rules: index.rules ?? { min_effect: 0.015, noise_factor: 3 },
+      devices: unique(allCases.map((one) => one.device)),
+      passes: unique(allCases.map((one) => one.pass)),
+      modes: unique(allCases.map((one) => one.mode)),
+      defaultMachine: index.machines[firstMachine]?.name ?? "",
+      defaultEnvironment: firstEnvironment?.id ?? "",
+      baseline: index.baseline ?? index.geomeans[0]?.base ?? 0,
+
+      machineAt: (name) => index.machines.findIndex((machine) => machine.name === name),
+      environmentAt: (id) => index.environments.findIndex((environment) => environment.id === id),
+      find: (key, m, e) => byPlace.get(`${key}\n${m}\n${e}`),
+
+      /** The place of a commit given by the beginning of its hash, or by a tag; -1 if none. */
+      findCommit(text) {
+        const wanted = text.trim().toLowerCase();
+        if (tagged.has(text.trim())) return tagged.get(text.trim());
+        if (!/^[0-9a-f]{4,40}$/.test(wanted)) return -1;
+        return hashOrder.findIndex((hash) => hash.startsWith(wanted));
+      },
+
+      /** How a commit is called in one line. */
+      nameOf(at) {
+        const commit = commits[at];
+        return commit ? `${ts.short(commit.hash)} · ${ts.day(commit.date)} · ${commit.subject}` : "";
+      },
+
+      /** Places of commits at which anything of a machine and environment was measured, via the blocks. */
+      environmentLabel: (environment) => (environment.torch ? `torch ${environment.torch}` : environment.label),
+    };
+    // Two environments may pin the same torch: only then is more than the release said.
+    const twice = new Set(releases.map((one) => one.torch).filter((torch, i, all) => all.indexOf(torch) !== i));
+    model.environmentLabel = (environment) =>
+      environment.torch && !twice.has(environment.torch) ? `torch ${environment.torch}` : environment.label;
+    return model;
+  };
+
+  const spanOf = (value, low, high) =>
+    value === null || low === null || low === undefined || high === null || high === undefined
+      ? null
+      : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
+
+  /** Every run of one series, from its benchmark's file: a promise. */
+  ts.runsOf = async function (one) {
+    const file = await ts.load(`s/${one.benchmark.slug}`);
+    file.places ??= new Map(file.series.map((entry) => [entry.s, entry]));
+    const entry = file.places.get(one.at);
+    if (!entry) return { points: [], others: [], levels: [] };
+    entry.runs ??= {
+      points: entry.v.flatMap((value, i) =>
+        value === null
+          ? []
+          : [
+              {
+                at: entry.from + i,
+                value,
+                interval: entry.lo ? spanOf(value, entry.lo[i], entry.hi[i]) : null,
+                quartiles: entry.q1 ? spanOf(value, entry.q1[i], entry.q3[i]) : null,
+              },
+            ],
+      ),
+      others: (entry.other ?? []).map(([at, outcome, reason]) => ({ at, outcome, reason })),
+      levels: (entry.steps ?? []).map(([first, last, level]) => ({ first, last, level })),
+    };
+    return entry.runs;
+  };
+
+  /** Reads figures of any series at some commits, from blocks of revisions: a promise. */
+  ts.figuresAt = async function (places) {
+    const size = ts.model.index.block;
+    const numbers = [...new Set(places.filter((at) => at >= 0).map((at) => Math.floor(at / size)))];
+    const blocks = new Map((await ts.loadAll(numbers.map((n) => `r/${n}`))).map((block, i) => [numbers[i], block]));
+    return (s, at) => {
+      const entry = blocks.get(Math.floor(at / size))?.series[s];
+      const i = at % size;
+      const value = entry?.v[i] ?? null;
+      return value === null ? null : { value, interval: entry.lo ? spanOf(value, entry.lo[i], entry.hi[i]) : null };
+    };
+  };
+
+  const apart = (a, b) => !a.interval || !b.interval || a.interval[0] > b.interval[1] || b.interval[0] > a.interval[1];
+
+  /**
+   * Compares a figure with a base figure of a like series.
+   * Significant is a change beyond the smallest effect of interest that also either goes
+   * beyond the noise of the series, with intervals apart, or spans a step found in the series.
+   */
+  ts.judge = function (base, now, noise, higherIsBetter, spansStep = false) {
+    const ratio = now.value / base.value;
+    const rules = ts.model.rules;
+    const size = Math.abs(Math.log(ratio));
+    const inNoise = noise > 0 ? size / noise : NaN;
+    const beyond = size > rules.noise_factor * (noise || 0) && apart(base, now);
+    const significant = Number.isFinite(size) && size > rules.min_effect && (spansStep || beyond);
+    const good = ratio > 1 === higherIsBetter;
+    return { ratio, inNoise, verdict: significant ? (good ? "better" : "worse") : "same" };
+  };
+
+  /** Whether a step of the series lies after the first place and not after the second. */
+  ts.stepBetween = (s, first, second) =>
+    (ts.model.stepsOf.get(s) ?? []).some((step) => step.c > Math.min(first, second) && step.c <= Math.max(first, second));
+})(window.torchspeed);

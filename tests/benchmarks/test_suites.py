@@ -1,0 +1,103 @@
+"""asv sees the suites that the README promises."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asv.benchmark
+import pytest
+
+from torchspeed.driver.selection import SHORT
+from torchspeed.workloads import list_workloads
+
+FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
+
+
+def _asv(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, asv.benchmark.__file__, *arguments],
+        cwd=root,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    found = tmp_path_factory.mktemp("discovery") / "found.json"
+    done = _asv(root, "discover", str(root / "benchmarks"), str(found))
+    assert done.returncode == 0, done.stderr
+    return {benchmark["name"]: benchmark for benchmark in json.loads(found.read_text())}
+
+
+def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
+    for name, benchmark in benchmarks.items():
+        for values in itertools.product(*benchmark["params"]):
+            yield f"{name}({', '.join(values)})"
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_every_workload_has_every_figure_on_every_device(
+    benchmarks: dict[str, Any], figure: str, device: str
+) -> None:
+    pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
+    measured = {found[1] for case in _cases(benchmarks) if (found := pattern.search(case))}
+    assert measured >= set(list_workloads())
+
+
+def test_torchvisions_models_come_in_fluxbenchs_batches(benchmarks: dict[str, Any]) -> None:
+    suite = benchmarks["torchvision_models.TorchvisionModels.time_forward"]
+    assert suite["param_names"] == ["model", "device", "batch"]
+    assert suite["params"][2] == ["5", "10"]
+
+
+def test_a_version_is_ours_and_not_a_hash_of_the_code(benchmarks: dict[str, Any]) -> None:
+    assert {benchmark["version"] for benchmark in benchmarks.values()} == {"1"}
+
+
+def test_the_clock_of_a_time_is_in_its_metadata(benchmarks: dict[str, Any]) -> None:
+    for name, benchmark in benchmarks.items():
+        if benchmark["type"] == "time":
+            assert set(benchmark["clocks"]) == {"cpu", "cuda"}, name
+
+
+def test_the_short_set_has_every_family_and_under_half_of_the_cases(
+    benchmarks: dict[str, Any],
+) -> None:
+    cases = list(_cases(benchmarks))
+    short = [case for case in cases if any(re.search(pattern, case) for pattern in SHORT)]
+    assert {case.split(".")[0] for case in short} == {case.split(".")[0] for case in cases}
+    assert len(short) < len(cases) / 2
+
+
+def test_asv_finds_no_fault_with_the_suites(root: Path) -> None:
+    done = _asv(root, "check", str(root / "benchmarks"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("figure", ["time_forward", "time_backward"])
+def test_short_calls_are_timed_in_batches_and_set_up_once(
+    root: Path, benchmarks: dict[str, Any], tmp_path: Path, figure: str
+) -> None:
+    name = f"time_series.TimeSeries.{figure}"
+    index = list(itertools.product(*benchmarks[name]["params"])).index(("'tpa_lstm'", "'cpu'"))
+    result = tmp_path / "result.json"
+    done = _asv(
+        root, "run", str(root / "benchmarks"), f"{name}-{index}", "{}", "None", str(result)
+    )
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(result.read_text())
+    assert measured["number"] > 1
+    assert len(measured["samples"]) >= 3
+    assert all(0 < sample < 1 for sample in measured["samples"])

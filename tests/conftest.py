@@ -1,0 +1,50 @@
+"""What tests of several areas share."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout that is tested."""
+    return ROOT
+
+
+@pytest.fixture
+def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
+    """Makes real git repositories: file name to text, committed on ``main``."""
+
+    def make(files: dict[str, str], name: str = "repository") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        git(folder, "init", "--quiet", "--initial-branch=main")
+        commit(folder, files, "Begin")
+        return folder
+
+    return make
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as a person without any configuration of their own."""
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def commit(folder: Path, files: dict[str, str], message: str) -> str:
+    """Write files, commit everything, return the commit's hash."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
+    return git(folder, "rev-parse", "HEAD")

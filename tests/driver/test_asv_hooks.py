@@ -1,0 +1,173 @@
+"""The plugin inside real `asv run`s: outcomes kept, absent devices free, resuming."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+import time
+RAN = {marker!r}
+
+class Outcomes:
+    params = (["good", "broken", "slow", "shy", "wordy", "infinite"], ["cpu", "cuda"])
+    param_names = ("kind", "device")
+    timeout = 3
+
+    def setup(self, kind, device):
+        with open(RAN, "a") as stream:
+            stream.write(f"{{kind}} {{device}}\\n")
+        if kind == "shy":
+            raise NotImplementedError("needs a full moon")
+
+    def track_it(self, kind, device):
+        if kind == "broken":
+            raise RuntimeError("out of cheese")
+        if kind == "slow":
+            time.sleep(60)
+        return {{"wordy": "many", "infinite": float("inf")}}.get(kind, 42.0)
+
+    def time_it(self, kind, device):
+        pass
+"""
+
+CONFIGURATION = """{
+    "version": 1, "project": "p", "repo": ".", "branches": ["main"],
+    "environment_type": "virtualenv", "plugins": [".torchspeed.driver.asv_hooks"],
+}"""
+
+
+class Project:
+    """A project with its own suite, measured by real asv in this Python."""
+
+    def __init__(self, folder: Path, marker: Path) -> None:
+        self.folder = folder
+        self._marker = marker
+
+    def run(self, *arguments: str, **variables: str) -> int:
+        """`asv run` HEAD in this Python; returns its exit status."""
+        self._marker.write_text("")
+        environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | variables
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "asv", "run", "--machine", "m", "--attribute=rounds=1"),
+                *("-E", f"existing:{sys.executable}", "--set-commit-hash", "HEAD", *arguments),
+            ],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "asv_hooks.py" not in done.stdout + done.stderr, "our own code failed"
+        return done.returncode
+
+    def started(self) -> set[str]:
+        """The cases that cost a process in the last run."""
+        return set(self._marker.read_text().splitlines())
+
+    def outcomes(self) -> dict[str, tuple[str, str]]:
+        (path,) = (self.folder / "results" / "m").glob("*.outcomes.jsonl")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        return {line["case"]: (line["outcome"], line["reason"]) for line in lines}
+
+    def values(self, benchmark: str) -> list[float | None]:
+        paths = (self.folder / "results" / "m").glob("*.json")
+        (path,) = (path for path in paths if path.name != "machine.json")
+        stored: list[float | None] = json.loads(path.read_text())["results"][benchmark][0]
+        return stored
+
+
+@pytest.fixture
+def project(
+    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Project:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    machine = {"machine": "m", "os": "", "arch": "", "cpu": "", "num_cpu": "1", "ram": ""}
+    (tmp_path / ".asv-machine.json").write_text(json.dumps({"m": machine, "version": 1}))
+    marker = tmp_path / "marker"
+    folder = make_repository(
+        {
+            "asv.conf.json": CONFIGURATION,
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE.format(marker=str(marker)),
+        }
+    )
+    return Project(folder, marker)
+
+
+def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
+    assert project.run("--bench", "track_it") == 2
+    outcomes = project.outcomes()
+
+    def of(kind: str, device: str = "cpu") -> tuple[str, str]:
+        return outcomes[f"suite.Outcomes.track_it('{kind}', '{device}')"]
+
+    assert of("good") == ("ok", "")
+    assert of("broken")[0] == "failed"
+    assert "RuntimeError: out of cheese" in of("broken")[1]
+    assert of("slow") == ("timed out", "stopped after 3 s")
+    assert of("shy") == ("skipped", "needs a full moon")
+    assert of("wordy")[0] == "failed"
+    assert "'many'" in of("wordy")[1]
+    assert of("infinite")[0] == "failed"
+    assert of("good", "cuda") == ("skipped", "no CUDA device on this machine")
+    values = project.values("suite.Outcomes.track_it")
+    assert values[0] == 42.0
+    assert isinstance(values[1], float)
+    assert math.isnan(values[1])
+    assert values[8] is None, "a text must not be stored as a figure"
+    assert values[10] is None, "an infinity must not be stored as a figure"
+
+
+def test_a_case_for_an_absent_device_costs_no_process(project: Project) -> None:
+    project.run("--bench", r"time_it\('good'")
+    assert project.started() == {"good cpu"}
+
+
+def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:
+    project.run("--bench", r"track_it\('good'")
+    first = project.values("suite.Outcomes.track_it")
+    project.run("--bench", "track_it", "--attribute=timeout=3", TORCHSPEED_RESUME="missing")
+    assert "good cpu" not in project.started()
+    assert "broken cpu" in project.started()
+    assert project.values("suite.Outcomes.track_it")[0] == first[0]
+
+
+def test_resuming_tries_failures_again_only_when_told(project: Project) -> None:
+    broken = ("--bench", r"track_it\('(good|broken)'")
+    project.run(*broken)
+    project.run(*broken, TORCHSPEED_RESUME="missing")
+    assert project.started() == {"broken cpu"}
+    project.run(*broken, TORCHSPEED_RESUME="never-run")
+    assert project.started() == set()
+    assert project.values("suite.Outcomes.track_it")[0] == 42.0
+
+
+def test_without_resuming_a_run_by_hand_measures_again(project: Project) -> None:
+    for _ in range(2):
+        project.run("--bench", r"track_it\('good'")
+        assert project.started() == {"good cpu"}
+
+
+def test_a_dry_run_leaves_nothing(project: Project) -> None:
+    project.run("--bench", r"track_it\('good'", "--dry-run")
+    assert not list((project.folder / "results").rglob("*.outcomes.jsonl"))
+
+
+def test_a_watching_process_hears_plan_and_cases(project: Project, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    project.run("--bench", r"track_it\('(good|broken)'", TORCHSPEED_PROGRESS=str(heard))
+    messages = [json.loads(line) for line in heard.read_text().splitlines()]
+    good, broken = (f"suite.Outcomes.track_it('{kind}', 'cpu')" for kind in ("good", "broken"))
+    assert messages[0] == {"plan": {good: 1, broken: 1}}
+    ran = {m["ran"]["case"]: m["ran"]["outcome"] for m in messages[1:]}
+    assert ran[good] == "ok"
+    assert ran[broken] == "failed"

@@ -1,0 +1,196 @@
+"""A new user's first hour: clone, `make bench`, look; again; by hand.
+
+One real clone, one real environment with real torch, real asv, shared by the
+tests below, which run in order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+
+CASES = r"'(tpa_lstm|lenet5)', 'cpu'"
+
+
+class NewUser:
+    """A person with an empty home folder and a fresh clone."""
+
+    def __init__(self, clone: Path, home: Path) -> None:
+        self.clone = clone
+        self._environment = os.environ | {"HOME": str(home)}
+
+    def does(self, *command: str, expect: int = 0) -> str:
+        """Run a command in the clone; return all that it prints."""
+        done = subprocess.run(
+            command,
+            cwd=self.clone,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout
+        return done.stdout
+
+    def starts(self, *command: str) -> subprocess.Popen[str]:
+        """Start a server in the clone."""
+        return subprocess.Popen(
+            command,
+            cwd=self.clone,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def user(root: Path) -> Iterator[NewUser]:
+    # Not pytest's own folder, which keeps the last three: an environment takes 5 GB.
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        clone, home = Path(folder, "clone"), Path(folder, "home")
+        home.mkdir()
+        git(Path(folder), "clone", "--quiet", "--no-hardlinks", str(root), str(clone))
+        git(clone, "checkout", "--quiet", "-B", "main")
+        shutil.rmtree(clone / "results")
+        (clone / "results").mkdir()
+        git(clone, "commit", "--quiet", "--all", "--message", "A history of its own")
+        yield NewUser(clone, home)
+
+
+@pytest.fixture(scope="module")
+def benched(user: NewUser) -> str:
+    return user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
+
+
+def _results(user: NewUser) -> dict[str, dict[str, list[float]]]:
+    (path,) = (user.clone / "results" / "a-new-machine").glob("*-*.json")
+    stored = json.loads(path.read_text())
+    return {
+        name: dict(zip(stored["result_columns"], row, strict=False))
+        for name, row in stored["results"].items()
+    }
+
+
+@pytest.mark.timeout(900)
+def test_make_bench_measures_every_figure_of_the_models(user: NewUser, benched: str) -> None:
+    results = _results(user)
+    for figure in ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward"):
+        for suite in ("time_series.TimeSeries", "small_cnns.SmallCNNs"):
+            values = [v for v in results[f"{suite}.{figure}"]["result"] if math.isfinite(v)]
+            assert len(values) == 1
+            low, high = (1e-5, 10) if figure.startswith("time") else (1e8, 1e11)
+            assert low < values[0] < high
+    assert results["time_series.TimeSeries.time_forward"]["samples"], "samples are recorded"
+    facts = json.loads((user.clone / "results/a-new-machine/machine.json").read_text())
+    assert all(facts[fact] for fact in ("os", "arch", "cpu", "num_cpu", "ram"))
+
+
+def test_it_tells_how_far_it_is_what_came_of_it_and_how_to_look(benched: str) -> None:
+    assert re.search(r"^\[ 1/12\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
+    assert "8 ok" in benched
+    assert benched.splitlines()[-1].endswith("look at it with `make preview`")
+
+
+def test_the_site_shows_the_numbers(user: NewUser, benched: str) -> None:
+    page = (user.clone / "html" / "index.html").read_text()
+    assert "a-new-machine" in page
+    assert "tpa_lstm" in page
+    assert re.search(r"\d[\d.]*\s(µs|ms)", page), "a time, readable without JavaScript"
+
+
+def test_publishing_leaves_the_tree_clean_but_for_the_new_results(
+    user: NewUser, benched: str
+) -> None:
+    changed = git(user.clone, "status", "--porcelain", "--untracked-files=all").splitlines()
+    assert changed
+    assert all(line.split()[1].startswith("results/") for line in changed)
+    assert (user.clone / "html" / ".gitignore").exists()
+
+
+def test_a_second_run_repeats_nothing(user: NewUser, benched: str) -> None:
+    before = _results(user)
+    said = user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
+    assert "nothing was missing" in said
+    assert "[1/" not in said
+    assert _results(user) == before
+
+
+def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
+    asv = str(user.clone / ".venv" / "bin" / "asv")
+    assert "No problems found" in user.does(asv, "check", "--environment", _newest(user))
+    said = user.does(
+        *(asv, "run", "HEAD^!", "--machine", "a-new-machine", "--environment", _newest(user)),
+        *("--bench", r"lenet5.*cpu", "--bench", "dsanet.*cuda"),
+    )
+    assert "SmallCNNs.time_forward" in said
+    user.does(asv, "publish")
+    assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
+
+
+def test_asv_preview_serves_the_site(user: NewUser, benched: str) -> None:
+    port = 8734
+    server = user.starts(str(user.clone / ".venv/bin/asv"), "preview", "--port", str(port))
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                address = f"http://127.0.0.1:{port}/"
+                with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310 - loopback
+                    page = answer.read().decode()
+                break
+            except OSError:
+                assert time.monotonic() < deadline, "asv preview does not answer"
+                time.sleep(0.2)
+    finally:
+        server.terminate()
+        server.wait()
+    assert "a-new-machine" in page
+
+
+def test_nothing_that_publishes_needs_torch(user: NewUser, benched: str) -> None:
+    installed = user.does(str(user.clone / ".venv/bin/python"), "-m", "pip", "list")
+    assert "\ntorchspeed " in installed
+    assert not re.search(r"^torch(vision)? ", installed, re.MULTILINE)
+
+
+@pytest.mark.timeout(900)
+def test_a_night_measures_new_commits_and_leaves_the_rest(user: NewUser, benched: str) -> None:
+    model = user.clone / "src/torchspeed/models/lenet5.py"
+    model.write_text(model.read_text() + "\n# A change that a night has to measure.\n")
+    git(user.clone, "add", "--all")
+    git(user.clone, "commit", "--quiet", "--message", "Change a model")
+    # One pair is enough here, and every case would take too long.
+    configuration = user.clone / "asv.conf.json"
+    text = re.sub(
+        r'"include": \[.*?\],\n', '"include": [],\n', configuration.read_text(), flags=re.S
+    )
+    configuration.write_text(text)
+    git(user.clone, "commit", "--quiet", "--all", "--message", "Pin one pair")
+    said = user.does(
+        "make", "nightly", "MACHINE=a-new-machine", r"CASES=time_forward\('lenet5', 'cpu'"
+    )
+    assert "Change a model" in said
+    assert "Pin one pair" in said
+    assert len(list((user.clone / "results/a-new-machine").glob("*-*.json"))) == 3
+
+
+def _newest(user: NewUser) -> str:
+    (path,) = (user.clone / "results" / "a-new-machine").glob("*-*.json")
+    name: str = json.loads(path.read_text())["env_name"]
+    return name

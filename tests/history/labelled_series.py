@@ -1,0 +1,110 @@
+"""Series of timings whose true steps are known, imitating what a nightly run produces.
+
+Noise is lognormal with a coefficient of variation of 0.5, 2 or 5 %. On top of it
+a series may drift, carry spikes, or switch between two modes; a step multiplies
+everything after it by a ratio of 2 to 20 %, up or down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+NOISE = (0.005, 0.02, 0.05)
+STEP_SIZES = (0.02, 0.03, 0.05, 0.10, 0.20)
+LENGTHS = (30, 100, 300)
+KINDS = ("plain", "plain", "drifting", "spiky", "two modes")
+CLEARANCE = 8
+"""Fewest commits between two steps, and between a step and an end."""
+
+
+@dataclass(frozen=True)
+class LabelledSeries:
+    """Values in commit order, and the truth about them."""
+
+    values: np.ndarray
+    steps: tuple[tuple[int, float], ...]
+    """(position of the first value after it, ratio after over before), in order."""
+    noise: float
+    kind: str
+
+
+def make_series(  # noqa: PLR0913 - a series has that many properties
+    rng: np.random.Generator,
+    length: int,
+    noise: float,
+    kind: str,
+    step_count: int,
+    sizes: tuple[float, ...] = STEP_SIZES,
+) -> LabelledSeries:
+    """Draw one series."""
+    log_values = rng.normal(0.0, noise, length) + _disturbance(rng, length, noise, kind)
+    steps = []
+    for position in _positions(rng, length, step_count):
+        size = float(rng.choice(sizes))
+        ratio = 1 + size if rng.random() < 0.5 else 1 / (1 + size)
+        log_values[position:] += np.log(ratio)
+        steps.append((position, ratio))
+    level = 10 ** rng.uniform(-4, 0)
+    return LabelledSeries(level * np.exp(log_values), tuple(steps), noise, kind)
+
+
+def _positions(rng: np.random.Generator, length: int, count: int) -> list[int]:
+    """Positions of steps, at random but for the clearance."""
+    slack = length - (count + 1) * CLEARANCE
+    if slack < 0:
+        raise ValueError(f"{count} steps do not fit into {length} commits")
+    offsets = np.sort(rng.integers(0, slack + 1, count))
+    return [int(offset) + CLEARANCE * (number + 1) for number, offset in enumerate(offsets)]
+
+
+def _disturbance(rng: np.random.Generator, length: int, noise: float, kind: str) -> np.ndarray:
+    if kind == "plain":
+        return np.zeros(length)
+    if kind == "drifting":
+        return _drift(rng, length, 0.5 * noise)
+    if kind == "heavy drift":
+        return _drift(rng, length, 2.0 * noise)
+    if kind == "spiky":
+        spikes = rng.random(length) < 0.02
+        return np.where(spikes, np.log1p(rng.exponential(0.3, length)), 0.0)
+    if kind == "two modes":
+        share = rng.uniform(0.1, 0.4)
+        apart = rng.uniform(2, 5) * noise
+        return np.where(rng.random(length) < share, apart, 0.0)
+    raise ValueError(f"no such kind of series: {kind}")
+
+
+def _drift(rng: np.random.Generator, length: int, size: float) -> np.ndarray:
+    """A random walk, a slow wave, or correlated noise; ``size`` is its spread over 100 commits."""
+    shape = rng.integers(3)
+    if shape == 0:
+        return np.cumsum(rng.normal(0.0, size / 10, length))
+    if shape == 1:
+        period = rng.uniform(60, 200)
+        phase = rng.uniform(0, 2 * np.pi)
+        return np.sqrt(2) * size * np.sin(2 * np.pi * np.arange(length) / period + phase)
+    kept = 0.95
+    innovations = rng.normal(0.0, size * np.sqrt(1 - kept**2), length)
+    walk = np.empty(length)
+    state = rng.normal(0.0, size)
+    for place in range(length):
+        state = kept * state + innovations[place]
+        walk[place] = state
+    return walk
+
+
+def make_set(
+    seed: int, count: int, kinds: tuple[str, ...] = KINDS, lengths: tuple[int, ...] = LENGTHS
+) -> list[LabelledSeries]:
+    """Draw a set of series that covers kinds, lengths, noises and step counts evenly."""
+    rng = np.random.default_rng(seed)
+    series = []
+    for number in range(count):
+        length = lengths[number % len(lengths)]
+        noise = NOISE[number // len(lengths) % len(NOISE)]
+        kind = kinds[number // (len(lengths) * len(NOISE)) % len(kinds)]
+        most = {30: 1, 100: 2, 300: 4}[length]
+        series.append(make_series(rng, length, noise, kind, int(rng.integers(0, most + 1))))
+    return series

@@ -1,0 +1,61 @@
+"""The passes do the work they are named for, and nothing else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+
+from torchspeed.measure.clocks import CLOCK_NAMES, clock_for
+from torchspeed.measure.passes import Passes, passes
+from torchspeed.workloads import get_workload
+
+
+@pytest.mark.parametrize("name", ["darnn", "tpa_lstm", "lenet5"])
+def test_backward_computes_the_gradient_by_every_parameter_and_the_input(name: str) -> None:
+    prepared = Passes(name, "cpu", 4)
+    prepared._set_training(True)
+    leaves = [*prepared._parameters, prepared._inputs]
+    seen: dict[int, torch.Tensor] = {}
+    for index, leaf in enumerate(leaves):
+        leaf.register_hook(lambda gradient, index=index: seen.update({index: gradient}))
+    prepared.backward()
+    workload = get_workload(name)
+    output = prepared._model(prepared._inputs)
+    workload.objective(output, workload.example_targets(4)).backward()
+    assert len(seen) == len(leaves)
+    for index, leaf in enumerate(leaves):
+        assert leaf.grad is not None
+        torch.testing.assert_close(seen[index], leaf.grad)
+
+
+def test_passes_may_alternate_and_leave_the_model_as_they_found_it() -> None:
+    prepared = Passes("resnet18_mnist", "cpu", 4)
+    for _ in range(2):
+        prepared.forward()
+        assert not prepared._model.training
+        prepared.backward()
+        assert prepared._model.training
+    assert all(parameter.grad is None for parameter in prepared._parameters)
+
+
+def test_a_case_is_built_once_while_it_runs() -> None:
+    assert passes("darnn", "cpu") is passes("darnn", "cpu")
+    assert passes("darnn", "cpu") is not passes("lstnet", "cpu")
+
+
+def test_the_cpus_clock_counts_work_and_not_waiting() -> None:
+    clock = clock_for("cpu")
+    start = clock()
+    time.sleep(0.2)
+    assert clock() - start < 0.1
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < 0.2:
+        pass
+    assert clock() - start > 0.02, "even on a busy machine some of it was ours"
+
+
+def test_every_device_names_its_clock() -> None:
+    assert set(CLOCK_NAMES) == {"cpu", "cuda"}
+    assert clock_for("cuda:1") is clock_for("cuda") is not clock_for("cpu")

@@ -1,0 +1,97 @@
+"""Bad configuration and bad input: one ValueError that names argument, value and need."""
+
+import re
+
+import pytest
+import torch
+
+from torchspeed.models import create_model
+
+BAD_CONFIGURATIONS = [
+    *[
+        (name, {size: value}, f"{size} must be an integer of at least 1, got {value!r}")
+        for name, sizes in {
+            "darnn": "features window encoder_hidden decoder_hidden",
+            "dsanet": "features window local_length kernels d_model d_hidden layers heads outputs",
+            "lstnet": "features window channels kernel recurrent skip skip_recurrent highway",
+            "tpa_lstm": "features window hidden layers filters filter_size outputs",
+            "resnet18": "num_classes",
+        }.items()
+        for size in sizes.split()
+        for value in (0, -3, 2.0, True, "4", None)
+    ],
+    ("darnn", {"target": 10}, "target must be an index into the features, 0 to 9, got 10"),
+    ("darnn", {"target": -1}, "target must be an index into the features, 0 to 9, got -1"),
+    ("darnn", {"target": 0.0}, "target must be an index into the features, 0 to 9, got 0.0"),
+    ("dsanet", {"heads": 3}, "heads must divide d_model, 4, got 3"),
+    ("dsanet", {"local_length": 11}, "local_length must be at most window, 10, got 11"),
+    ("dsanet", {"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+    ("dsanet", {"dropout": "0.1"}, "dropout must be at least 0 and below 1, got '0.1'"),
+    ("lstnet", {"kernel": 11}, "kernel must be at most window, 10, got 11"),
+    ("lstnet", {"skip": 60}, "skip must be at most window - kernel + 1, 5, got 60"),
+    ("lstnet", {"highway": 11}, "highway must be at most window, 10, got 11"),
+    ("lstnet", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
+    ("tpa_lstm", {"window": 1}, "window must be at least 2, for a past to attend to, got 1"),
+    ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
+]
+
+
+@pytest.mark.parametrize(("name", "overrides", "message"), BAD_CONFIGURATIONS)
+def test_bad_configuration(name, overrides, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        create_model(name, **overrides)
+
+
+SHAPES = {
+    "darnn": (10, 10),
+    "dsanet": (10, 50),
+    "lstnet": (10, 20),
+    "tpa_lstm": (10, 10),
+    "flux_cnn": (3, 32, 32),
+    "lenet5": (1, 28, 28),
+    "resnet18_mnist": (1, 28, 28),
+}
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {name: create_model(name) for name in SHAPES}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_bad_input(name, models):
+    model, shape = models[name], SHAPES[name]
+    axes = len(shape) + 1
+
+    with pytest.raises(
+        ValueError, match=rf"^x must have {axes} axes \(batch, .*\), got {axes - 1}"
+    ):
+        model(torch.randn(shape))
+    with pytest.raises(
+        ValueError, match=rf"^x must have {axes} axes \(batch, .*\), got {axes + 1}"
+    ):
+        model(torch.randn(1, 1, *shape))
+    for axis in range(axes - 1):
+        wrong = list(shape)
+        wrong[axis] += 1
+        with pytest.raises(ValueError, match=r"^x must have the shape .* got ") as raised:
+            model(torch.randn(2, *wrong))
+        assert str((2, *wrong)) in str(raised.value)
+        assert ", ".join(map(str, shape)) in str(raised.value)
+    with pytest.raises(ValueError, match=r"^x must have the shape .*at least 1"):
+        model(torch.randn(0, *shape))
+    with pytest.raises(ValueError, match=r"^x must be torch.float32 .* got torch.float64$"):
+        model(torch.randn(2, *shape, dtype=torch.float64))
+    with pytest.raises(ValueError, match=r"^x must be torch.float32 .* got torch.int64$"):
+        model(torch.ones(2, *shape, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"^x must be on cpu .* got meta$"):
+        model(torch.randn(2, *shape, device="meta"))
+    for other in ([[1.0]], None, "x"):
+        with pytest.raises(ValueError, match=r"^x must be a tensor, got "):
+            model(other)
+
+
+@pytest.mark.parametrize("name", ["darnn", "dsanet", "tpa_lstm"])
+def test_attention_weights_check_their_input_too(name, models):
+    with pytest.raises(ValueError, match=r"^x must have the shape"):
+        models[name].attention_weights(torch.randn(2, 10, 3))

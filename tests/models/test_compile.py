@@ -1,0 +1,44 @@
+"""Every time-series model compiles to one graph, once, and computes the same."""
+
+import pytest
+import torch
+
+from torchspeed.models import create_model
+
+
+@pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
+def test_one_graph_no_recompilation_same_results(name):
+    torch._dynamo.reset()
+    graphs = []
+
+    def count(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]):
+        graphs.append(graph)
+        return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
+
+    model = create_model(name).eval()
+    compiled = torch.compile(model, fullgraph=True, backend=count)
+    for _ in range(3):
+        x = torch.randn(4, model.window, model.features, requires_grad=True)
+        out, expected = compiled(x), model(x)
+        torch.testing.assert_close(out, expected)
+        ours = torch.autograd.grad(out.sum(), [x, *model.parameters()])
+        plain = torch.autograd.grad(expected.sum(), [x, *model.parameters()])
+        torch.testing.assert_close(ours, plain)
+    assert len(graphs) == 1
+
+
+@pytest.mark.parametrize("name", ["flux_cnn", "lenet5"])
+def test_the_small_cnns_compile_to_one_graph(name):
+    torch._dynamo.reset()
+    model = create_model(name).eval()
+    x = torch.randn(2, *{"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}[name])
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(x), model(x))
+
+
+def test_a_wrong_input_is_still_named_when_compiled():
+    torch._dynamo.reset()
+    compiled = torch.compile(create_model("darnn"), backend="eager")
+    compiled(torch.randn(2, 10, 10))
+    with pytest.raises(ValueError, match=r"x must have the shape .* got \(2, 10, 9\)"):
+        compiled(torch.randn(2, 10, 9))

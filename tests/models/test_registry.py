@@ -1,0 +1,107 @@
+"""The table of models: what is in it, and what it says to a name that is not."""
+
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from torchspeed.models import create_model, list_models, register_model
+
+OWN = ["darnn", "dsanet", "flux_cnn", "lenet5", "lstnet", "resnet18_mnist", "tpa_lstm"]
+TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
+TORCHVISION += ["squeezenet1_1"]
+
+
+def test_lists_every_model_sorted():
+    assert list_models() == sorted(OWN + TORCHVISION)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_makes_a_model_in_training_mode(name):
+    model = create_model(name)
+    assert isinstance(model, nn.Module)
+    assert model.training
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+    assert {p.device.type for p in model.parameters()} == {"cpu"}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_state_dict_round_trip(name):
+    torch.manual_seed(1)
+    saved = create_model(name).eval()
+    torch.manual_seed(2)
+    loaded = create_model(name).eval()
+    shape = {"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28), "resnet18_mnist": (1, 28, 28)}.get(
+        name
+    ) or (saved.window, saved.features)
+    x = torch.randn(2, *shape)
+    assert not torch.equal(saved(x), loaded(x))
+    loaded.load_state_dict(saved.state_dict())
+    assert torch.equal(saved(x), loaded(x))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_same_seed_makes_the_same_model(name):
+    models = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        models.append(create_model(name))
+    first, second = (model.state_dict() for model in models)
+    assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+@pytest.mark.parametrize(
+    ("name", "offer"),
+    [
+        ("lstm_tpa", "'tpa_lstm'"),
+        ("DARNN", "'darnn'"),
+        ("TPA-LSTM", "'tpa_lstm'"),
+        ("resnet", "'resnet18'"),
+        ("", "there are darnn, densenet121"),
+    ],
+)
+def test_unknown_name_offers_the_nearest(name, offer):
+    with pytest.raises(ValueError, match="no model is named") as raised:
+        create_model(name)
+    assert repr(name) in str(raised.value)
+    assert offer in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["darnn", "flux_cnn", "resnet50"])
+def test_unknown_override_is_named(name):
+    with pytest.raises(ValueError, match=f"model '{name}' takes no 'windows'"):
+        create_model(name, windows=3)
+
+
+def test_unknown_override_lists_those_that_there_are():
+    with pytest.raises(ValueError, match="it takes features, window, encoder_hidden"):
+        create_model("darnn", windows=3)
+    with pytest.raises(ValueError, match="it takes no arguments"):
+        create_model("lenet5", windows=3)
+
+
+def test_a_name_is_taken_once():
+    with pytest.raises(ValueError, match="'darnn' is already registered"):
+        register_model("darnn")(nn.Identity)
+
+
+def test_importing_the_models_leaves_torchvision_alone():
+    code = (
+        "import sys, torchspeed.models as m; assert 'torchvision' not in sys.modules;"
+        "m.create_model('darnn'); assert 'torchvision' not in sys.modules;"
+        "m.create_model('squeezenet1_1'); assert 'torchvision' in sys.modules"
+    )
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=path)
+
+
+@pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
+def test_every_argument_has_a_default_and_a_line_in_the_docstring(name):
+    maker = type(create_model(name))
+    for argument, parameter in inspect.signature(maker).parameters.items():
+        assert parameter.default is not inspect.Parameter.empty
+        assert f"        {argument}: " in maker.__doc__

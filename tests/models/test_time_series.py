@@ -1,0 +1,143 @@
+"""What all time-series models promise, over sizes of batch, window and features."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from torchspeed.models import create_model
+
+NAMES = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
+EVERY_MODEL = pytest.mark.parametrize("name", NAMES)
+# The fixture that seeds and sets one thread may run once for all examples.
+OVER_SIZES = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@st.composite
+def configurations(draw, name: str) -> dict[str, int]:
+    """Any configuration that the model of this name allows."""
+    size = st.integers(1, 6)
+    sizes = {"features": draw(size), "window": draw(st.integers(2, 8))}
+    window = sizes["window"]
+    if name == "darnn":
+        sizes |= {"encoder_hidden": draw(size), "decoder_hidden": draw(size)}
+        sizes["target"] = draw(st.integers(0, sizes["features"] - 1))
+    elif name == "dsanet":
+        sizes["local_length"] = draw(st.integers(1, window))
+        sizes["heads"] = draw(st.integers(1, 3))
+        sizes["d_model"] = sizes["heads"] * draw(st.integers(1, 3))
+        sizes |= {"kernels": draw(size), "d_hidden": draw(size), "outputs": draw(size)}
+    elif name == "lstnet":
+        sizes["kernel"] = draw(st.integers(1, window))
+        sizes["skip"] = draw(st.integers(1, window - sizes["kernel"] + 1))
+        sizes["highway"] = draw(st.integers(1, window))
+        sizes |= {"channels": draw(size), "recurrent": draw(size), "skip_recurrent": draw(size)}
+    else:
+        sizes["hidden"] = draw(size)
+        sizes["filter_size"] = draw(st.integers(1, sizes["hidden"]))
+        sizes |= {"layers": draw(st.integers(1, 2)), "filters": draw(size), "outputs": draw(size)}
+    return sizes
+
+
+def batch_for(model: nn.Module, batch: int) -> Tensor:
+    return torch.randn(batch, model.window, model.features)
+
+
+@EVERY_MODEL
+@OVER_SIZES
+@given(data=st.data(), batch=st.integers(1, 5))
+def test_shapes_and_gradients(name, data, batch):
+    sizes = data.draw(configurations(name))
+    model = create_model(name, **sizes)
+    x = batch_for(model, batch).requires_grad_()
+    out = model(x)
+    outputs = {"darnn": 1, "lstnet": sizes["features"]}.get(name) or sizes["outputs"]
+    assert out.shape == (batch, outputs)
+    assert out.dtype == torch.float32
+    out.sum().backward()
+    for key, tensor in [("x", x), *model.named_parameters()]:
+        assert tensor.grad is not None, key
+        assert tensor.grad.isfinite().all(), key
+
+
+@EVERY_MODEL
+def test_every_parameter_learns(name):
+    # Wide enough that not all relus of a layer can be shut at once.
+    wide = {"dsanet": {"features": 5, "d_hidden": 32}, "lstnet": {"channels": 16, "recurrent": 16}}
+    model = create_model(name, **wide.get(name, {})).double().eval()
+    x = batch_for(model, 16).double()
+    model(x).square().sum().backward()
+    for key, parameter in model.named_parameters():
+        # A softmax does not see what is added to all of its scores.
+        cancels = key in {"v_e.bias", "v_d.bias"}
+        assert bool(parameter.grad.abs().max() > 1e-12) is not cancels, key
+
+
+@EVERY_MODEL
+@OVER_SIZES
+@given(data=st.data())
+def test_samples_do_not_influence_each_other(name, data):
+    model = create_model(name, **data.draw(configurations(name))).eval()
+    x = batch_for(model, 4)
+    out = model(x)
+    changed = x.clone()
+    changed[2] = torch.randn_like(changed[2]) * 10
+    others = [0, 1, 3]
+    torch.testing.assert_close(model(changed)[others], out[others])
+    torch.testing.assert_close(model(x[2:3]), out[2:3])
+
+
+@EVERY_MODEL
+@OVER_SIZES
+@given(data=st.data(), order=st.permutations(range(5)))
+def test_permuting_the_batch_permutes_the_output(name, data, order):
+    model = create_model(name, **data.draw(configurations(name))).eval()
+    x = batch_for(model, 5)
+    torch.testing.assert_close(model(x[order]), model(x)[order])
+
+
+@EVERY_MODEL
+def test_calls_do_not_influence_each_other(name):
+    model = create_model(name).eval()
+    x = batch_for(model, 3)
+    first = model(x)
+    model(batch_for(model, 7) * 100)
+    torch.testing.assert_close(model(x), first, rtol=0, atol=0)
+
+
+@EVERY_MODEL
+def test_every_time_step_counts(name):
+    model = create_model(name).double().eval()
+    x = batch_for(model, 8).double().requires_grad_()
+    model(x).square().sum().backward()
+    assert (x.grad.abs().amax((0, 2)) > 0).all()
+
+
+@EVERY_MODEL
+def test_a_batch_in_any_memory_layout(name):
+    model = create_model(name).eval()
+    x = batch_for(model, 3)
+    transposed = x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
+    assert not transposed.is_contiguous()
+    torch.testing.assert_close(model(transposed), model(x))
+
+
+@EVERY_MODEL
+def test_bfloat16_autocast_stays_close(name):
+    model = create_model(name).eval()
+    x = batch_for(model, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = model(x)
+    torch.testing.assert_close(out.float(), model(x), rtol=0.1, atol=0.1)
+
+
+def test_dropout_acts_in_training_only():
+    for name in ("dsanet", "lstnet"):
+        model = create_model(name, dropout=0.5)
+        x = batch_for(model, 64)
+        assert not torch.equal(model(x), model(x))
+        model.eval()
+        assert torch.equal(model(x), model(x))

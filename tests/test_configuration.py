@@ -1,0 +1,46 @@
+"""asv.conf.json keeps what the other files of the project rely on."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import asv.util
+import pytest
+
+
+@pytest.fixture(scope="module")
+def configuration(root: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = asv.util.load_json(str(root / "asv.conf.json"), js_comments=True)
+    return loaded
+
+
+def test_every_pair_is_measured_under_the_same_conditions(configuration: dict[str, Any]) -> None:
+    newest = {name: value for name, (value,) in configuration["matrix"]["env_nobuild"].items()}
+    for older in configuration["include"]:
+        assert older["env_nobuild"] == newest
+        assert older["python"] == configuration["pythons"][0]
+        assert set(older["req"]) == {"torch", "torchvision"}
+
+
+def test_the_matrix_is_one_pair_and_no_product(configuration: dict[str, Any]) -> None:
+    assert all(len(values) == 1 for values in configuration["matrix"]["req"].values())
+
+
+def test_the_tests_run_on_the_newest_pair(root: Path, configuration: dict[str, Any]) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    newest = {name: value for name, (value,) in configuration["matrix"]["req"].items()}
+    pinned = dict(
+        found.groups()
+        for line in project["optional-dependencies"]["test"]
+        if (found := re.fullmatch(r"(torch|torchvision)==([\d.]+)", line))
+    )
+    assert pinned == newest
+
+
+def test_nothing_is_fetched_to_build_or_install_the_project(configuration: dict[str, Any]) -> None:
+    for command in (*configuration["build_command"], *configuration["install_command"]):
+        assert "--no-index" in command
+        assert "--no-deps" in command
