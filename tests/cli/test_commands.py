@@ -216,6 +216,24 @@ def test_list_and_info(capsys: pytest.CaptureFixture[str]) -> None:
     assert torch.__version__.split("+", maxsplit=1)[0] in capsys.readouterr().out
 
 
+def test_published_figures_need_no_torch_and_say_how_they_differ() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from torchspeed.cli.main import main\n"
+        "sys.exit(main(['info', '--published']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for text in ("13.808 s", "82.47 s", "0.2378 s", "98.517 %", "How it differs", "here: torchsp"):
+        assert text in done.stdout
+
+
 def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
