@@ -6,7 +6,9 @@ MACHINE ?=
 TORCH ?= newest
 CASES ?=
 RUN := $(VENV)/bin/python -m torchspeed.driver
-OPTIONS = $(if $(MACHINE),--machine '$(MACHINE)') $(if $(CASES),--cases '$(CASES)')
+# Through the environment, so that a pattern's quotes and bars reach the driver as they are.
+export MACHINE TORCH CASES
+OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
 .PHONY: bench bench-full nightly publish preview test lint setup setup-test clean help
 
@@ -14,7 +16,7 @@ help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
-	@$(RUN) bench --torch "$(TORCH)" $(OPTIONS)
+	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
 
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
 	@$(RUN) bench --full --torch all $(OPTIONS)

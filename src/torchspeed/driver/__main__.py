@@ -32,6 +32,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--cases",
+        default="",
         metavar="PATTERN",
         help="measure the cases whose name matches this regular expression, such as darnn",
     )

@@ -26,10 +26,11 @@ class DARNN(nn.Module):
     here, as in Seanny123/da-rnn and in Flux, it reads that of its own step, which
     needs no context before the first.
 
-    FluxArchitectures' version has the same 785 parameters, but carries both LSTMs'
-    states from one call to the next until they are reset, and a reshape mixes the
-    attention scores of different samples. Seanny123/da-rnn has one linear map
-    where equation 8 has two and a tanh (625 parameters).
+    FluxArchitectures' version has the same 785 parameters, but at every time step it
+    runs both LSTMs along the *samples*, handing the state from one to the next without
+    a reset, and a reshape mixes the attention scores of different samples.
+    Seanny123/da-rnn has one linear map where equation 8 has two and a tanh (625
+    parameters).
 
     Maps (batch, window, features) to (batch, 1), the target's next value.
 

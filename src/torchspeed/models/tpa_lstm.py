@@ -18,12 +18,13 @@ class TPALSTM(nn.Module):
     Forecasting", Machine Learning 2019, arXiv:1809.04206. Filters over time turn the
     LSTM's past states H into H^C (section 4.2); the last state h_t scores each row of
     it through W_a, a sigmoid weighs it, and h' = W_h h_t + W_v v_t gives the output
-    (section 4.3). The embedding with relu before the LSTM is the authors' code's.
+    (section 4.3). The embedding with relu before the LSTM is Flux's and jingw2's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
-    does not. FluxArchitectures' version has the same 2063 parameters, but runs the
-    LSTM on from one call to the next until it is reset. jingw2's has a second bias a
-    gate (2103 parameters), and a reshape there mixes filters and features.
+    does not. FluxArchitectures' version has the same 2063 parameters, but at every time
+    step it runs the LSTM along the *samples*, handing the state from one to the next
+    without a reset. jingw2's has a second bias a gate (2103 parameters), and a reshape
+    there mixes filters and features.
 
     Maps (batch, window, features) to (batch, outputs).
 
