@@ -52,10 +52,10 @@ def default_data(model: str) -> str:
         TorchspeedError: unknown model; the nearest are offered.
     """
     try:
-        family = get_workload(model).family
+        classifies = get_workload(model).classifies
     except ValueError as error:
         raise TorchspeedError(str(error)) from None
-    return "google_stock" if family == "time_series" else "digits"
+    return "digits" if classifies else "google_stock"
 
 
 def check_writable(path: Path | None) -> None:

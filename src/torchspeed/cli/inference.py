@@ -33,6 +33,7 @@ def inference(
     strategy: o.StrategyOption = o.Strategy.AUTO,
     precision: o.PrecisionOption = o.Precision.FLOAT32,
     json: o.Json = None,
+    baseline: o.Baseline = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Pass over the test items once, with the time of each phase."""
@@ -46,7 +47,7 @@ def inference(
     def start(observer: Any, group: Any) -> Any:
         return infer(config, observer=observer, group=group)
 
-    as_ranks(config, start, context.obj, values)
+    as_ranks("inference", config, start, context.obj, values)
 
 
 def smooth_inference(
@@ -72,6 +73,7 @@ def smooth_inference(
     strategy: o.StrategyOption = o.Strategy.AUTO,
     precision: o.PrecisionOption = o.Precision.FLOAT32,
     json: o.Json = None,
+    baseline: o.Baseline = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
@@ -85,4 +87,4 @@ def smooth_inference(
     def start(observer: Any, group: Any) -> Any:
         return infer_smoothly(config, passes=passes, observer=observer, group=group)
 
-    as_ranks(config, start, context.obj, values)
+    as_ranks("smooth-inference", config, start, context.obj, values)

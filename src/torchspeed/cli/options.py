@@ -151,6 +151,11 @@ Json = Annotated[
     Path | None,
     typer.Option("--json", help="Write the result there too.", rich_help_panel=_OUTPUT),
 ]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(rich_help_panel=_OUTPUT,
+                 help="What --json wrote on fewer devices: adds the scaling efficiency."),
+]  # fmt: skip
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=_OUTPUT)
 ]

@@ -17,6 +17,7 @@ from torchspeed.training.run import ALONE
 
 
 def as_ranks(
+    mode: str,
     config: RunConfig,
     start: Callable[[Any, Any], Any],
     arguments: list[str],
@@ -29,6 +30,7 @@ def as_ranks(
     ddp``, start a rank each on this machine.
 
     Args:
+        mode: the command.
         config: the run.
         start: does it, given an observer and a group.
         arguments: the command line, to be given to each rank.
@@ -38,20 +40,18 @@ def as_ranks(
         TorchspeedError: strategy and device count do not go together, more GPUs
             than there are, or what the run found.
     """
-    json_file, quiet = options["json"], options["quiet"]
+    output: dict[str, Any] = {
+        "json_file": options["json"],
+        "baseline_file": options["baseline"],
+        "quiet": options["quiet"],
+    }
     if was_launched():
         die_with_launcher()
         group = join_group(config.device)
-        try:
-            run_and_report(
-                config,
-                lambda observer: start(observer, group),
-                json_file=json_file,
-                quiet=quiet,
-                leads=group.leads,
-            )
-        finally:
-            leave_group()
+        run_and_report(
+            mode, config, lambda observer: start(observer, group), group=group, **output
+        )
+        leave_group()
         return
     devices, strategy = options["devices"], options["strategy"]
     if devices > 1 and strategy is Strategy.SINGLE:
@@ -60,9 +60,7 @@ def as_ranks(
         _check_gpus(config.device, devices)
         launch(arguments, devices)
         return
-    run_and_report(
-        config, lambda observer: start(observer, ALONE), json_file=json_file, quiet=quiet
-    )
+    run_and_report(mode, config, lambda observer: start(observer, ALONE), **output)
 
 
 def _check_gpus(device: str, devices: int) -> None:

@@ -48,6 +48,7 @@ def train(
         typer.Option("--resume", help="Go on from --checkpoint.", rich_help_panel="Output"),
     ] = False,
     json: o.Json = None,
+    baseline: o.Baseline = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
@@ -66,4 +67,4 @@ def train(
     def start(observer: Any, group: Any) -> Any:
         return run(config, observer=observer, checkpoint=checkpoint, resume=resume, group=group)
 
-    as_ranks(config, start, context.obj, values)
+    as_ranks("train", config, start, context.obj, values)

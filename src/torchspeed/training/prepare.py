@@ -52,7 +52,7 @@ def prepare(config: RunConfig) -> Prepared:
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
     seed_everything(config.seed)
-    make = _forecaster if workload.family == "time_series" else _classifier
+    make = _classifier if workload.classifies else _forecaster
     model, data = make(workload, config)
     device = torch.device(config.device)
     if device.type == "cuda":
@@ -75,24 +75,25 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
                 "--image-size"
             )
         shape = (shape[0], config.image_size, config.image_size)
-    options = replace(config.data_options, shape=shape, classes=workload.classes or 10)
+    options = replace(config.data_options, shape=shape, classes=workload.outputs)
     data = load_data(config.data, options)
     if any_size:
         model = _one_line(lambda: create_model(workload.model, num_classes=data.classes))
         if config.image_size is not None:
             try:
-                _outputs(model, shape)
+                with torch.inference_mode():
+                    model.eval()(torch.zeros(1, *shape))
             except RuntimeError:
                 raise TorchspeedError(
                     f"images of {shape[1]}x{shape[2]} are too small for {workload.name}; give a "
                     "larger --image-size (224 is its own)"
                 ) from None
             model.train()
-    elif data.classes == workload.classes:
+    elif data.classes == workload.outputs:
         model = workload.create_model(config.seed)
     else:
         raise TorchspeedError(
-            f"{workload.name} tells {workload.classes} classes apart, and {data.name} has "
+            f"{workload.name} tells {workload.outputs} classes apart, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
     return model, data
@@ -105,24 +106,19 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
             "series (google_stock, exchange_rate, csv:FILE) or dummy"
         )
     options = config.data_options
-    default, features = workload.create_model(), workload.input_shape[1]
-    if _outputs(default, workload.input_shape) > 1:
+    if workload.outputs > 1:
         if options.target not in ("0", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
         options = replace(options, target="all")
-    shape = (options.window, options.features or features)
+    elif options.target == "all":
+        raise TorchspeedError(f"{workload.name} forecasts one column; give --target NAME")
+    shape = (options.window, options.features or workload.input_shape[1])
     data = load_data(config.data, replace(options, shape=shape))
     window, features = data.item_shape
     overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
-    if "target" in inspect.signature(type(default)).parameters:
+    if "target" in inspect.signature(type(workload.create_model())).parameters:
         overrides["target"] = data.target
     return _one_line(lambda: create_model(workload.model, **overrides)), data
-
-
-def _outputs(model: nn.Module, shape: tuple[int, ...]) -> int:
-    """How many values the model returns for an input of ``shape``."""
-    with torch.inference_mode():
-        return int(model.eval()(torch.zeros(1, *shape)).shape[1])
 
 
 def _one_line(make: Callable[[], Made]) -> Made:
