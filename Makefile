@@ -51,5 +51,5 @@ $(VENV)/.watch: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml
-	@sh .ci/venv $(VENV) "$(PYTHON)" watch,test
+	@sh .ci/venv $(VENV) "$(PYTHON)" watch,train,test
 	@touch $@ $(VENV)/.watch
