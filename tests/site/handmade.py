@@ -33,7 +33,7 @@ from torchspeed.site.standing import (
 )
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&'\"\u2028=1+1"
-PROJECT = {"name": "torchspeed", "url": "https://example.org/", "commit_url": ""}
+PROJECT = {"name": "torchspeed", "url": "https://example.org/", "commit_url": "", "site": ""}
 
 _MODELS = {"darnn": 5.6e-3, "dsanet": 19.5e-3, "lstnet": 45.8e-3, "tpa_lstm": 61.8e-3}
 _VISION = {"resnet18": 0.09, "vgg19": 0.9}

@@ -121,6 +121,26 @@ def test_a_range_limits_what_is_published(project: Project) -> None:
     assert [commit[0] for commit in index["commits"]] == list(hashes[6:10])
 
 
+def test_a_range_that_git_does_not_know_is_named(project: Project) -> None:
+    done = project.publish("nonsense..main")
+    assert done.returncode == 1
+    assert "nonsense..main" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not project.html.exists()
+
+
+def test_a_known_address_makes_links_absolute(project: Project) -> None:
+    configuration = project.root / "asv.conf.json"
+    settings = {**json.loads(configuration.read_text()), "site_url": "https://speed.example.org"}
+    configuration.write_text(json.dumps(settings))
+    assert project.publish().returncode == 0
+    assert (
+        'content="https://speed.example.org/figures/preview.png"'
+        in (project.html / "index.html").read_text()
+    )
+    assert 'href="https://speed.example.org/index.html"' in (project.html / "feed.xml").read_text()
+
+
 def test_another_config_from_another_folder(project: Project, tmp_path: Path) -> None:
     done = subprocess.run(
         [

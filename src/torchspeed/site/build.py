@@ -31,7 +31,9 @@ def build_site(
         standings: What to show.
         generated: When, seconds since the epoch: the one thing in the files
             that differs between two builds of the same history.
-        project: `name`, `url` and `commit_url` (the front of a commit's address).
+        project: `name`, `url`, `commit_url` (the front of a commit's address) and
+            `site` (where the site is served, with a slash at its end); each address
+            may be empty.
         published: Figures from the literature, as ``docs/site-data.md`` lists them.
         previous: A site published before, whose unchanged figures are used again.
     """
@@ -52,5 +54,5 @@ def build_site(
     write_data_files(folder, standings, index)
     page = render_page(standings, generated=generated, project=project, figures=figures)
     (folder / "index.html").write_bytes(page)
-    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"]))
+    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"], project["site"]))
     (folder / "badge.svg").write_bytes(write_badge(standings))
