@@ -1,0 +1,1 @@
+"""The ``torchspeed`` command: train, infer, sweep, list, info."""

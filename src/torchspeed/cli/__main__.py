@@ -1,0 +1,8 @@
+"""``python -m torchspeed.cli``: the same as the ``torchspeed`` command."""
+
+import sys
+
+from torchspeed.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

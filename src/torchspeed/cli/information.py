@@ -1,0 +1,80 @@
+"""``torchspeed list`` and ``torchspeed info``."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from torchspeed.data.catalogue import DATA
+from torchspeed.published import Source, load_sources
+
+
+def list_names() -> None:
+    """List models, data sets, optimisers, schedules and number formats."""
+    from torchspeed.training.optimisers import OPTIMISERS, SCHEDULES  # noqa: PLC0415 - torch
+    from torchspeed.training.precision import PRECISIONS  # noqa: PLC0415
+    from torchspeed.workloads import get_workload, list_workloads  # noqa: PLC0415
+
+    console = Console()
+    models = Table(title="models", title_justify="left")
+    for heading in ("name", "family", "input", "configuration from"):
+        models.add_column(heading)
+    for name in list_workloads():
+        workload = get_workload(name)
+        shape = " x ".join(map(str, workload.input_shape))
+        models.add_row(name, workload.family, shape, workload.source)
+    console.print(models)
+    data = Table(title="data", title_justify="left")
+    for heading in ("name", "kind", "what", "needs"):
+        data.add_column(heading)
+    for name, entry in DATA.items():
+        data.add_row(name, entry.kind, entry.about, entry.needs)
+    console.print(data)
+    console.print(f"optimisers: {', '.join(OPTIMISERS)}")
+    console.print(f"schedules: {', '.join(SCHEDULES)}")
+    console.print(f"precisions: {', '.join(PRECISIONS)}")
+
+
+def info(
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Show the figures that others published instead."),
+    ] = False,
+) -> None:
+    """Show this machine, the versions and the devices."""
+    console = Console()
+    if published:
+        for source in load_sources():
+            show_source(source, console)
+        return
+    from torchspeed.cli.facts import facts  # noqa: PLC0415 - torch takes seconds
+
+    table = Table(show_header=False)
+    for name, value in facts().items():
+        table.add_row(name, value)
+    console.print(table)
+
+
+def show_source(source: Source, console: Console) -> None:
+    """A document's figures, table by table, with how to do the same here."""
+    console.rule(f"{source.title}, {source.authors}, {source.date}")
+    console.print(f"{source.url}\n{source.work}\n", highlight=False)
+    console.print("How it differs:", highlight=False)
+    for difference in source.differences:
+        console.print(f"- {difference}", highlight=False)
+    for title, figures in groupby(source.figures, key=lambda figure: figure.table):
+        rows = list(figures)
+        table = Table(title=title, title_justify="left", caption=rows[0].note or None)
+        shown = [label for label in rows[0].labels if len({f.labels[label] for f in rows}) > 1]
+        for heading in ("hardware", *shown, "quantity", "published"):
+            table.add_column(heading)
+        for figure in rows:
+            number = f"{figure.value:.6g} {figure.unit}"
+            labels = (figure.labels[label] for label in shown)
+            table.add_row(figure.hardware.name, *labels, figure.quantity, number)
+        console.print(table)
+        console.print(f"here: {rows[0].command or rows[0].case}\n", highlight=False)

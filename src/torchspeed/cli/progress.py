@@ -1,0 +1,82 @@
+"""How far a run is: a bar with throughput and time left, or a line an epoch."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from torchspeed.training.phases import StepTimes
+from torchspeed.training.results import EpochRecord
+
+REDRAW_S = 0.1
+"""Drawing more often would only slow the run."""
+
+
+class RunProgress:
+    """Shows steps on a terminal; elsewhere writes one line an epoch.
+
+    Drawing happens between steps, so that no phase pays for it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            auto_refresh=False,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("", rate="")
+        self._steps = self._items = 0
+        self._began = self._drawn = 0.0
+
+    def __enter__(self) -> RunProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def begin(self, title: str, steps: int) -> None:
+        """A loop starts: a new bar."""
+        self._steps = self._items = 0
+        self._began = self._drawn = time.perf_counter()
+        self._bar.reset(self._task, total=steps, description=title, rate="")
+
+    def step(self, items: int, times: StepTimes) -> None:
+        """Redraw, but not for every step."""
+        self._steps += 1
+        self._items += items
+        now = time.perf_counter()
+        if now - self._drawn < REDRAW_S:
+            return
+        self._drawn = now
+        rate = self._items / (now - self._began)
+        self._bar.update(self._task, completed=self._steps, rate=f"{rate:,.0f} items/s")
+        self._bar.refresh()
+
+    def epoch(self, record: EpochRecord) -> None:
+        """A line that stays."""
+        accuracy = (
+            ""
+            if record.test_accuracy is None
+            else f", accuracy {100 * record.test_accuracy:.2f} %"
+        )
+        self.console.print(
+            f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
+            f"{record.train_loss:.4f}; test loss {record.test_loss:.4f}{accuracy}",
+            highlight=False,
+        )

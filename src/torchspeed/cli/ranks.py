@@ -1,0 +1,73 @@
+"""Whether a run is one process or many, and which part this one plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from torchspeed.cli.options import Strategy
+from torchspeed.cli.session import run_and_report
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.group import join_group, leave_group, was_launched
+from torchspeed.training.launch import die_with_launcher, launch
+from torchspeed.training.run import ALONE
+
+
+def as_ranks(
+    mode: str,
+    config: RunConfig,
+    start: Callable[[Any, Any], Any],
+    arguments: list[str],
+    options: dict[str, Any],
+) -> None:
+    """Run alone, or as a rank, or start the ranks.
+
+    A process that torchrun (or Slurm through it) started is a rank of its group,
+    whatever ``--devices`` says. Otherwise several devices, or ``--strategy
+    ddp``, start a rank each on this machine.
+
+    Args:
+        mode: the command.
+        config: the run.
+        start: does it, given an observer and a group.
+        arguments: the command line, to be given to each rank.
+        options: the command's parameters and their values.
+
+    Raises:
+        TorchspeedError: strategy and device count do not go together, more GPUs
+            than there are, or what the run found.
+    """
+    output: dict[str, Any] = {
+        "json_file": options["json"],
+        "baseline_file": options["baseline"],
+        "quiet": options["quiet"],
+    }
+    if was_launched():
+        die_with_launcher()
+        group = join_group(config.device)
+        run_and_report(
+            mode, config, lambda observer: start(observer, group), group=group, **output
+        )
+        leave_group()
+        return
+    devices, strategy = options["devices"], options["strategy"]
+    if devices > 1 and strategy is Strategy.SINGLE:
+        raise TorchspeedError(f"--strategy single takes one device, not {devices}; give ddp")
+    if devices > 1 or strategy is Strategy.DDP:
+        _check_gpus(config.device, devices)
+        launch(arguments, devices)
+        return
+    run_and_report(mode, config, lambda observer: start(observer, ALONE), **output)
+
+
+def _check_gpus(device: str, devices: int) -> None:
+    if ":" in device:
+        raise TorchspeedError(f"ranks choose their own GPU; give --device cuda, not {device}")
+    present = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device == "cuda" and devices > present:
+        raise TorchspeedError(
+            f"--devices {devices}, but there are {present} GPUs here; give fewer, or --device cpu"
+        )

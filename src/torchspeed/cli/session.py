@@ -1,0 +1,94 @@
+"""One run from options to table: joining ranks, progress, result, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from torchspeed.cli.configure import check_writable
+from torchspeed.cli.facts import facts
+from torchspeed.cli.progress import RunProgress
+from torchspeed.cli.show import show_run, show_scaling
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.group import Group
+from torchspeed.training.results import RunResult
+from torchspeed.training.run import ALONE, NOBODY, Observer
+from torchspeed.training.saving import save_whole
+from torchspeed.training.scaling import load_baseline, scaling
+
+
+def run_and_report(
+    mode: str,
+    config: RunConfig,
+    run: Callable[[Observer], RunResult],
+    *,
+    json_file: Path | None,
+    baseline_file: Path | None,
+    quiet: bool,
+    group: Group = ALONE,
+) -> None:
+    """Run with progress, show the tables, write the JSON.
+
+    Args:
+        mode: ``train``, ``inference`` or ``smooth-inference``.
+        config: what the run does.
+        run: does the work, given who looks on.
+        json_file: where the result goes too.
+        baseline_file: result of fewer devices to compare with.
+        quiet: show no progress.
+        group: the ranks that work together; one of them reports.
+
+    Raises:
+        TorchspeedError: what the run found, not enough memory for it, or another
+            rank that is gone.
+    """
+    check_writable(json_file)
+    baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
+    progress = Console(stderr=True)
+    try:
+        if quiet or not group.leads:
+            result = run(NOBODY)
+        else:
+            with RunProgress(progress) as bar:
+                result = run(bar)
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        raise _explained(error, config, group) from None
+    if not group.leads:
+        return
+    console = Console()
+    show_run(result, console)
+    values = {**result.as_dict(), "machine": facts()}
+    if baseline is not None:
+        compared = scaling(result, baseline)
+        show_scaling(compared, result.world, console)
+        values["scaling"] = asdict(compared)
+    if json_file is not None:
+        save_json(json_file, values)
+
+
+def save_json(path: Path, values: dict[str, Any]) -> None:
+    """Write strict JSON, whole or not at all."""
+    text = json.dumps(values, indent=2, allow_nan=False, default=str)
+    save_whole(path, f"{text}\n".encode())
+
+
+def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:
+    """Memory and lost ranks in one line; anything else is a bug and stays what it is."""
+    text = str(error)
+    if isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate" in text:
+        return TorchspeedError(
+            f"not enough memory for batches of {config.batch_size} on {config.device}; give a "
+            "smaller --batch-size"
+        )
+    lost = ("Connection closed by peer", "Connection reset by peer", "Timed out", "NCCL")
+    if group.world > 1 and any(sign in text for sign in lost):
+        reason = text.splitlines()[0]
+        return TorchspeedError(f"rank {group.rank} lost another rank and stopped ({reason})")
+    return error

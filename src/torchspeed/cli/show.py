@@ -1,0 +1,132 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from torchspeed.training.results import RankTimes, RunResult, across_ranks
+from torchspeed.training.scaling import Scaling
+
+SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
+
+
+def seconds(value: float) -> str:
+    """A time with three figures and its unit."""
+    if value >= SECONDS:
+        return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
+    if value >= MILLI:
+        return f"{value / MILLI:.3g} ms"
+    return f"{value / MICRO:.3g} µs"
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage, or a dash."""
+    return "–" if value is None else f"{100 * value:.2f} %"
+
+
+def show_run(result: RunResult, console: Console) -> None:
+    """Phases, epochs and time to accuracy."""
+    config = result.config
+    title = (
+        f"{result.mode}: {config['model']} on {config['data']}, batch {config['batch_size']}, "
+        f"{config['precision']}, {result.world} x {result.device_name}"
+    )
+    rank = result.ranks[0]
+    console.print(_phases(title, rank))
+    console.print(
+        f"{rank.steps} steps in {seconds(rank.wall_s)}, {rank.items_per_s:,.0f} items/s"
+        f"{' on rank 0' if result.world > 1 else ''}; the phases are "
+        f"{percent(rank.phases_share)} of it",
+        highlight=False,
+    )
+    if result.world > 1:
+        console.print(_ranks(result.ranks))
+    if result.epochs:
+        console.print(_epochs(result))
+    _columns(result, console)
+
+
+def _phases(title: str, rank: RankTimes) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("phase")
+    for heading in ("median a step", "IQR", "total", "share"):
+        table.add_column(heading, justify="right")
+    for name, phase in rank.phases.items():
+        table.add_row(
+            name,
+            seconds(phase.median),
+            seconds(phase.iqr),
+            seconds(phase.total),
+            f"{100 * phase.total / rank.wall_s:.1f} %",
+        )
+    return table
+
+
+def _ranks(ranks: list[RankTimes]) -> Table:
+    table = Table(title=f"medians over {len(ranks)} ranks", title_justify="left")
+    table.add_column("phase")
+    for heading in ("slowest", "of rank", "mean", "spread"):
+        table.add_column(heading, justify="right")
+    for name, spread in across_ranks(ranks).items():
+        table.add_row(
+            name,
+            seconds(spread.slowest),
+            str(spread.slowest_rank),
+            seconds(spread.mean),
+            seconds(spread.spread),
+        )
+    return table
+
+
+def _epochs(result: RunResult) -> Table:
+    table = Table(title="epochs", title_justify="left")
+    forecast = result.accuracy is None
+    headings = ["epoch", "rate", "loss", "on test"]
+    headings += [] if forecast else ["accuracy", "on test"]
+    for heading in [*headings, "time", "of test"]:
+        table.add_column(heading, justify="right")
+    for record in result.epochs:
+        row = [str(record.number), f"{record.rate:g}"]
+        row += [f"{record.train_loss:.4f}", f"{record.test_loss:.4f}"]
+        if not forecast:
+            row += [percent(record.train_accuracy), percent(record.test_accuracy)]
+        table.add_row(*row, seconds(record.wall_s), seconds(record.evaluation_s))
+    return table
+
+
+def _columns(result: RunResult, console: Console) -> None:
+    columns = result.time_to_accuracy
+    if columns is None:
+        shown = "" if result.accuracy is None else f", accuracy {percent(result.accuracy)}"
+        console.print(f"loss {result.loss:.4f}{shown}")
+        return
+    table = Table(title="time to accuracy", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    if columns.target_accuracy is not None:
+        target = f"to {percent(columns.target_accuracy)} on test"
+        reached = columns.seconds_to_target is not None
+        table.add_row(
+            f"time {target}",
+            seconds(columns.seconds_to_target) if columns.seconds_to_target else "not reached",
+        )
+        table.add_row(f"epochs {target}", str(columns.epochs_to_target) if reached else "–")
+    if columns.best_training_accuracy is not None:
+        table.add_row("best training accuracy", percent(columns.best_training_accuracy))
+        table.add_row("best test accuracy", percent(columns.best_test_accuracy))
+    table.add_row("total data loading time", seconds(columns.data_loading_s))
+    table.add_row("total epoch training time", seconds(columns.epoch_training_s))
+    table.add_row("total training function time", seconds(columns.training_function_s))
+    table.add_row("average training loss", f"{columns.average_training_loss:.4f}")
+    console.print(table)
+
+
+def show_scaling(compared: Scaling, devices: int, console: Console) -> None:
+    """One line: throughput and efficiency against fewer devices."""
+    console.print(
+        f"scaling: {compared.items_per_s:,.0f} items/s on {devices} devices, "
+        f"{compared.baseline_items_per_s:,.0f} on {compared.baseline_devices}; "
+        f"efficiency {percent(compared.efficiency)}",
+        highlight=False,
+    )

@@ -1,0 +1,1 @@
+"""Data sets and loaders: images and series, real ones first."""

@@ -1,0 +1,31 @@
+"""What every data set is to the loops: items to train on, items to test on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch.utils.data import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A named data set, split for training and testing.
+
+    Items are pairs ``(input, target)``: a float32 tensor of ``item_shape``, and
+    either a class (``classes`` of them) or, when ``classes`` is None, a float32
+    tensor to forecast.
+    """
+
+    name: str
+    train: Dataset[Any]
+    test: Dataset[Any]
+    item_shape: tuple[int, ...]
+    """Shape of one input: (channels, height, width) or (window, features)."""
+    classes: int | None
+    """How many classes; None for a forecast."""
+    source: str
+    """Where the data come from."""
+    target: int | None = None
+    """Column that a series' targets are of; None for all of them, or for images."""

@@ -1,0 +1,50 @@
+"""Opening a data set by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torchspeed.data.catalogue import CSV_PREFIX, kind_of
+from torchspeed.data.dataset import Data
+from torchspeed.data.digits import load_digits
+from torchspeed.data.dummy import load_dummy
+from torchspeed.data.google_stock import load_google_stock
+from torchspeed.data.imagenet import load_imagenet
+from torchspeed.data.images import load_images
+from torchspeed.data.multivariate import load_csv, load_multivariate
+from torchspeed.data.options import DataOptions
+from torchspeed.errors import TorchspeedError
+
+OWN_LOADER = {
+    "digits": load_digits,
+    "google_stock": load_google_stock,
+    "dummy": load_dummy,
+    "imagenet": load_imagenet,
+}
+
+
+def load_data(name: str, options: DataOptions | None = None) -> Data:
+    """Open a data set.
+
+    Args:
+        name: one of ``list_data()``, or ``csv:FILE``.
+        options: how to read it.
+
+    Raises:
+        TorchspeedError: unknown name, data of another kind than ``options.shape``
+            asks for, or what the set's own loader found.
+    """
+    options = options or DataOptions()
+    kind = kind_of(name)
+    if options.shape is not None and kind == "images" and len(options.shape) != 3:
+        raise TorchspeedError(
+            f"{name} holds images, and the model takes inputs of shape {options.shape}; choose a "
+            "series (google_stock, exchange_rate) or dummy"
+        )
+    if name.startswith(CSV_PREFIX):
+        return load_csv(Path(name.removeprefix(CSV_PREFIX)), options)
+    if name in OWN_LOADER:
+        return OWN_LOADER[name](options)
+    if kind == "series":
+        return load_multivariate(name, options)
+    return load_images(name, options)

@@ -1,0 +1,91 @@
+"""Batches: torch's DataLoader with every source of randomness tied to a seed and an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset, Subset
+from torch.utils.data.distributed import DistributedSampler
+
+from torchspeed.errors import TorchspeedError
+
+
+class Batches:
+    """Batches of a data set, in an order that seed and epoch alone decide.
+
+    So a run that is taken up again at epoch *n* sees what it would have seen.
+    Worker processes live from the first epoch to the last.
+
+    Args:
+        dataset: items to batch.
+        batch_size: items a batch and rank.
+        workers: processes that load ahead; 0 loads in this one.
+        shuffle: whether the order changes with each epoch.
+        seed: of the order, and of the workers.
+        rank: this process's number of ``world``.
+        world: processes that share the data, each its own part.
+        pin_memory: page-locked batches, for copies to a GPU.
+        drop_last: leave out a last batch that is not full.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset[Any],
+        batch_size: int,
+        *,
+        workers: int = 0,
+        shuffle: bool = True,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+    ) -> None:
+        self.seed = seed
+        self._generator = torch.Generator()
+        self._sampler: DistributedSampler[Any] | None = None
+        if shuffle:
+            self._sampler = DistributedSampler(
+                dataset, num_replicas=world, rank=rank, shuffle=True, seed=seed
+            )
+        elif world > 1:
+            # Not the sampler: it repeats items to even out the ranks, and a test
+            # must count each once.
+            dataset = Subset(dataset, range(rank, len(dataset), world))  # type: ignore[arg-type]
+        self._loader: DataLoader[Any] = DataLoader(
+            dataset,
+            batch_size=batch_size,
+            sampler=self._sampler,
+            num_workers=workers,
+            generator=self._generator,
+            persistent_workers=workers > 0,
+            pin_memory=pin_memory,
+            drop_last=drop_last,
+        )
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def epoch(self, number: int) -> Iterator[Any]:
+        """The batches of epoch ``number``.
+
+        Raises:
+            TorchspeedError: an item cannot be read, or a worker died.
+        """
+        if self._sampler is not None:
+            self._sampler.set_epoch(number)
+        self._generator.manual_seed(self.seed + number)
+        try:
+            yield from self._loader
+        except TorchspeedError as error:
+            # From a worker, torch hands on the whole traceback as the message.
+            raise TorchspeedError(str(error).rsplit("TorchspeedError: ", 1)[-1].strip()) from None
+        except RuntimeError as error:
+            if "DataLoader worker" not in str(error):
+                raise
+            raise TorchspeedError(
+                f"a data-loading worker died ({str(error).splitlines()[0]}); use fewer --workers "
+                "or a smaller --batch-size, or give it more memory"
+            ) from None

@@ -1,0 +1,36 @@
+"""What may be asked of a data set, with the defaults that every tool shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """How a named data set is to be read.
+
+    Each set heeds the fields that concern it: a CNN's data its ``shape``, a
+    series its ``window``, ``horizon`` and ``target``.
+    """
+
+    folder: Path = Path("data")
+    """Where files lie, and where downloads go."""
+    download: bool = False
+    """Whether missing files may be fetched."""
+    shape: tuple[int, ...] | None = None
+    """Shape of one input that the model needs; None for the data's own."""
+    classes: int = 10
+    """Classes of a ``dummy`` set."""
+    items: int = 1000
+    """Training items of a ``dummy`` set; it has a fifth as many to test on."""
+    features: int | None = None
+    """Features of a ``dummy`` series; None for the model's own."""
+    window: int = 10
+    """Time steps that a model sees."""
+    horizon: int = 15
+    """Steps from the first step of the window to the value to forecast."""
+    target: str = "0"
+    """Column to forecast: its name, its index from 0, or ``all``."""
+    seed: int = 0
+    """Seed of a ``dummy`` set."""

@@ -1,0 +1,142 @@
+"""Number tables from files: plain or gzipped text, comma-separated, with or without a header."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchspeed.errors import TorchspeedError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of numbers with their names."""
+
+    values: Tensor
+    """(rows, columns), float32."""
+    columns: tuple[str, ...]
+    """A name for each; its place among these, from 0, where the file has no header."""
+    left_out: tuple[str, ...]
+    """Columns that hold no number at all, such as dates."""
+
+
+def read_table(path: Path, columns: int | None = None) -> Table:
+    """Read a file of comma-separated numbers.
+
+    A first line without a single number is the header. A column without a
+    single number (dates, names) is left out and listed.
+
+    Args:
+        path: the file; gzipped when its name ends in ``.gz``.
+        columns: how many columns it must have, where that is known.
+
+    Raises:
+        TorchspeedError: missing, damaged, empty or ragged file, or a cell that
+            is no finite number, with its line and column.
+    """
+    text = _read_text(path)
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    if not rows:
+        raise TorchspeedError(f"{path} is empty; fetch it again or give another file")
+    has_header = not any(_is_number(cell) for cell in rows[0])
+    first_line = 1 + has_header
+    names = [cell.strip() for cell in rows[0]] if has_header else []
+    body = rows[has_header:]
+    if not body:
+        raise TorchspeedError(f"{path} has a header but no rows; fetch it again")
+    width = len(names) if has_header else len(body[0])
+    names = names or [str(index) for index in range(width)]
+    for number, row in enumerate(body, start=first_line):
+        if len(row) != width:
+            raise TorchspeedError(
+                f"{path}, row {number}: {len(row)} columns where {width} are expected; "
+                "mend the row, or fetch the file again"
+            )
+    if columns is not None and width != columns:
+        raise TorchspeedError(
+            f"{path} has {width} columns where {columns} are expected; fetch it again, or read "
+            "it as a table of your own with csv:FILE"
+        )
+    numeric = [j for j in range(width) if any(_is_number(row[j]) for row in body)]
+    if not numeric:
+        raise TorchspeedError(f"{path} holds no column of numbers; give a comma-separated table")
+    array = _to_array(path, body, numeric, names, first_line)
+    return Table(
+        values=torch.from_numpy(array),
+        columns=tuple(names[j] if has_header else str(k) for k, j in enumerate(numeric)),
+        left_out=tuple(names[j] for j in range(width) if j not in numeric),
+    )
+
+
+def column_index(columns: tuple[str, ...], wanted: str, place: Path | str) -> int | None:
+    """Where a column stands, given by name or by index from 0; None for ``all``.
+
+    Raises:
+        TorchspeedError: no such column; the message lists what there is.
+    """
+    if wanted in columns:
+        return columns.index(wanted)
+    if wanted == "all":
+        return None
+    if wanted.isdecimal() and int(wanted) < len(columns):
+        return int(wanted)
+    shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+    raise TorchspeedError(
+        f"no column {wanted!r} in {place}; give an index below {len(columns)}, all, or one of: "
+        f"{shown}"
+    )
+
+
+def _read_text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise TorchspeedError(f"no file {path}; give a folder or file that exists") from None
+    except OSError as error:
+        raise TorchspeedError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+        return raw.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error):
+        raise TorchspeedError(
+            f"{path} is damaged or cut short; delete it and fetch it again"
+        ) from None
+    except UnicodeDecodeError:
+        raise TorchspeedError(f"{path} is not text; give a comma-separated table") from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _to_array(
+    path: Path, body: list[list[str]], numeric: list[int], names: list[str], first_line: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    cells = body if len(numeric) == len(names) else [[row[j] for j in numeric] for row in body]
+    try:
+        array = np.array(cells, dtype=np.float64)
+        finite = bool(np.isfinite(array).all())
+    except ValueError:
+        finite = False
+    if finite:
+        return array.astype(np.float32)
+    for number, row in enumerate(body, start=first_line):
+        for j in numeric:
+            if not _is_number(row[j]) or not np.isfinite(float(row[j])):
+                raise TorchspeedError(
+                    f"{path}, row {number}, column {names[j]}: {row[j]!r} is no finite number; "
+                    "fill or drop such rows first"
+                )
+    raise AssertionError("a cell that numpy rejects is found by float()")

@@ -1,0 +1,154 @@
+"""The nouns of published figures, and reading them from their files."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from itertools import chain
+from typing import Any
+
+SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
+"""Printed unit to the unit of ``Figure.value`` and its factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a figure was measured on, as far as its source says."""
+
+    name: str
+    cpu: str = ""
+    gpu: str = ""
+    software: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One published number."""
+
+    value: float
+    """In ``unit``."""
+    unit: str
+    """``s``, ``%``, or nothing for a loss."""
+    printed: str
+    """As its source has it."""
+    quantity: str
+    """What the number is of: ``forward``, ``epoch time``, …"""
+    table: str
+    labels: dict[str, str]
+    """Model, data, batch, device, pass and the like, in our names."""
+    hardware: Hardware
+    command: str | None
+    """The ``torchspeed`` command that does the same here."""
+    case: str | None
+    """The asv case that measures the same here."""
+    note: str
+    """What is odd about the number in its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document with figures."""
+
+    key: str
+    title: str
+    authors: str
+    url: str
+    date: str
+    """Year, or year-month-day, of the figures."""
+    framework: str
+    work: str
+    """What was measured."""
+    differences: tuple[str, ...]
+    """What is different here, to be told beside every comparison."""
+    figures: tuple[Figure, ...]
+
+
+def load_sources() -> list[Source]:
+    """All sources, by key, each with its figures in the order of its tables."""
+    files = resources.files(__package__).iterdir()
+    found = sorted(
+        (file for file in files if file.name.endswith(".toml")), key=lambda file: file.name
+    )
+    return [_source(file.name.removesuffix(".toml"), tomllib.loads(file.read_text("utf-8")))
+            for file in found]  # fmt: skip
+
+
+def site_rows() -> list[dict[str, Any]]:
+    """The figures that an asv case has its like for, in the form of the site's ``published``."""
+    return [
+        {
+            "model": figure.labels["model"],
+            "device": figure.labels["device"],
+            "pass": figure.labels["pass"],
+            "batch": figure.labels.get("batch", ""),
+            "value": figure.value,
+            "unit": "seconds",
+            "source": f"{source.title} ({source.date}), {source.url}",
+            "note": " ".join(
+                part
+                for part in (
+                    f"{figure.hardware.name}, {source.framework}.",
+                    *source.differences,
+                    figure.note,
+                )
+                if part
+            ),
+        }
+        for source in load_sources()
+        for figure in source.figures
+        if figure.case is not None
+    ]
+
+
+def _source(key: str, content: dict[str, Any]) -> Source:
+    hardware = {name: Hardware(**facts) for name, facts in content["hardware"].items()}
+    return Source(
+        key=key,
+        title=content["title"],
+        authors=content["authors"],
+        url=content["url"],
+        date=content["date"],
+        framework=content["framework"],
+        work=content["work"].strip(),
+        differences=tuple(content["differences"]),
+        figures=tuple(chain.from_iterable(_figures(t, hardware) for t in content["tables"])),
+    )
+
+
+def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figure]:
+    figures = []
+    for row in table["rows"]:
+        names, cells = row[: len(table["rows_by"])], row[len(table["rows_by"]) :]
+        by_row = dict(zip(table["rows_by"], names, strict=True))
+        for column, printed in zip(table["columns"], cells, strict=True):
+            if printed == "-":
+                continue
+            labels = {**table["labels"], **by_row, **column}
+            value, unit = _parse(printed, labels.pop("unit", None))
+            figures.append(
+                Figure(
+                    value=value,
+                    unit=unit,
+                    printed=printed,
+                    quantity=labels.pop("quantity"),
+                    table=table["title"],
+                    hardware=hardware[labels.pop("hardware")],
+                    labels=labels,
+                    command=_filled(table.get("here"), labels),
+                    case=_filled(table.get("case"), labels),
+                    note=table.get("note", "").strip(),
+                )
+            )
+    return figures
+
+
+def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
+    """A number with its own unit, or with its column's."""
+    number, _, own_unit = printed.partition(" ")
+    unit, factor = SI[own_unit if column_unit is None else column_unit]
+    return float(number) * factor, unit
+
+
+def _filled(template: str | None, labels: dict[str, str]) -> str | None:
+    return None if template is None else template.format(**labels)

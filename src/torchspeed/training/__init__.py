@@ -1,0 +1,1 @@
+"""Training and inference with every step's time split into its phases."""

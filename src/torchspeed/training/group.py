@@ -1,0 +1,77 @@
+"""The processes that train together: one alone, or a rank on each device."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from torchspeed.errors import TorchspeedError
+
+TIMEOUT = timedelta(minutes=10)
+"""How long a rank waits for another before it gives up; NCCL's own default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """This process's place among those that train together."""
+
+    rank: int = 0
+    world: int = 1
+    local_rank: int = 0
+    """Its place on this node: the GPU it uses."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the rank that reports."""
+        return self.rank == 0
+
+    def gather(self, value: Any) -> list[Any]:
+        """The ``value`` of every rank, in their order, on every rank."""
+        if self.world == 1:
+            return [value]
+        values: list[Any] = [None] * self.world
+        dist.all_gather_object(values, value)
+        return values
+
+    def device(self, kind: str) -> str:
+        """The device of this rank: ``cpu``, or the GPU of its number on the node."""
+        return f"cuda:{self.local_rank}" if self.world > 1 and kind == "cuda" else kind
+
+
+def was_launched() -> bool:
+    """Whether torchrun, or a launcher like it, started this process as a rank."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def join_group(device: str) -> Group:
+    """Meet the other ranks, as torchrun's environment variables say: gloo on CPU, NCCL on GPU.
+
+    Raises:
+        TorchspeedError: the other ranks cannot be reached.
+    """
+    group = Group(
+        rank=int(os.environ["RANK"]),
+        world=int(os.environ["WORLD_SIZE"]),
+        local_rank=int(os.environ.get("LOCAL_RANK", "0")),
+    )
+    if device.startswith("cuda"):
+        torch.cuda.set_device(group.local_rank)
+    try:
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo", timeout=TIMEOUT)
+    except (RuntimeError, ValueError, dist.DistError) as error:
+        raise TorchspeedError(
+            f"rank {group.rank} could not meet the others ({str(error).splitlines()[0]}); check "
+            "MASTER_ADDR, MASTER_PORT and the network between the nodes"
+        ) from None
+    return group
+
+
+def leave_group() -> None:
+    """Part from the other ranks, if there are any."""
+    if dist.is_initialized():
+        dist.destroy_process_group()

@@ -1,0 +1,118 @@
+"""Starting a rank on each device of this machine, with torch's own elastic agent.
+
+It is what ``torchrun`` runs on: when a rank fails, the agent stops the others.
+Two things are added: the failure is told in one line, with the rank that failed
+first, and no rank outlives this process, even when it is killed outright.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import uuid
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
+from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.errors import (
+    ChildFailedError,
+    get_error_handler,
+)
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+from torchspeed.errors import TorchspeedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process gets when its parent dies (prctl(2))."""
+
+PARENT = "TORCHSPEED_LAUNCHER"
+"""Environment variable with the process id of the launcher."""
+
+
+def launch(arguments: list[str], devices: int) -> None:
+    """Run ``torchspeed`` with ``arguments`` as ``devices`` ranks, and wait for them.
+
+    Raises:
+        TorchspeedError: a rank failed; the others are stopped by then.
+    """
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=devices,
+        run_id=uuid.uuid4().hex,
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",
+        max_restarts=0,
+        monitor_interval=0.1,
+        logs_specs=DefaultLogsSpecs(),
+    )
+    # Each rank would otherwise start a thread for every core.
+    threads = str(max(1, (os.cpu_count() or 1) // devices))
+    os.environ.setdefault("OMP_NUM_THREADS", threads)
+    os.environ[PARENT] = str(os.getpid())
+    try:
+        with _without_agent_log():
+            elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)
+    except ChildFailedError as error:
+        raise TorchspeedError(_one_line(error, devices)) from None
+    except SignalException as error:
+        raise TorchspeedError(
+            f"stopped by {signal.Signals(error.sigval).name}; all {devices} ranks are stopped"
+        ) from None
+
+
+def die_with_launcher() -> None:
+    """Have the kernel end this rank when its launcher is gone; Linux only."""
+    launcher = os.environ.get(PARENT)
+    if launcher is None or not sys.platform.startswith("linux"):
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(launcher):  # it went before the call above
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def tell_launcher(error: TorchspeedError) -> None:
+    """Leave a rank's error where its agent finds it, to be told once for all ranks."""
+    get_error_handler().record_exception(error)
+
+
+@contextmanager
+def _without_agent_log() -> Iterator[None]:
+    """The agent logs a page about a failure that is told in one line here."""
+    logger = logging.getLogger("torch.distributed.elastic")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _one_line(error: ChildFailedError, devices: int) -> str:
+    """The root of a failure: a rank that was killed drags others into errors of their own."""
+    killed = [
+        f for f in error.failures.values() if f.exitcode < 0 and f.exitcode != -signal.SIGTERM
+    ]
+    failure = killed[0] if killed else error.get_first_failure()[1]
+    if devices > 1:
+        others = f"; the other {'rank was' if devices == 2 else 'ranks were'} stopped"
+    else:
+        others = ""
+    if failure.exitcode < 0:
+        name = signal.Signals(-failure.exitcode).name
+        return f"rank {failure.local_rank} was killed by {name}{others}"
+    message = _message(failure.message)
+    return f"rank {failure.local_rank} failed: {message}{others}"
+
+
+def _message(recorded: Any) -> str:
+    """What the rank recorded of its error, without the error's class."""
+    text = str(recorded["message"] if isinstance(recorded, dict) else recorded)
+    return text.split("\n", maxsplit=1)[0].removeprefix("TorchspeedError: ")

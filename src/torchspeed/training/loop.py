@@ -1,0 +1,119 @@
+"""The one instrumented loop: training, inference and smooth inference run through it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from torchspeed.training.phases import Phase, PhaseClock, StepTimes, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step did, still on the device."""
+
+    loss: Tensor
+    """Mean over the items."""
+    outputs: Tensor
+    """(items, classes), or (items, values) of a forecast."""
+    targets: Tensor
+    """Classes (items,), or (items, values)."""
+
+
+Step = Callable[[Any, PhaseClock], StepResult]
+"""Processes a batch and marks the end of each phase after loading."""
+
+
+@dataclass(slots=True)
+class LoopResult:
+    """What a loop did; warm-up steps count for loss and accuracy, not as measured."""
+
+    warmup: list[StepTimes] = field(default_factory=list)
+    """The first steps, left out of the measurement."""
+    steps: list[StepTimes] = field(default_factory=list)
+    """The measured steps."""
+    warmup_s: float = 0.0
+    """Wall time of the warm-up."""
+    wall_s: float = 0.0
+    """Wall time of the measured steps and what lies between them."""
+    items: int = 0
+    measured_items: int = 0
+    loss_sum: float = 0.0
+    right: int = 0
+
+    @property
+    def loss(self) -> float:
+        """Mean loss of an item."""
+        return self.loss_sum / self.items if self.items else math.nan
+
+    @property
+    def accuracy(self) -> float:
+        """Share of items classified rightly, 0 to 1."""
+        return self.right / self.items if self.items else math.nan
+
+
+def run_loop(
+    batches: Iterator[Any],
+    step: Step,
+    timeline: Timeline,
+    *,
+    limit: int | None = None,
+    warmup: int = 0,
+    on_step: Callable[[int, StepTimes], None] = lambda _items, _times: None,
+) -> LoopResult:
+    """Run ``step`` on each batch, with the time of each phase.
+
+    Args:
+        batches: what to step through; taking the next one is the loading phase.
+        step: what to do with a batch.
+        timeline: where the work happens.
+        limit: steps at most; None for all.
+        warmup: first steps that are left out of the times.
+        on_step: told the items and the times of each step, warm-up too.
+
+    Returns:
+        Times, loss and accuracy. The loop's wall time beyond the phases is what
+        happens between steps: adding up, ``on_step``.
+    """
+    result = LoopResult()
+    clock = PhaseClock(timeline)
+    done = 0
+    began = time.perf_counter()
+    while limit is None or done < limit:
+        clock.start()
+        batch = next(batches, None)
+        if batch is None:
+            break
+        clock.end_of(Phase.LOADING)
+        outcome = step(batch, clock)
+        times = clock.stop()
+        items = len(outcome.targets)
+        result.items += items
+        result.loss_sum += float(outcome.loss) * items
+        result.right += _count_right(outcome)
+        if done < warmup:
+            result.warmup.append(times)
+        else:
+            result.steps.append(times)
+            result.measured_items += items
+        on_step(items, times)
+        done += 1
+        # Read once a step, so that what follows the last step is not counted.
+        now = time.perf_counter()
+        if done <= warmup:
+            result.warmup_s = now - began
+        else:
+            result.wall_s = now - began - result.warmup_s
+    return result
+
+
+def _count_right(outcome: StepResult) -> int:
+    """How many classes were told rightly; 0 where targets are no classes."""
+    if outcome.targets.is_floating_point():
+        return 0
+    return int((outcome.outputs.argmax(1) == outcome.targets).sum())

@@ -1,0 +1,168 @@
+"""The phases of a step, and a clock that splits a step's time among them.
+
+The split is BenchmarkJade's: waiting for a batch, moving and changing it,
+forward, backward with the optimiser's step. There each phase ends when the host
+gets that far, so on a GPU a phase that only launches work looks free and the
+next one that waits pays for it. Here a phase ends when the *device* has done
+its work: marks are put on the device's own timeline and read once, at the end
+of the step.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+import torch
+
+
+class Phase(Enum):
+    """What a step spends its time on, in order."""
+
+    LOADING = "data loading"
+    """Waiting for the next batch."""
+    PROCESSING = "data processing"
+    """Moving it to the device and changing it there."""
+    FORWARD = "forward"
+    """Model and loss."""
+    BACKWARD = "backward"
+    """Gradient and the optimiser's step."""
+
+
+StepTimes = dict[Phase, float]
+"""Seconds of each phase of one step."""
+
+
+class Timeline(Protocol):
+    """A device's order of events in time."""
+
+    def mark(self) -> Any:
+        """A point that is passed once all work given so far is done."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until every mark is passed."""
+        ...
+
+    def seconds(self, earlier: Any, later: Any) -> float:
+        """Time between two marks that are passed, in seconds."""
+        ...
+
+    def host(self) -> float:
+        """The host's clock, in seconds."""
+        ...
+
+
+class HostTimeline:
+    """The CPU's: work is done when its call returns."""
+
+    def mark(self) -> float:
+        """Now, in seconds."""
+        return time.perf_counter()
+
+    def settle(self) -> None:
+        """Nothing to wait for."""
+
+    def seconds(self, earlier: float, later: float) -> float:
+        """Difference of two readings."""
+        return later - earlier
+
+    def host(self) -> float:
+        """The same clock as the marks'."""
+        return time.perf_counter()
+
+
+class CudaTimeline:
+    """A GPU's current stream: marks are CUDA events among the kernels."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = torch.cuda.current_stream(device)
+
+    def mark(self) -> torch.cuda.Event:
+        """Record an event behind the work launched so far."""
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event.record(self._stream)
+        return event
+
+    def settle(self) -> None:
+        """The step's one synchronisation."""
+        self._stream.synchronize()
+
+    def seconds(self, earlier: torch.cuda.Event, later: torch.cuda.Event) -> float:
+        """Time between two events; CUDA counts it in milliseconds."""
+        return float(earlier.elapsed_time(later)) / 1e3
+
+    def host(self) -> float:
+        """Wall time, in seconds."""
+        return time.perf_counter()
+
+
+def timeline_for(device: torch.device) -> Timeline:
+    """The timeline of the work on ``device``."""
+    return CudaTimeline(device) if device.type == "cuda" else HostTimeline()
+
+
+class PhaseClock:
+    """Splits each step between ``start`` and ``stop`` into phases.
+
+    A step starts with the device idle (the last one waited for it), so a mark
+    on its timeline is passed when both host and device are that far. Reading
+    the marks takes one wait, at the end; what the host needs to notice that the
+    device is done belongs to the last phase.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._marks: list[tuple[Phase, Any]] = []
+
+    def start(self) -> None:
+        """Begin a step."""
+        self._marks = []
+        self._began = self._timeline.host()
+        self._origin = self._timeline.mark()
+
+    def end_of(self, phase: Phase) -> None:
+        """Say that all work of ``phase`` has been given to the device."""
+        self._marks.append((phase, self._timeline.mark()))
+
+    def stop(self) -> StepTimes:
+        """End the step: wait for the device, return seconds a phase, absent ones as 0."""
+        self._timeline.settle()
+        span = self._timeline.host() - self._began
+        times = dict.fromkeys(Phase, 0.0)
+        earlier = self._origin
+        for phase, mark in self._marks:
+            times[phase] += self._timeline.seconds(earlier, mark)
+            earlier = mark
+        last = self._marks[-1][0]
+        times[last] += max(0.0, span - sum(times.values()))
+        return times
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSummary:
+    """One phase over many steps, all in seconds."""
+
+    median: float
+    iqr: float
+    """Distance of the quartiles."""
+    total: float
+
+
+def summarise(steps: list[StepTimes]) -> dict[Phase, PhaseSummary]:
+    """Median, interquartile range and total of each phase; nothing for no steps."""
+    if not steps:
+        return {}
+    summaries = {}
+    for phase in Phase:
+        seconds = [step[phase] for step in steps]
+        low, median, high = (
+            statistics.quantiles(seconds, n=4, method="inclusive")
+            if len(seconds) > 1
+            else (seconds[0],) * 3
+        )
+        summaries[phase] = PhaseSummary(median, high - low, sum(seconds))
+    return summaries

@@ -1,0 +1,208 @@
+"""What a run found, as plain records that become JSON without further ado."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torchspeed.training.loop import LoopResult
+from torchspeed.training.phases import Phase, PhaseSummary, StepTimes, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """One epoch of training, warm-up steps included; seconds, accuracy from 0 to 1."""
+
+    number: int
+    """From 1."""
+    rate: float
+    train_loss: float
+    train_accuracy: float | None
+    test_loss: float
+    test_accuracy: float | None
+    wall_s: float
+    """The training loop's wall time."""
+    phases_s: dict[str, float]
+    """Total of each phase."""
+    evaluation_s: float
+    """Wall time of the test that followed; no part of ``wall_s``."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankTimes:
+    """The measured steps of one rank."""
+
+    rank: int
+    steps: int
+    items: int
+    wall_s: float
+    phases: dict[str, PhaseSummary]
+
+    @property
+    def items_per_s(self) -> float:
+        """Throughput of this rank."""
+        return self.items / self.wall_s if self.wall_s else math.nan
+
+    @property
+    def phases_share(self) -> float:
+        """What part of the wall time the phases add up to."""
+        return sum(phase.total for phase in self.phases.values()) / self.wall_s
+
+
+@dataclass(frozen=True, slots=True)
+class TimeToAccuracy:
+    """dl-benchmark's columns. Seconds; accuracy from 0 to 1.
+
+    There the loading time is the copy to the device alone and waiting for the
+    workers is in no column but the function's; here loading is the wait and the
+    copy.
+    """
+
+    best_training_accuracy: float | None
+    best_test_accuracy: float | None
+    data_loading_s: float
+    """Data loading and processing, all epochs."""
+    epoch_training_s: float
+    """Forward and backward, all epochs."""
+    training_function_s: float
+    """The loops' wall time, all epochs."""
+    average_training_loss: float
+    """Mean of the epochs' losses."""
+    target_accuracy: float | None
+    epochs_to_target: int | None
+    """None when it was not reached, or there is no target."""
+    seconds_to_target: float | None
+    """Wall time of the training loops up to the end of that epoch, tests left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One run: what was asked for, what it took, how well it learned."""
+
+    mode: str
+    """``train``, ``inference`` or ``smooth-inference``."""
+    config: dict[str, Any]
+    parameters: int
+    """Trainable parameters of the model."""
+    device_name: str
+    world: int
+    """Ranks that worked together."""
+    warmup_steps: int
+    ranks: list[RankTimes]
+    loss: float
+    """Mean loss of the last epoch; test loss for inference."""
+    accuracy: float | None
+    epochs: list[EpochRecord]
+    time_to_accuracy: TimeToAccuracy | None
+
+    @property
+    def items_per_s(self) -> float:
+        """Throughput of all ranks together: the slowest sets the pace."""
+        return sum(r.items for r in self.ranks) / max(r.wall_s for r in self.ranks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values with units in the names; absent and undefined ones are None."""
+        values: dict[str, Any] = asdict(self)
+        values["items_per_s"] = self.items_per_s
+        for rank, record in zip(values["ranks"], self.ranks, strict=True):
+            rank["items_per_s"] = record.items_per_s
+            rank["phases_share"] = record.phases_share
+            rank["phases"] = {
+                phase: {"median_s": s.median, "iqr_s": s.iqr, "total_s": s.total}
+                for phase, s in record.phases.items()
+            }
+        return {key: _finite(value) for key, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSpread:
+    """One phase's median over ranks, in seconds."""
+
+    slowest: float
+    slowest_rank: int
+    mean: float
+    spread: float
+    """Standard deviation over the ranks."""
+
+
+def across_ranks(ranks: list[RankTimes]) -> dict[str, PhaseSpread]:
+    """How evenly the ranks worked, for each phase."""
+    spreads = {}
+    for phase in ranks[0].phases:
+        medians = [rank.phases[phase].median for rank in ranks]
+        slowest = max(medians)
+        spreads[phase] = PhaseSpread(
+            slowest,
+            ranks[medians.index(slowest)].rank,
+            statistics.fmean(medians),
+            statistics.pstdev(medians),
+        )
+    return spreads
+
+
+def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
+    """The measured steps of all loops of a rank; a phase it never had is left out."""
+    steps: list[StepTimes] = [step for loop in loops for step in loop.steps]
+    return RankTimes(
+        rank=rank,
+        steps=len(steps),
+        items=sum(loop.measured_items for loop in loops),
+        wall_s=sum(loop.wall_s for loop in loops),
+        phases={
+            phase.value: summary for phase, summary in summarise(steps).items() if summary.total
+        },
+    )
+
+
+def phase_totals(loop: LoopResult) -> dict[str, float]:
+    """Seconds of each phase of a loop, warm-up included."""
+    return {phase.value: sum(s[phase] for s in loop.warmup + loop.steps) for phase in Phase}
+
+
+def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> TimeToAccuracy:
+    """Sum a training up in dl-benchmark's columns."""
+    reached = next(
+        (
+            record.number
+            for record in epochs
+            if target is not None
+            and record.test_accuracy is not None
+            and record.test_accuracy >= target
+        ),
+        None,
+    )
+    return TimeToAccuracy(
+        best_training_accuracy=_best(record.train_accuracy for record in epochs),
+        best_test_accuracy=_best(record.test_accuracy for record in epochs),
+        data_loading_s=_total(epochs, Phase.LOADING, Phase.PROCESSING),
+        epoch_training_s=_total(epochs, Phase.FORWARD, Phase.BACKWARD),
+        training_function_s=sum(record.wall_s for record in epochs),
+        average_training_loss=statistics.fmean(record.train_loss for record in epochs),
+        target_accuracy=target,
+        epochs_to_target=reached,
+        seconds_to_target=(
+            None if reached is None else sum(record.wall_s for record in epochs[:reached])
+        ),
+    )
+
+
+def _best(accuracies: Any) -> float | None:
+    known = [accuracy for accuracy in accuracies if accuracy is not None]
+    return max(known) if known else None
+
+
+def _total(epochs: list[EpochRecord], *phases: Phase) -> float:
+    return sum(record.phases_s[phase.value] for record in epochs for phase in phases)
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity: such a loss becomes None, wherever it stands."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return value

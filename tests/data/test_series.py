@@ -1,0 +1,152 @@
+import gzip
+import hashlib
+import http.server
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchspeed.data import multivariate
+from torchspeed.data.load import load_data
+from torchspeed.data.options import DataOptions
+from torchspeed.data.series import Windows, normalise
+from torchspeed.errors import TorchspeedError
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "exchange_rate.txt.gz"
+
+
+def prepare_data(
+    data: np.ndarray, window: int, length: int, horizon: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """FluxArchitectures' function, written from its description, loops and all."""
+    data = (data - data.mean(0)) / (data.std(0) + 1e-5)
+    features = np.stack([data[i : i + window] for i in range(length)])
+    return features, np.roll(data[:length, 0], -horizon)
+
+
+@given(
+    rows=st.integers(30, 60),
+    features=st.integers(1, 4),
+    window=st.integers(1, 12),
+    horizon=st.integers(1, 15),
+)
+def test_windows_are_those_of_prepare_data(
+    rows: int, features: int, window: int, horizon: int
+) -> None:
+    data = np.random.default_rng(rows).normal(3, 2, (rows, features))
+    length = rows - window + 1
+    inputs, labels = prepare_data(data, window, length, horizon)
+    ours = Windows(normalise(torch.tensor(data)), window, horizon, target=0)
+    for index in range(min(len(ours), length)):
+        item, label = ours[index]
+        assert np.allclose(item, inputs[index])
+        if index + horizon < length:  # beyond, theirs are the first labels again
+            assert np.allclose(label, labels[index])
+    # Every window with a true label is there, none without.
+    assert len(ours) == max(0, min(length, rows - horizon))
+
+
+def test_constant_column_stays_finite() -> None:
+    assert torch.isfinite(normalise(torch.ones(5, 2))).all()
+
+
+def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
+    values = np.random.default_rng(0).normal(1, 0.1, (rows, features))
+    text = "\n".join(",".join(f"{x:.6f}" for x in row) for row in values) + "\n"
+    path.write_bytes(gzip.compress(text.encode()))
+    return values
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "features"),
+    [
+        ("exchange_rate", "exchange_rate.txt.gz", 8),
+        ("solar", "solar_AL.txt.gz", 137),
+        ("traffic", "traffic.txt.gz", 862),
+        ("electricity", "electricity.txt.gz", 321),
+    ],
+)
+def test_published_series(name: str, file: str, features: int, tmp_path: Path) -> None:
+    write_series(tmp_path / file, rows=150, features=features)
+    data = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
+    assert data.item_shape == (10, features)
+    assert data.classes is None
+    assert (len(data.train), len(data.test)) == (120 - 12, 30 - 12)
+
+
+def test_test_rows_do_not_touch_the_scale(tmp_path: Path) -> None:
+    values = write_series(tmp_path / "exchange_rate.txt.gz")
+    data = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
+    train = values[:160]
+    expected = (values[160:165] - train.mean(0)) / (train.std(0) + 1e-5)
+    assert np.allclose(data.test[0][0], expected, atol=1e-3)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the real exchange_rate.txt.gz is not here")
+def test_the_real_file() -> None:
+    md5 = hashlib.md5(SHARED.read_bytes(), usedforsecurity=False).hexdigest()
+    assert md5 == multivariate.SERIES["exchange_rate"].md5
+    data = load_data("exchange_rate", DataOptions(folder=SHARED.parent, window=10, horizon=15))
+    assert len(data.train) == 6070 - 15
+    assert data.train[0][0].shape == (10, 8)
+
+
+def test_missing_series_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(TorchspeedError, match=r"solar is not at .*solar_AL.txt.gz; pass --downlo"):
+        load_data("solar", DataOptions(folder=tmp_path))
+
+
+def test_truncated_series_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "exchange_rate.txt.gz"
+    write_series(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(TorchspeedError, match=r"exchange_rate\.txt\.gz is damaged or cut short"):
+        load_data("exchange_rate", DataOptions(folder=tmp_path))
+
+
+def test_other_number_of_columns_is_refused(tmp_path: Path) -> None:
+    write_series(tmp_path / "exchange_rate.txt.gz", features=7)
+    with pytest.raises(TorchspeedError, match="7 columns where 8 are expected"):
+        load_data("exchange_rate", DataOptions(folder=tmp_path))
+
+
+def test_series_download_keeps_only_the_true_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served = tmp_path / "served" / "exchange_rate"
+    served.mkdir(parents=True)
+    write_series(served / "exchange_rate.txt.gz")
+    md5 = hashlib.md5((served / "exchange_rate.txt.gz").read_bytes(), usedforsecurity=False)
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: object) -> None:
+            super().__init__(*args, directory=str(served.parent))
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    options = DataOptions(folder=tmp_path / "data", download=True)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(multivariate, "HOST", f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(TorchspeedError, match="is not the file it was"):
+            load_data("exchange_rate", options)
+        assert list((tmp_path / "data").iterdir()) == []
+        known = multivariate.SERIES["exchange_rate"]
+        true = multivariate.Series(known.path, md5.hexdigest(), known.features, known.about)
+        monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
+        assert len(load_data("exchange_rate", options).train) == 160 - 15
+        assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
+        server.shutdown()
+    assert "downloading http://127.0.0.1" in capsys.readouterr().err
+
+
+def test_google_stock_needs_nothing() -> None:
+    data = load_data("google_stock", DataOptions(target="volume"))
+    assert data.item_shape == (10, 5)
+    assert len(data.train) + len(data.test) == 1047 - 2 * 15
+    with pytest.raises(TorchspeedError, match=r"no column 'dividend'.*close, open"):
+        load_data("google_stock", DataOptions(target="dividend"))

@@ -1,0 +1,109 @@
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+
+from torchspeed.cli.main import app
+from torchspeed.data.catalogue import list_data
+from torchspeed.published import Figure, load_sources
+from torchspeed.published.figures import site_rows
+from torchspeed.workloads import list_workloads
+
+SOURCES = {source.key: source for source in load_sources()}
+FIGURES = [(source, figure) for source in SOURCES.values() for figure in source.figures]
+
+
+def find(key: str, quantity: str, **labels: str) -> list[Figure]:
+    return [
+        figure
+        for figure in SOURCES[key].figures
+        if figure.quantity == quantity and labels.items() <= figure.labels.items()
+    ]
+
+
+def test_every_table_of_every_source_is_whole() -> None:
+    counted = Counter((source.key, figure.table) for source, figure in FIGURES)
+    assert counted == {
+        ("fluxarchitectures", "Jetson Nano"): 4 * 4,
+        ("fluxarchitectures", "MacBook Pro"): 4 * 2,
+        ("flux_blog", "One epoch"): 2,
+        ("benchmarkjade", "Inference and training of ResNet-50, seconds a step"): 10 * 2 + 10 * 3,
+        ("benchmarkjade", "Smooth inference of ResNet-50, seconds an item"): 10 * 3,
+        ("dl_benchmark", "LeNet on MNIST against the number of workers"): 8 * 5,
+        ("dl_benchmark", "LeNet on MNIST against the batch size"): 10 * 5,
+    }
+
+
+def test_units_are_si() -> None:
+    [figure] = find("fluxarchitectures", "time", model="darnn", device="cuda")[:1]
+    assert (figure.printed, figure.value, figure.unit) == ("13.808 s", 13.808, "s")
+    [figure] = find("flux_blog", "epoch time", device="cuda")
+    assert figure.value == pytest.approx(0.828756)
+    assert figure.hardware.gpu == "NVIDIA GTX 1080"
+    accuracy = find("dl_benchmark", "best training accuracy", framework="PyTorch", workers="16")
+    assert (accuracy[0].value, accuracy[0].unit) == (98.922, "%")
+
+
+def test_backward_costs_more_than_forward_wherever_both_are_published() -> None:
+    # Whichever column a number is put into by mistake, this fails.
+    for labels in ({"model": m} for m in ("darnn", "dsanet", "lstnet", "tpa_lstm")):
+        by_pass = [find("fluxarchitectures", "time", **labels, **{"pass": p})
+                   for p in ("forward", "backward")]  # fmt: skip
+        assert all(f.value < b.value for f, b in zip(*by_pass, strict=True))
+
+
+def test_each_figure_says_where_it_is_from_and_how_the_work_differs() -> None:
+    for source, figure in FIGURES:
+        assert source.url.startswith("https://")
+        assert re.fullmatch(r"20\d\d(-\d\d-\d\d)?", source.date)
+        assert source.work
+        assert source.differences
+        assert figure.hardware.name
+
+
+def test_each_figure_has_its_counterpart_here() -> None:
+    for source, figure in FIGURES:
+        assert figure.command or figure.case, (source.key, figure)
+
+
+def test_the_commands_are_understood_and_name_what_exists() -> None:
+    group = typer.main.get_command(app)
+    for command in {figure.command for _, figure in FIGURES if figure.command}:
+        program, name, *arguments = command.split()
+        assert program == "torchspeed"
+        parsed = group.commands[name].make_context(name, arguments).params
+        assert parsed["model"] in list_workloads()
+        assert parsed["data"] in list_data()
+
+
+def test_site_rows_are_in_seconds_with_the_differences() -> None:
+    rows = site_rows()
+    assert len(rows) == 24 + 2
+    for row in rows:
+        assert row["unit"] == "seconds"
+        assert 0.001 < row["value"] < 100
+        assert set(row) == {
+            "model", "device", "pass", "batch", "value", "unit", "source", "note"
+        }  # fmt: skip
+        assert "There" in row["note"] or "here" in row["note"]
+
+
+def test_reading_needs_no_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['asv'] = None\n"
+        "from torchspeed.published import load_sources\n"
+        "print(sum(len(source.figures) for source in load_sources()))"
+    )
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": source},
+        check=True,
+    )
+    assert int(done.stdout) == len(FIGURES)

@@ -1,0 +1,208 @@
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from torchspeed.training.loop import run_loop
+from torchspeed.training.phases import Phase, PhaseClock, summarise, timeline_for
+from torchspeed.training.precision import grad_scaler
+from torchspeed.training.steps import InferenceStep, Network, SmoothInferenceStep, TrainingStep
+
+CPU = torch.device("cpu")
+
+
+class SlowModel(nn.Module):
+    """Waits in its forward pass, and in its backward pass."""
+
+    def __init__(self, forward_s: float, backward_s: float) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+        self.forward_s = forward_s
+        self.backward_s = backward_s
+
+    def forward(self, x: Tensor) -> Tensor:
+        time.sleep(self.forward_s)
+        out: Tensor = self.linear(x)
+        if out.requires_grad:
+            out.register_hook(self._wait)
+        return out
+
+    def _wait(self, gradient: Tensor) -> Tensor:
+        time.sleep(self.backward_s)
+        return gradient
+
+
+class SlowToMove:
+    """A tensor that takes its time to get to the device."""
+
+    def __init__(self, tensor: Tensor, seconds: float) -> None:
+        self.tensor = tensor
+        self.seconds = seconds
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        time.sleep(self.seconds)
+        return self.tensor.to(*args, **kwargs)
+
+
+def slow_batches(count: int, loading_s: float, processing_s: float) -> Iterator[Any]:
+    for _ in range(count):
+        time.sleep(loading_s)
+        yield SlowToMove(torch.randn(5, 4), processing_s), torch.randint(3, (5,))
+
+
+PLANTED = {
+    Phase.LOADING: 0.02,
+    Phase.PROCESSING: 0.03,
+    Phase.FORWARD: 0.04,
+    Phase.BACKWARD: 0.05,
+}
+SLACK = 0.015
+"""Seconds that a sleep may oversleep in the median, on a busy machine."""
+
+
+def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time() -> None:
+    model = SlowModel(PLANTED[Phase.FORWARD], PLANTED[Phase.BACKWARD])
+    network = Network(model, nn.functional.cross_entropy, CPU)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    step = TrainingStep(network, optimiser, grad_scaler("32-true", CPU))
+    batches = slow_batches(12, PLANTED[Phase.LOADING], PLANTED[Phase.PROCESSING])
+    began = time.perf_counter()
+    result = run_loop(batches, step, timeline_for(CPU), limit=10, warmup=2)
+    wall = time.perf_counter() - began
+    summary = summarise(result.steps)
+    for phase, planted in PLANTED.items():
+        assert planted <= summary[phase].median <= planted + SLACK, phase
+    phases = sum(phase.total for phase in summary.values())
+    assert phases <= result.wall_s <= phases * 1.02
+    assert result.warmup_s + result.wall_s == pytest.approx(wall, rel=0.02)
+
+
+def test_a_delay_in_one_phase_alone_moves_no_other() -> None:
+    model = SlowModel(0.0, 0.0)
+    network = Network(model, nn.functional.cross_entropy, CPU)
+    result = run_loop(slow_batches(6, 0.0, 0.05), InferenceStep(network), timeline_for(CPU))
+    summary = summarise(result.steps[1:])
+    assert summary[Phase.PROCESSING].median >= 0.05
+    assert summary[Phase.LOADING].median < 0.01
+    assert summary[Phase.FORWARD].median < 0.01
+    assert summary[Phase.BACKWARD].total == pytest.approx(0, abs=1e-12)
+
+
+def test_warmup_steps_are_left_out_of_the_times_alone() -> None:
+    calls = iter([0.3, 0.0, 0.0, 0.0])
+
+    def batches() -> Iterator[Any]:
+        for pause in calls:
+            time.sleep(pause)
+            yield torch.randn(2, 4), torch.randint(3, (2,))
+
+    network = Network(nn.Linear(4, 3), nn.functional.cross_entropy, CPU)
+    result = run_loop(batches(), InferenceStep(network), timeline_for(CPU), warmup=1)
+    assert (len(result.warmup), len(result.steps)) == (1, 3)
+    assert (result.items, result.measured_items) == (8, 6)
+    assert result.warmup_s >= 0.3
+    assert result.wall_s < 0.3
+
+
+class Queue:
+    """A device that works through a queue while the host runs on, as a GPU does.
+
+    Times are integers of an invented unit, so sums are exact. A mark is passed
+    when all work queued before it is done, and not before the host has set it.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.free = 0
+
+    def launch(self, duration: int) -> None:
+        self.free = max(self.free, self.now) + duration
+
+    def mark(self) -> int:
+        self.free = max(self.free, self.now)
+        return self.free
+
+    def settle(self) -> None:
+        self.now = max(self.now, self.free)
+
+    def seconds(self, earlier: int, later: int) -> float:
+        return later - earlier
+
+    def host(self) -> float:
+        return self.now
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=4, max_size=4))
+def test_asynchronous_work_is_charged_to_the_phase_that_launched_it(
+    work: list[tuple[int, int]],
+) -> None:
+    device = Queue()
+    clock = PhaseClock(device)
+    clock.start()
+    for phase, (on_host, on_device) in zip(Phase, work, strict=True):
+        device.now += on_host
+        device.launch(on_device)
+        clock.end_of(phase)
+    times = clock.stop()
+    # Nothing is lost or counted twice, and each phase pays for all of its device work.
+    assert sum(times.values()) == device.now
+    for phase, (_, on_device) in zip(Phase, work, strict=True):
+        assert times[phase] >= on_device
+    # With an idle host, for nothing else: waiting is where the work is, not where one waits.
+    if all(on_host == 0 for on_host, _ in work):
+        assert list(times.values()) == [on_device for _, on_device in work]
+
+
+def test_what_the_clock_does_not_see_belongs_to_the_last_phase() -> None:
+    clock = PhaseClock(timeline_for(CPU))
+    clock.start()
+    clock.end_of(Phase.LOADING)
+    clock.end_of(Phase.FORWARD)
+    time.sleep(0.05)
+    times = clock.stop()
+    assert times[Phase.FORWARD] >= 0.05
+    assert times[Phase.LOADING] < 0.05
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_gpu_work_is_charged_to_the_phase_that_launched_it() -> None:
+    cycles = 200_000_000  # about 0.1 s of a busy GPU
+    clock = PhaseClock(timeline_for(torch.device("cuda")))
+    for busy in (Phase.PROCESSING, Phase.FORWARD, Phase.BACKWARD):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        clock.start()
+        for phase in Phase:
+            if phase is busy:
+                torch.cuda._sleep(cycles)
+            clock.end_of(phase)
+        times = clock.stop()
+        span = time.perf_counter() - began
+        assert times[busy] == max(times.values())
+        assert times[busy] > 0.9 * span
+        assert sum(times.values()) == pytest.approx(span, rel=0.02)
+
+
+def test_smooth_inference_fills_a_batch_with_noisy_copies() -> None:
+    seen: list[Tensor] = []
+
+    class Remember(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            seen.append(x.clone())
+            return x.flatten(1)[:, :3]
+
+    network = Network(Remember(), nn.functional.cross_entropy, CPU)
+    step = SmoothInferenceStep(network, batch_size=4000, seed=0)
+    item = torch.randn(2, 3, 3)
+    result = run_loop(iter([(item, 1), (item, 1)]), step, timeline_for(CPU))
+    assert result.items == 8000
+    noise = seen[0] - item
+    assert noise.shape == (4000, 2, 3, 3)
+    assert noise.std().item() == pytest.approx(0.25, rel=0.02)
+    assert noise.mean().item() == pytest.approx(0, abs=0.005)
+    assert not torch.equal(seen[0], seen[1])

@@ -1,0 +1,180 @@
+"""Real ranks: processes on this machine that meet through gloo."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.phases import PhaseSummary
+from torchspeed.training.results import RankTimes, across_ranks
+from torchspeed.training.run import train
+from torchspeed.training.scaling import load_baseline
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+"""How long a stop may take before it counts as a hang."""
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+
+
+@contextmanager
+def endless_run() -> Iterator[subprocess.Popen[str]]:
+    """Two ranks that train until they are stopped; entered once they do."""
+    command = ["train", "--devices", "2", "-e", "100000", "-b", "32", "--limit-batches", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "torchspeed.cli", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stderr is not None
+        while not process.stderr.readline().startswith("epoch 1:"):
+            assert process.poll() is None
+        yield process
+    finally:
+        for child in descendants(process.pid):
+            child.kill()
+        process.kill()
+        process.communicate()
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def rank_process(pid: int, rank: int) -> psutil.Process:
+    return next(p for p in descendants(pid) if p.environ().get("RANK") == str(rank))
+
+
+def all_gone(processes: list[psutil.Process]) -> bool:
+    return not psutil.wait_procs(processes, timeout=PATIENCE_S)[1]
+
+
+def last_line(errors: str) -> str:
+    return errors.strip().splitlines()[-1]
+
+
+def test_two_ranks_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
+    file, baseline = tmp_path / "two.json", tmp_path / "one.json"
+    torch.set_num_threads(1)
+    one = train(RunConfig(batch_size=64, epochs=2, limit_batches=4))
+    baseline.write_text(json.dumps(train(RunConfig(batch_size=32, limit_batches=8)).as_dict()))
+    # Through torchrun, as on a cluster; the launcher of our own is in the other tests.
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
+         "-m", "torchspeed.cli", "train", "-b", "32", "-e", "2", "--limit-batches", "4",
+         "--json", str(file), "--baseline", str(baseline), "-q"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    two = json.loads(file.read_text())
+    for ours, theirs in zip(two["epochs"], one.epochs, strict=True):
+        assert ours["train_loss"] == pytest.approx(theirs.train_loss, rel=1e-5)
+        assert ours["test_loss"] == pytest.approx(theirs.test_loss, rel=1e-3)
+    assert two["world"] == 2
+    assert [rank["rank"] for rank in two["ranks"]] == [0, 1]
+    assert [rank["steps"] for rank in two["ranks"]] == [7, 7]
+    assert two["scaling"]["baseline_devices"] == 1
+    assert 0 < two["scaling"]["efficiency"] < 2
+    for text in ("medians over 2 ranks", "slowest", "of rank", "spread", "efficiency"):
+        assert text in done.stdout
+    assert done.stdout.count("medians over") == 1
+
+
+def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
+    with endless_run() as process:
+        everyone = descendants(process.pid)
+        rank_process(process.pid, 1).send_signal(signal.SIGKILL)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 1
+        assert last_line(errors) == (
+            "torchspeed: rank 1 was killed by SIGKILL; the other rank was stopped"
+        )
+        assert "Traceback" not in errors
+        assert all_gone(everyone)
+
+
+def test_no_rank_outlives_its_launcher() -> None:
+    with endless_run() as process:
+        everyone = descendants(process.pid)
+        assert len(everyone) >= 2
+        process.kill()
+        assert all_gone(everyone)
+
+
+def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
+    with endless_run() as process:
+        everyone = descendants(process.pid)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 1
+        assert last_line(errors) == "torchspeed: stopped by SIGTERM; all 2 ranks are stopped"
+        assert all_gone(everyone)
+        assert time.monotonic() - began < PATIENCE_S
+
+
+def test_bad_input_to_ranks_is_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "torchspeed.cli", "train", "--devices", "2", "-d", "minst"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "failed: no data set 'minst'; did you mean mnist" in done.stderr
+
+
+def times(rank: int, forward: float) -> RankTimes:
+    return RankTimes(rank, 1, 1, 1.0, {"forward": PhaseSummary(forward, 0.0, forward)})
+
+
+def test_slowest_mean_and_spread_over_ranks() -> None:
+    spread = across_ranks([times(0, 1.0), times(1, 4.0), times(2, 1.0)])["forward"]
+    assert (spread.slowest, spread.slowest_rank, spread.mean) == (4.0, 1, 2.0)
+    assert spread.spread == pytest.approx(2**0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read"),
+        ("{", "is no result of a run"),
+        ('{"mode": "train"}', "is no result of a run"),
+        ('{"mode": "inference", "config": {}, "world": 1, "items_per_s": 1}', "another mode"),
+        ('{"mode": "train", "config": {}, "world": 1, "items_per_s": 1}', "another model"),
+    ],
+)
+def test_baseline_of_other_work_is_refused(
+    tmp_path: Path, content: str | None, message: str
+) -> None:
+    file = tmp_path / "baseline.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(TorchspeedError, match=message):
+        load_baseline(file, "train", RunConfig())

@@ -1,0 +1,182 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from torchspeed.data.options import DataOptions
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.run import infer, infer_smoothly, train
+from torchspeed.workloads import list_workloads
+
+LENET = RunConfig(model="lenet5", data="digits", batch_size=64, rate=0.1)
+DARNN = RunConfig(model="darnn", data="google_stock", batch_size=128, limit_batches=3)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def test_training_learns_real_digits_and_stops_at_the_target() -> None:
+    result = train(replace(LENET, epochs=12, target_accuracy=0.8))
+    columns = result.time_to_accuracy
+    assert columns is not None
+    assert columns.epochs_to_target == len(result.epochs) < 12
+    assert result.epochs[-1].test_accuracy >= 0.8 > result.epochs[0].test_accuracy
+    assert columns.seconds_to_target == sum(epoch.wall_s for epoch in result.epochs)
+    assert columns.best_test_accuracy == result.epochs[-1].test_accuracy
+    assert columns.seconds_to_target == columns.training_function_s
+    worked = columns.data_loading_s + columns.epoch_training_s
+    assert 0.9 * columns.training_function_s < worked <= columns.training_function_s
+
+
+def test_target_that_is_not_reached_is_none() -> None:
+    result = train(replace(LENET, limit_batches=2, epochs=2, target_accuracy=1.0))
+    assert result.time_to_accuracy.seconds_to_target is None
+    assert result.time_to_accuracy.epochs_to_target is None
+    assert len(result.epochs) == 2
+
+
+@pytest.mark.parametrize("config", [LENET, DARNN])
+def test_a_seed_decides_the_losses(config: RunConfig) -> None:
+    config = replace(config, epochs=2, limit_batches=3)
+    losses = [[e.train_loss for e in train(config).epochs] for _ in range(2)]
+    assert losses[0] == losses[1]
+    assert losses[0] != [e.train_loss for e in train(replace(config, seed=1)).epochs]
+
+
+def test_workers_change_nothing_but_the_time() -> None:
+    config = replace(LENET, limit_batches=3)
+    assert train(config).loss == train(replace(config, workers=1)).loss
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_resumed_run_equals_one_without_interruption(tmp_path: Path, optimiser: str) -> None:
+    config = replace(
+        LENET, optimiser=optimiser, rate=0.01, schedule="constant", epochs=3, limit_batches=4
+    )
+    whole = train(config)
+    file = tmp_path / "run.pt"
+    train(replace(config, epochs=2), checkpoint=file)
+    resumed = train(config, checkpoint=file, resume=True)
+    assert [e.train_loss for e in resumed.epochs] == [e.train_loss for e in whole.epochs]
+    assert [e.test_loss for e in resumed.epochs] == [e.test_loss for e in whole.epochs]
+    assert resumed.epochs[0].wall_s != whole.epochs[0].wall_s
+    assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
+
+
+def test_resumed_dropout_and_schedule_equal_one_without_interruption(tmp_path: Path) -> None:
+    config = RunConfig(
+        model="squeezenet1_1",
+        data="dummy",
+        data_options=DataOptions(items=6),
+        image_size=64,
+        batch_size=2,
+        epochs=2,
+        limit_batches=2,
+        schedule="cosine",
+    )
+    whole = train(config)
+
+    class StopHereError(Exception):
+        pass
+
+    class Interrupts:
+        def begin(self, title: str, steps: int) -> None:
+            if title.startswith("epoch 2"):
+                raise StopHereError
+
+        def step(self, *args: object) -> None: ...
+
+        def epoch(self, *args: object) -> None: ...
+
+    file = tmp_path / "run.pt"
+    with pytest.raises(StopHereError):
+        train(config, checkpoint=file, observer=Interrupts())
+    resumed = train(config, checkpoint=file, resume=True)
+    assert [e.train_loss for e in resumed.epochs] == [e.train_loss for e in whole.epochs]
+    assert [e.rate for e in resumed.epochs] == [e.rate for e in whole.epochs]
+
+
+def test_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2)
+    with pytest.raises(TorchspeedError, match=r"no checkpoint .*run\.pt; leave out --resume"):
+        train(config, checkpoint=file, resume=True)
+    train(config, checkpoint=file)
+    with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\)"):
+        train(replace(config, rate=0.2), checkpoint=file, resume=True)
+    file.write_bytes(file.read_bytes()[:-3000])
+    with pytest.raises(TorchspeedError, match="is damaged"):
+        train(config, checkpoint=file, resume=True)
+
+
+@pytest.mark.parametrize("precision", ["32-true", "16-mixed", "bf16-mixed"])
+def test_every_precision_trains(precision: str) -> None:
+    result = train(replace(LENET, precision=precision, limit_batches=3))
+    assert result.loss == pytest.approx(2.3, abs=0.1)
+
+
+@pytest.mark.parametrize("model", list_workloads("time_series"))
+def test_every_forecaster_trains_on_a_real_series(model: str) -> None:
+    config = replace(DARNN, model=model, data_options=DataOptions(target="0"))
+    result = train(config)
+    assert result.accuracy is None
+    assert 0 < result.loss < 10
+    assert result.ranks[0].steps == 2
+
+
+@pytest.mark.parametrize("model", ["flux_cnn", "resnet18_mnist", "squeezenet1_1"])
+def test_classifiers_train_on_real_digits(model: str) -> None:
+    size = 64 if model == "squeezenet1_1" else None
+    config = replace(LENET, model=model, image_size=size, batch_size=8, limit_batches=2)
+    assert 0 < train(config).loss < 5
+
+
+def test_inference_tells_what_training_learned_nothing_of() -> None:
+    result = infer(replace(LENET, batch_size=90))
+    assert (result.mode, result.ranks[0].steps, result.warmup_steps) == ("inference", 3, 1)
+    assert 0 <= result.accuracy <= 0.3  # an untrained model guesses among ten
+    assert "backward" not in result.ranks[0].phases
+
+
+def test_smooth_inference_passes_each_item_several_times() -> None:
+    result = infer_smoothly(replace(LENET, batch_size=16, limit_batches=7), passes=3)
+    assert result.ranks[0].steps == 6
+    assert result.ranks[0].items == 6 * 16
+    assert set(result.ranks[0].phases) == {"data loading", "data processing", "forward"}
+
+
+def test_result_is_json_with_units(tmp_path: Path) -> None:
+    result = train(replace(LENET, limit_batches=3)).as_dict()
+    read = json.loads(json.dumps(result, allow_nan=False))
+    assert read["config"]["data_options"]["folder"] == "data"
+    assert set(read["ranks"][0]["phases"]["forward"]) == {"median_s", "iqr_s", "total_s"}
+    assert read["ranks"][0]["phases_share"] > 0.9
+    assert read["parameters"] == 44426
+    assert RunConfig.from_dict(read["config"]) == replace(LENET, limit_batches=3)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (replace(LENET, model="lenet"), "no workload 'lenet'; did you mean lenet5"),
+        (replace(LENET, device="cuda:99"), "use --device cpu"),
+        (replace(LENET, device="tpu"), "device is 'tpu'"),
+        (replace(LENET, data="google_stock"), "lenet5 takes images, and google_stock is"),
+        (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
+        (replace(LENET, image_size=32), "lenet5 takes images of 28x28 alone"),
+        (replace(DARNN, model="lstnet", data_options=DataOptions(target="volume")), "every col"),
+        (replace(DARNN, model="lstnet", data_options=DataOptions(window=4)), "kernel"),
+        (replace(DARNN, target_accuracy=0.9), "is a forecast and has no accuracy"),
+        (replace(LENET, model="vgg19", image_size=8), "too small for vgg19"),
+        (replace(LENET, limit_batches=1), "all 1 steps would be warm-up"),
+    ],
+)
+def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: str) -> None:
+    with pytest.raises(TorchspeedError, match=message) as caught:
+        train(config)
+    assert "\n" not in str(caught.value)
