@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -71,6 +72,7 @@ _shared: Sequence[Series] = ()
 
 
 def _share(series: Sequence[Series]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops its workers
     global _shared  # noqa: PLW0603 - how a forked worker gets what is not worth pickling
     _shared = series
 
