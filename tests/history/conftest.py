@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from tests.history.generator import Plan, generate
 from torchspeed.history.git import read_commits
