@@ -126,8 +126,7 @@ def evaluate_online(detector: Detector, labelled: Sequence[LabelledSeries]) -> O
                     delay_of.setdefault(index, now - series.steps[index][0])
         commits += len(series.values) - FIRST_ONLINE
         for index, (_, ratio) in enumerate(series.steps):
-            # The largest step is 20 %, so that twice a noise of 5 % is the 10 % step.
-            if abs(math.log(ratio)) >= 1.9 * series.noise:
+            if max(ratio, 1 / ratio) - 1 >= 2 * series.noise * (1 - 1e-9):
                 large += 1
                 if index in delay_of:
                     delays.append(delay_of[index])

@@ -197,10 +197,10 @@ def test_under_heavy_drift_as_well_as_wanted():
 
 
 def test_online_as_well_as_wanted():
-    result = evaluation.evaluate_online(evaluation.ours_confirmed, evaluation.online_set(2029, 60))
+    result = evaluation.evaluate_online(evaluation.ours_confirmed, evaluation.online_set(2029, 40))
     assert result.false_alarms <= 0.6
-    assert result.recall >= 0.85
-    assert result.within_10 >= 0.75
+    assert result.recall >= 0.9
+    assert result.within_10 >= 0.8
     assert result.median_delay <= 5
 
 

@@ -28,7 +28,7 @@ Three stages:
     none misses.
 
 A step is *confirmed* when it passes the third stage also with the heaviest drift that
-explains the series nearly as well (within a cost of 3), and, while one of the steps is
+explains the series nearly as well (within a cost of 1.5), and, while one of the steps is
 among the 30 newest values, when the series without its last and without its last two
 values shows it too. That takes two commits longer; alarms are raised from nothing less.
 
@@ -70,7 +70,7 @@ _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likeliho
 _DRIFT_PENALTY = 0.5  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
 _SETTLED = 30  # values after which a step needs no confirmation any more
-_NEARLY_AS_LIKELY = 3.0  # added cost, at which a heavier drift is still allowed for
+_NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
 _SHIFT = 5  # values by which one more figure may move a step
 _ROUNDING = 1e-9  # of a typical figure: what a level of zero may come to
 _BLOCK = 300  # values partitioned at once
