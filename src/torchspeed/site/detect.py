@@ -25,9 +25,11 @@ Steps = tuple[SeriesStep, ...]
 def detect(history: History) -> Findings:
     """Find the levels of every series, the changes between them, and the events."""
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
-    steps = _all_steps(history.series)
+    every = _all_steps(history.series)
     events = _events(history, place)
-    machines = _steps_of_machines(history, steps, place)
+    machines = _steps_of_machines(history, every, place)
+    # What is not confirmed is neither shown as a change nor drawn as a level.
+    steps = tuple(tuple(one for one in found if one.step.confirmed) for found in every)
     changes = [
         Change(
             series=index,
