@@ -249,6 +249,9 @@ def test_print_shows_results_and_no_controls(site: Site, visit: Callable[..., Vi
     assert back == "rgb(255, 255, 255)"
     ink = page.evaluate("getComputedStyle(document.querySelector('.list td')).color")
     assert ink == "rgb(0, 0, 0)"
+    visitor.go(timeline(DARNN, m="gpu-lab"))
+    frame = page.locator(".chart-frame").first
+    assert frame.evaluate("node => getComputedStyle(node).backgroundColor") == back
 
 
 def test_nothing_moves_for_those_who_ask_for_it(site: Site, visit: Callable[..., Visitor]) -> None:
