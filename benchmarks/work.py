@@ -2,7 +2,10 @@
 
 import dataclasses
 
-_MODELS = ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
+_MODELS = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
+_MODELS += ["darnn_flux_literal", "dsanet_flux_literal"]
+_MODELS += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
+_MODELS += ["flux_cnn", "lenet5", "resnet18_mnist"]
 _MODELS += ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
 _MODELS += ["squeezenet1_1"]
 
