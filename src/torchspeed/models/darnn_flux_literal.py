@@ -104,7 +104,7 @@ def along_samples(
     """
     state = hidden[-1:], cell[-1:]
     states = []
-    for sample in x.split(1):
+    for sample in torch.split(x, 1):
         state = torch.lstm_cell(
             sample, state, weights.weight_ih, weights.weight_hh, weights.bias, None
         )

@@ -74,7 +74,7 @@ def along_samples(gru: ReluGRU, x: Tensor, skip: int) -> Tensor:
     """
     state = x.new_zeros(1, gru.weight_hh.shape[1])
     states = []
-    for block in (x[:1], *x[1:].split(skip)):
+    for block in (x[:1], *torch.split(x[1:], skip)):
         state = step(gru, block, state[: len(block)])
         states.append(state)
     return torch.cat(states)
