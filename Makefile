@@ -5,15 +5,20 @@ PYTHON ?= $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2
 MACHINE ?=
 TORCH ?= newest
 CASES ?=
+MODELS ?=
+COMPILED ?=
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
-export MACHINE TORCH CASES
+export MACHINE TORCH CASES MODELS
+# One thread and an allocator that keeps its memory, as in asv.conf.json.
+STEADY := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=4294967296 \
+	MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_TOP_PAD_=268435456
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly publish preview test lint setup setup-test clean help
+.PHONY: bench bench-full nightly publish preview compare-peers test lint setup setup-test clean help
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
 	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
@@ -29,6 +34,9 @@ publish: setup ## write the site from the stored results
 
 preview: setup ## serve the site on this machine
 	@$(VENV)/bin/asv preview
+
+compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
+	@$(STEADY) $(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
 
 test: setup-test lint ## lint, types and all tests
 	@$(VENV)/bin/python -m pytest
@@ -51,5 +59,5 @@ $(VENV)/.watch: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml
-	@sh .ci/venv $(VENV) "$(PYTHON)" watch,test
+	@sh .ci/venv $(VENV) "$(PYTHON)" watch,train,test
 	@touch $@ $(VENV)/.watch

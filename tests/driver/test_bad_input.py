@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import ROOT, git
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import commit, git
-
 from torchspeed.driver.nightly import commits_to_measure
 
 MODEL = "src/torchspeed/models/darnn.py"
@@ -49,6 +48,16 @@ def test_commits_that_cannot_change_a_figure_are_left_out(
     assert _night(folder) == [known]
     suite = commit(folder, {"benchmarks/more.py": ""}, "Measure more")
     assert _night(folder) == [known, suite]
+
+
+def test_the_newest_measured_commit_may_be_one_that_changes_no_figure(
+    make_repository: Callable[..., Path],
+) -> None:
+    folder = make_repository({MODEL: "1"})
+    known = commit(folder, {"README.md": ""}, "Tell more")
+    _measured(folder, [known])
+    new = commit(folder, {MODEL: "2"}, "Faster")
+    assert _night(folder) == [known, new]
 
 
 def test_another_machines_results_do_not_count(make_repository: Callable[..., Path]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.conftest import commit
 
+from tests.conftest import commit
 from torchspeed.driver.configuration import Configuration, Pair
 from torchspeed.driver.preflight import check_clean, check_room
 from torchspeed.errors import TorchspeedError

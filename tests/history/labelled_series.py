@@ -27,19 +27,29 @@ class LabelledSeries:
     steps: tuple[tuple[int, float], ...]
     """(position of the first value after it, ratio after over before), in order."""
     noise: float
+    """Standard deviation around the level (of the logarithm), a second mode included."""
     kind: str
 
 
-def make_series(  # noqa: PLR0913 - a series has that many properties
+def make_series(
     rng: np.random.Generator,
     length: int,
     noise: float,
     kind: str,
     step_count: int,
+    *,
     sizes: tuple[float, ...] = STEP_SIZES,
 ) -> LabelledSeries:
     """Draw one series."""
-    log_values = rng.normal(0.0, noise, length) + _disturbance(rng, length, noise, kind)
+    log_values = rng.normal(0.0, noise, length)
+    spread = noise
+    if kind == "two modes":
+        share = rng.uniform(0.1, 0.4)
+        apart = rng.uniform(2, 5) * noise
+        log_values += np.where(rng.random(length) < share, apart, 0.0)
+        spread = float(np.sqrt(noise**2 + share * (1 - share) * apart**2))
+    else:
+        log_values += _disturbance(rng, length, noise, kind)
     steps = []
     for position in _positions(rng, length, step_count):
         size = float(rng.choice(sizes))
@@ -47,7 +57,7 @@ def make_series(  # noqa: PLR0913 - a series has that many properties
         log_values[position:] += np.log(ratio)
         steps.append((position, ratio))
     level = 10 ** rng.uniform(-4, 0)
-    return LabelledSeries(level * np.exp(log_values), tuple(steps), noise, kind)
+    return LabelledSeries(level * np.exp(log_values), tuple(steps), spread, kind)
 
 
 def _positions(rng: np.random.Generator, length: int, count: int) -> list[int]:
@@ -69,10 +79,6 @@ def _disturbance(rng: np.random.Generator, length: int, noise: float, kind: str)
     if kind == "spiky":
         spikes = rng.random(length) < 0.02
         return np.where(spikes, np.log1p(rng.exponential(0.3, length)), 0.0)
-    if kind == "two modes":
-        share = rng.uniform(0.1, 0.4)
-        apart = rng.uniform(2, 5) * noise
-        return np.where(rng.random(length) < share, apart, 0.0)
     raise ValueError(f"no such kind of series: {kind}")
 
 

@@ -24,11 +24,14 @@ def commits_to_measure(root: Path, branch: str, results: Path, machine: str) -> 
     commit that only changes the site, the docs or the results cannot change a
     figure. On a machine without results only the newest such commit.
     """
+    every = git(root, "rev-list", "--first-parent", branch).split()
     changing = git(root, "rev-list", "--first-parent", branch, "--", *MEASURED_PATHS).split()
+    touching = set(changing)
     known = measured_commits(results, machine)
-    chosen = []
-    for commit in changing:
-        chosen.append(commit)
+    chosen: list[str] = []
+    for commit in every:
         if commit[:8] in known:
-            return chosen[::-1]
+            return [commit, *reversed(chosen)]
+        if commit in touching:
+            chosen.append(commit)
     return changing[:1]

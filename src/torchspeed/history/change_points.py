@@ -27,6 +27,11 @@ Three stages:
     the fewest values on a side is taken out, its neighbours are tested again, until
     none misses.
 
+A step is *confirmed* when it passes the third stage also with the heaviest drift that
+explains the series nearly as well (within a cost of 1.5), and, while one of the steps is
+among the 30 newest values, when the series without its last and without its last two
+values shows it too. That takes two commits longer; alarms are raised from nothing less.
+
 The filter's variances depend on a segment's length alone, so the filters of all
 possible starts and all ratios advance together: O(n^2) time, O(n) memory, 4 ms of CPU
 for 300 figures. Longer series are partitioned in overlapping blocks, in O(n).
@@ -40,7 +45,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -52,16 +57,24 @@ Array = npt.NDArray[np.float64]
 
 MINIMUM_EFFECT = 0.015
 """Smallest relative change that counts: below it, nobody acts."""
-MINIMUM_Z = 4.0
+MINIMUM_Z = 3.7
 """Standard errors by which the levels on the two sides of a step differ at least."""
 FEWEST_VALUES = 3
 """Values that a step needs before and after it: it is confirmed by the third run."""
 
+CONFIRMING_RUNS = 3
+"""Runs in succession that must show a recent step before it is confirmed."""
+
 _DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
-_DRIFT_PENALTY = 1.0  # times log n
+_DRIFT_PENALTY = 0.5  # times log n
 _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a spike
-_BLOCK = 500  # values partitioned at once; the middle half of a block counts
+_SETTLED = 30  # values after which a step needs no confirmation any more
+_NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
+_SHIFT = 5  # values by which one more figure may move a step
+_ROUNDING = 1e-9  # of a typical figure: what a level of zero may come to
+_BLOCK = 300  # values partitioned at once
+_MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,10 @@ class Step:
     """Values between the step before (or the start) and this one."""
     values_after: int
     """Values between this step and the next (or the end)."""
+    confirmed: bool
+    """Whether to raise an alarm about it: it holds even against the heaviest drift that
+    explains the series nearly as well, and if it is recent, three runs in succession
+    have shown it."""
 
     @property
     def ratio(self) -> float:
@@ -123,22 +140,90 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
         raise ValueError("values must be finite: leave out what was not measured")
     if len(figures) < 2 * FEWEST_VALUES:
         return []
+    fit = _fit(figures, minimum_effect)
+    steps = _steps(fit, fit.likeliest)
+    confirmed = _confirmed(figures, fit, minimum_effect) if steps else []
+    return [
+        replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
+        for step in steps
+    ]
+
+
+def _confirmed(figures: Array, fit: _Fit, minimum_effect: float) -> list[Step]:
+    """Steps that hold against the heaviest drift, and did so two and one values ago."""
+    steps = _steps(fit, fit.heaviest)
+    if not steps or steps[-1].position < len(figures) - _SETTLED:
+        return steps
+    for left_out in range(1, CONFIRMING_RUNS):
+        if len(figures) - left_out < 2 * FEWEST_VALUES:
+            return []
+        earlier_fit = _fit(figures[:-left_out], minimum_effect)
+        earlier = _steps(earlier_fit, earlier_fit.heaviest)
+        steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
+    return steps
+
+
+def _is_same(step: Step, other: Step) -> bool:
+    return step.direction == other.direction and abs(step.position - other.position) <= _SHIFT
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A series on the scale of the model, partitioned."""
+
+    y: Array
+    """Logarithms (or figures over ``unit``) less ``centre``, over ``scale``."""
+    centre: float
+    scale: float
+    unit: float | None
+    """``None`` for logarithms."""
+    smallest: float
+    """The minimum effect on the scale of y."""
+    boundaries: list[int]
+    likeliest: int
+    """Index of the drift ratio that explains the series best."""
+    heaviest: int
+    """Index of the largest drift ratio that does so nearly as well."""
+
+    def figure(self, level: float) -> float:
+        """Bring a level back to the unit of the figures."""
+        plain = level * self.scale + self.centre
+        if self.unit is None:
+            return math.exp(plain)
+        return plain * self.unit if abs(plain) > _ROUNDING else 0.0
+
+
+def _fit(figures: Array, minimum_effect: float) -> _Fit:
     if (figures > 0).all():
-        y = np.log(figures)
         unit = None
+        y = np.log(figures)
         smallest = math.log1p(minimum_effect)
     else:
         unit = float(np.median(np.abs(figures))) or float(np.abs(figures).max()) or 1.0
         y = figures / unit
         smallest = minimum_effect
-    y = y - np.median(y)
+    centre = float(np.median(y))
     # Counts that repeat exactly have no noise; an effect needs some scale to be seen on.
-    variance = max(difference_variance(y), 2 * (smallest / 15) ** 2)
-    y /= math.sqrt(variance)
-    boundaries, choice = _partition(y)
-    side = _Side(len(y), choice)
-    steps = _prune(y, boundaries, side, smallest / math.sqrt(variance))
-    return [_step(figures, unit, y, step, math.sqrt(variance)) for step in steps]
+    scale = math.sqrt(max(difference_variance(y), 2 * (smallest / 15) ** 2))
+    y = (y - centre) / scale
+    boundaries, likeliest, heaviest = _partition(y)
+    return _Fit(y, centre, scale, unit, smallest / scale, boundaries, likeliest, heaviest)
+
+
+def _steps(fit: _Fit, choice: int) -> list[Step]:
+    """Test the boundaries of a fit under one of the drift ratios."""
+    return [
+        Step(
+            position=tested.position,
+            before=fit.figure(tested.before),
+            after=fit.figure(tested.after),
+            z=tested.z,
+            values_before=tested.position - tested.start,
+            values_after=tested.end - tested.position,
+            confirmed=False,
+        )
+        for tested in _prune(fit.y, fit.boundaries, _Side(len(fit.y), choice), fit.smallest)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,26 +236,6 @@ class _Tested:
     before: float
     after: float
     z: float
-
-
-def _step(figures: Array, unit: float | None, y: Array, tested: _Tested, scale: float) -> Step:
-    """Bring the levels of a tested boundary back to the unit of the figures."""
-    if unit is None:
-        centre = float(np.median(np.log(figures)))
-        before = math.exp(tested.before * scale + centre)
-        after = math.exp(tested.after * scale + centre)
-    else:
-        centre = float(np.median(figures / unit))
-        before = (tested.before * scale + centre) * unit
-        after = (tested.after * scale + centre) * unit
-    return Step(
-        position=tested.position,
-        before=before,
-        after=after,
-        z=tested.z,
-        values_before=tested.position - tested.start,
-        values_after=tested.end - tested.position,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,27 +277,33 @@ def _filters(length: int) -> _Filters:
     )
 
 
-def _partition(y: Array) -> tuple[list[int], int]:
-    """Best boundaries, and the index of the drift ratio that explains the series best."""
+def _partition(y: Array) -> tuple[list[int], int, int]:
+    """Partition a series.
+
+    Returns:
+        The best boundaries, the index of the drift ratio that explains the series best,
+        and that of the largest one that does so nearly as well.
+    """
     length = len(y)
     penalty = _STEP_PENALTY * math.log(length)
     choices = len(_DRIFT_RATIOS)
     boundaries: list[list[int]] = [[] for _ in range(choices)]
     costs = _DRIFT_PENALTY * math.log(length) * (_DRIFT_RATIOS > 0)
-    quarter = _BLOCK // 4
-    starts = range(0, max(1, length - 2 * quarter), 2 * quarter) if length > _BLOCK else (0,)
-    for start in starts:
+    start = 0
+    while True:
         end = min(length, start + _BLOCK)
         block, cost = _partition_block(y[start:end], penalty)
-        low = start + quarter if start else 0
-        high = end - quarter if end < length else length
+        low = start + _MARGIN if start else 0
+        high = end - _MARGIN if end < length else length
         for choice in range(choices):
             boundaries[choice] += [start + b for b in block[choice] if low <= start + b < high]
         costs = costs + cost
         if end == length:
             break
-    choice = int(np.argmin(costs))
-    return boundaries[choice], choice
+        start = end - 2 * _MARGIN
+    likeliest = int(np.argmin(costs))
+    heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
+    return boundaries[likeliest], likeliest, heaviest
 
 
 def _partition_block(y: Array, penalty: float) -> tuple[list[list[int]], Array]:
@@ -242,7 +313,7 @@ def _partition_block(y: Array, penalty: float) -> tuple[list[list[int]], Array]:
         The boundaries and the least cost, for each ratio.
     """
     length, choices = len(y), len(_DRIFT_RATIOS)
-    filters = _filters(max(_BLOCK, 1))
+    filters = _filters(_BLOCK)
     gain, precision = filters.gain, filters.precision
     log_variance, longest = filters.log_variance, len(filters.gain)
     cap = _SPIKE**2

@@ -213,7 +213,7 @@ class _Loader:
 
     def _read_machine(self, path: Path) -> Machine:
         try:
-            content = read_json(path)
+            content, _ = read_json(path)
             if not isinstance(content, dict) or not isinstance(content.get("machine"), str):
                 raise DamagedError("it names no machine")
         except DamagedError as error:

@@ -31,7 +31,10 @@ class SeriesStep:
 
 
 def steps_of(series: Series, minimum_effect: float = MINIMUM_EFFECT) -> tuple[SeriesStep, ...]:
-    """Find the steps of a series over the commits that have a figure."""
+    """Find the steps of a series over the commits that have a figure.
+
+    A step says itself whether it is confirmed: only then is it to be coloured or announced.
+    """
     values = series.values
     commits = list(values)
     return tuple(
@@ -54,7 +57,7 @@ class Standing:
     values: int
     """Of how many figures."""
     last_step: SeriesStep | None
-    """``None`` if it has never changed as far as one can tell."""
+    """The newest confirmed one; ``None`` if it has not changed as far as one can tell."""
 
     @property
     def ratio(self) -> float | None:
@@ -70,7 +73,7 @@ class Standing:
 
 
 def since_last_step(series: Series, steps: tuple[SeriesStep, ...]) -> Standing | None:
-    """Tell where a series stands since the last of its steps.
+    """Tell where a series stands since the last of its confirmed steps.
 
     Args:
         series: A series.
@@ -82,7 +85,8 @@ def since_last_step(series: Series, steps: tuple[SeriesStep, ...]) -> Standing |
     values = list(series.values.values())
     if not values:
         return None
-    last_step = steps[-1] if steps else None
+    confirmed = [step for step in steps if step.step.confirmed]
+    last_step = confirmed[-1] if confirmed else None
     since = values[last_step.step.position :] if last_step else values
     newest = since[-LEVEL_VALUES:]
     return Standing(median(newest), len(newest), last_step)

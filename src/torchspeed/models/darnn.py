@@ -110,31 +110,31 @@ class DARNN(nn.Module):
     def _encode(self, series: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return the encoder's states, (m, window, batch), and alpha at every step."""
         batch = series.shape[2]
-        lstm = self.encoder_lstm
-        m = lstm.weight_hh.shape[1]
+        weight_ih, weight_hh, gate_bias = self.encoder_lstm.doubled()
+        m = weight_hh.shape[1]
         # tanh(z) in equations 8 and 12 is 2 sigmoid(2z) - 1, of which a softmax does not
         # see the constant: on a CPU sigmoid takes a sixth of the time of tanh.
         # One product a step serves both the attention and the gates: W_e [h; s] on
         # top of W_hh h. The zeros stand where the gates do not read the cell state.
         from_state = torch.cat(
-            (2 * self.W_e.weight, nn.functional.pad(lstm.weight_hh, (0, m)))
+            (2 * self.W_e.weight, nn.functional.pad(weight_hh, (0, m)))
         )  # (window + 4m, 2m)
-        bias = torch.cat((2 * self.W_e.bias, lstm.bias)).unsqueeze(1).expand(-1, batch)
+        bias = torch.cat((2 * self.W_e.bias.unsqueeze(1), gate_bias)).expand(-1, batch)
         score_bias = self.v_e.bias.unsqueeze(1).expand(-1, self.features * batch)
         # U_e x^k does not depend on the step: (window, features, batch).
         driving = (2 * self.U_e.weight @ series.flatten(1)).view_as(series)
-        v_e = 2 * self.v_e.weight
+        v_e = self.v_e.weight
+        sizes = [self.window, 4 * m]
 
         cell = series.new_zeros(m, batch)
         state = series.new_zeros(2 * m, batch)  # [h; s]
         hidden, alphas = [], []
         for x_t in series.unbind():
-            from_both = torch.addmm(bias, from_state, state)
-            query, gates = torch.split(from_both, [self.window, 4 * m])
+            query, gates = torch.addmm(bias, from_state, state).split_with_sizes(sizes)
             energy = torch.sigmoid(driving + query.unsqueeze(1))
-            score = torch.addmm(score_bias, v_e, energy.flatten(1))  # eq. 8
+            score = torch.addmm(score_bias, v_e, energy.flatten(1), alpha=2)  # eq. 8
             alpha = score.view(self.features, batch).softmax(0)  # eq. 9
-            gates = torch.addmm(gates, lstm.weight_ih, alpha * x_t)  # eq. 10
+            gates = torch.addmm(gates, weight_ih, alpha * x_t)  # eq. 10
             h_t, cell = lstm_state(gates, cell)  # eq. 11
             state = torch.cat((h_t, cell))
             hidden.append(h_t)
@@ -144,29 +144,29 @@ class DARNN(nn.Module):
     def _decode(self, hidden: Tensor, y: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Return the last state (p, batch), the last context (m, batch), all betas."""
         m, steps, batch = hidden.shape
-        lstm = self.decoder_lstm
-        p = lstm.weight_hh.shape[1]
+        weight_ih, weight_hh, gate_bias = self.decoder_lstm.doubled()
+        p = weight_hh.shape[1]
         from_state = torch.cat(
-            (2 * self.W_d.weight, nn.functional.pad(lstm.weight_hh, (0, p)))
+            (2 * self.W_d.weight, nn.functional.pad(weight_hh, (0, p)))
         )  # (m + 4p, 2p)
         # y~ (eq. 15) is a single number that only the gates read: W_ih w~ is folded
         # into one map, and its share of y and of the biases computed for all steps.
-        from_y, from_context = torch.split(lstm.weight_ih @ self.w_tilde.weight, [1, m], 1)
-        gate_bias = torch.addmv(lstm.bias, lstm.weight_ih, self.w_tilde.bias).unsqueeze(1)
+        from_y, from_context = (weight_ih @ self.w_tilde.weight).split_with_sizes([1, m], 1)
+        gate_bias = torch.addmm(gate_bias, weight_ih, self.w_tilde.bias.unsqueeze(1))
         known = torch.addcmul(gate_bias, from_y, y.unsqueeze(1))  # (window, 4p, batch)
         known = torch.cat(((2 * self.W_d.bias).unsqueeze(1).expand(steps, m, batch), known), 1)
         score_bias = self.v_d.bias.unsqueeze(1).expand(-1, steps * batch)
         encoded = (2 * self.U_d.weight @ hidden.flatten(1)).view_as(hidden)  # U_d h_i
-        v_d = 2 * self.v_d.weight
+        v_d = self.v_d.weight
+        sizes = [m, 4 * p]
 
         cell = hidden.new_zeros(p, batch)
         state = hidden.new_zeros(2 * p, batch)  # [d; s']
         betas = []
         for known_t in known.unbind():
-            from_both = torch.addmm(known_t, from_state, state)
-            query, gates = torch.split(from_both, [m, 4 * p])
+            query, gates = torch.addmm(known_t, from_state, state).split_with_sizes(sizes)
             energy = torch.sigmoid(encoded + query.unsqueeze(1))
-            score = torch.addmm(score_bias, v_d, energy.flatten(1))  # eq. 12
+            score = torch.addmm(score_bias, v_d, energy.flatten(1), alpha=2)  # eq. 12
             beta = score.view(steps, batch).softmax(0)  # eq. 13
             context = (hidden * beta).sum(1)  # eq. 14
             gates = torch.addmm(gates, from_context, context)  # eq. 15

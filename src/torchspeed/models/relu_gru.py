@@ -34,11 +34,12 @@ class ReluGRU(nn.Module):
         hidden = self.weight_hh.shape[1]
         # Of all steps in one product.
         from_input = torch.addmm(self.bias.unsqueeze(1), self.weight_ih, x.reshape(features, -1))
-        from_input = from_input.view(-1, steps, batch)
-        gates_x, candidate_x = torch.split(from_input, [2 * hidden, hidden])
+        sizes = [2 * hidden, hidden]
+        gates_x, candidate_x = from_input.view(-1, steps, batch).split_with_sizes(sizes)
+        weight_hh = self.weight_hh
         state = x.new_zeros(hidden, batch)
         for gate_x, cand_x in zip(gates_x.unbind(1), candidate_x.unbind(1), strict=True):
-            gate_h, cand_h = torch.split(self.weight_hh @ state, [2 * hidden, hidden])
+            gate_h, cand_h = torch.mm(weight_hh, state).split_with_sizes(sizes)
             reset, update = (gate_x + gate_h).sigmoid().chunk(2)
             candidate = torch.addcmul(cand_x, reset, cand_h).relu()
             state = torch.lerp(state, candidate, update)

@@ -8,6 +8,7 @@ from pathlib import Path
 from torchspeed.site.badge import write_badge
 from torchspeed.site.data_files import Row, index_data, write_data_files
 from torchspeed.site.feed import write_feed
+from torchspeed.site.figures import write_figures
 from torchspeed.site.pages import render_page
 from torchspeed.site.standing import Standings
 
@@ -21,6 +22,7 @@ def build_site(
     generated: int,
     project: dict[str, str],
     published: tuple[Row, ...] = (),
+    previous: Path | None = None,
 ) -> None:
     """Write everything that is ours into `folder`.
 
@@ -29,15 +31,19 @@ def build_site(
         standings: What to show.
         generated: When, seconds since the epoch: the one thing in the files
             that differs between two builds of the same history.
-        project: `name`, `url` and `commit_url` (the front of a commit's address).
+        project: `name`, `url`, `commit_url` (the front of a commit's address) and
+            `site` (where the site is served, with a slash at its end); each address
+            may be empty.
         published: Figures from the literature, as ``docs/site-data.md`` lists them.
+        previous: A site published before, whose unchanged figures are used again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
     parts = sorted((STATIC / "script").glob("*.js"))
     (folder / "torchspeed.js").write_bytes(b"\n".join(part.read_bytes() for part in parts))
-    figures: tuple[Row, ...] = ()
+    drawn = write_figures(folder, standings, published, previous)
+    figures = [{"file": one.file, "title": one.title, "text": one.text} for one in drawn]
     index = index_data(
         standings,
         generated=generated,
@@ -48,5 +54,5 @@ def build_site(
     write_data_files(folder, standings, index)
     page = render_page(standings, generated=generated, project=project, figures=figures)
     (folder / "index.html").write_bytes(page)
-    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"]))
+    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"], project["site"]))
     (folder / "badge.svg").write_bytes(write_badge(standings))

@@ -45,8 +45,8 @@ def write_data_files(folder: Path, standings: Standings, index: Row) -> None:
         (folder / "data" / f"{name}.js").write_bytes(script(name, data))
     for number, block in enumerate(_blocks(columns, len(standings.history.commits))):
         name = f"r/{number}"
-        data = {"first": number * BLOCK, "series": block}
-        (folder / "data" / f"{name}.js").write_bytes(script(name, data))
+        revisions: Row = {"first": number * BLOCK, "series": block}
+        (folder / "data" / f"{name}.js").write_bytes(script(name, revisions))
 
 
 def index_data(

@@ -19,8 +19,15 @@ _ATOM = "http://www.w3.org/2005/Atom"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_feed(standings: Standings, project: str) -> bytes:
-    """Render the feed; it depends on the changes alone, not on when it is written."""
+def write_feed(standings: Standings, project: str, site: str = "") -> bytes:
+    """Render the feed; it depends on the changes alone, not on when it is written.
+
+    Args:
+        standings: Whose changes to tell.
+        project: Its name.
+        site: Address that the site is served under, with a slash at its end; without
+            it links are relative to the feed's own address.
+    """
     ET.register_namespace("", _ATOM)
     feed = ET.Element(f"{{{_ATOM}}}feed")
     commits = standings.history.commits
@@ -32,7 +39,7 @@ def write_feed(standings: Standings, project: str) -> bytes:
     _text(feed, "updated", _instant(newest))
     author = ET.SubElement(feed, f"{{{_ATOM}}}author")
     _text(author, "name", project)
-    _link(feed, "index.html")
+    _link(feed, f"{site}index.html")
     for change in shown:
         entry = ET.SubElement(feed, f"{{{_ATOM}}}entry")
         row = standings.rows[change.series]
@@ -40,7 +47,7 @@ def write_feed(standings: Standings, project: str) -> bytes:
         _text(entry, "id", f"{urn}:change:{change_id(standings, change)}")
         _text(entry, "title", _title(standings, change))
         _text(entry, "updated", _instant(commit.date))
-        _link(entry, f"index.html#/changes?rev={commit.hash[:12]}&base={previous.hash[:12]}")
+        _link(entry, f"{site}index.html#/changes?rev={commit.hash[:12]}&base={previous.hash[:12]}")
         unit = row.metric.unit
         before, after = (quantities.quantity(v, unit) for v in (change.before, change.after))
         _text(
@@ -52,7 +59,8 @@ def write_feed(standings: Standings, project: str) -> bytes:
             f"{previous.hash[:8]}. Cause: {change.cause}.",
         )
     ET.indent(feed)
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(feed, "utf-8") + b"\n"
+    text: str = ET.tostring(feed, "unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
 def _title(standings: Standings, change: Change) -> str:

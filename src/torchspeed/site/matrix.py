@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torchspeed.history.records import Benchmark, Environment, Machine
+from torchspeed.history.statistics import median
 from torchspeed.site.standing import Metric, Standing, Standings
 
 _COLUMN_LABELS = ("device", "pass", "mode")
@@ -61,38 +62,45 @@ class Place:
 
 
 def places(standings: Standings) -> tuple[Place, ...]:
-    """Every place that measured anything, the newest commit and torch first."""
-    machines = {machine.name: machine for machine in standings.machines}
-    environments = {one.name: one for one in standings.environments}
-    found = []
-    for (machine, environment), commits in standings.measured.items():
-        if not commits:
-            continue
-        rows = [
-            row
-            for row in standings.rows
-            if row.series.machine == machine and row.series.environment == environment
-        ]
-        counts: dict[str, int] = {}
-        for row in rows:
-            counts[row.status] = counts.get(row.status, 0) + 1
-        noise = sorted(
-            row.noise for row in rows if row.noise is not None and row.metric.unit == "seconds"
-        )
-        found.append(
-            Place(
-                machines[machine],
-                environments[environment],
-                tuple(_matrix(metric, rows) for metric in standings.metrics if _any(metric, rows)),
-                commits[-1],
-                len(commits),
-                dict(sorted(counts.items())),
-                noise[len(noise) // 2] if noise else None,
-            )
-        )
-    found.sort(key=lambda place: (place.machine.name, place.environment.name))
-    found.sort(key=lambda place: (place.newest, _release(place.environment.torch)), reverse=True)
+    """Every place that measured anything, the one to show first at the front.
+
+    That is the machine with the most series that have a figure, and of its environments
+    the one with the newest figure, then with the newest torch.
+    """
+    found = [
+        _place(standings, machine, environment, commits)
+        for (machine, environment), commits in sorted(standings.measured.items())
+        if commits
+    ]
+    figures: dict[str, int] = {}
+    for row in standings.rows:
+        figures[row.series.machine] = figures.get(row.series.machine, 0) + bool(row.points)
+    found.sort(key=lambda place: (place.newest, release(place.environment.torch)), reverse=True)
+    found.sort(key=lambda place: (-figures[place.machine.name], place.machine.name))
     return tuple(found)
+
+
+def _place(
+    standings: Standings, machine: str, environment: str, commits: tuple[int, ...]
+) -> Place:
+    rows = [
+        row
+        for row in standings.rows
+        if row.series.machine == machine and row.series.environment == environment
+    ]
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row.status] = counts.get(row.status, 0) + 1
+    noise = [row.noise for row in rows if row.noise is not None and row.metric.unit == "seconds"]
+    return Place(
+        standings.history.machines[machine],
+        standings.history.environments[environment],
+        tuple(_matrix(metric, rows) for metric in standings.metrics if _any(metric, rows)),
+        commits[-1],
+        len(commits),
+        dict(sorted(counts.items())),
+        median(noise) if noise else None,
+    )
 
 
 def _any(metric: Metric, rows: list[Standing]) -> bool:
@@ -148,5 +156,6 @@ def _details(row: Standing) -> str:
     )
 
 
-def _release(version: str) -> tuple[int, ...]:
+def release(version: str) -> tuple[int, ...]:
+    """A release as numbers, so that 2.9 comes before 2.10."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from torchspeed.site import names, quantities
 from torchspeed.site.data_files import RULES
+from torchspeed.site.latest import Batch, batches, largest, recent_changes, speeds
 from torchspeed.site.matrix import mark, places
 from torchspeed.site.sparkline import sparkline
 from torchspeed.site.standing import Change, Standing, Standings
@@ -26,9 +27,8 @@ POLICY = (
 
 LATEST = 50
 """Changes listed without JavaScript."""
-
-RECENT = 10
-"""Measured commits that the overview counts changes over."""
+LATEST_BATCHES = 8
+"""Lines of the overview's list of changes."""
 
 
 def render_page(
@@ -80,6 +80,16 @@ def render_page(
         new, old = commits[change.commit].hash, commits[change.previous].hash
         return f"#/changes?rev={new[:12]}&base={old[:12]}"
 
+    def batch_address(batch: Batch) -> str:
+        new, old = commits[batch.commit].hash, commits[batch.previous].hash
+        machine = quote(batch.machine.encode("utf-8", "replace"), safe="")
+        return f"#/changes?rev={new[:12]}&base={old[:12]}&m={machine}&sig=1"
+
+    def extremes(changes: Sequence[Change]) -> str:
+        ratios = sorted(one.ratio for one in changes if one.ratio is not None)
+        ends = [quantities.change(ratio) for ratio in (ratios[:1] + ratios[-1:])]
+        return " … ".join(dict.fromkeys(ends))
+
     newest = max((one[-1] for one in standings.measured.values() if one), default=None)
 
     def is_news(change: Change) -> bool:
@@ -104,10 +114,13 @@ def render_page(
         commit_link=commit_link,
         name_of=name_of,
         changes_address=changes_address,
+        batch_address=batch_address,
+        extremes=extremes,
         environment_id=names.environment_id,
         environment_label=names.environment_label,
         changes=standings.changes[:LATEST],
-        recent=_recent(standings),
+        batches=batches(standings, standings.changes)[:LATEST_BATCHES],
+        lately=_lately(standings),
         attention=[
             row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
         ],
@@ -149,17 +162,22 @@ def _instant(seconds: int) -> str:
 
 def _faster(ratio: float) -> str:
     """A ratio of times, new / old, in words that need no key: ``1.03× faster``."""
+    if abs(ratio - 1) < 0.005:
+        return "unchanged"
     word = "faster" if ratio <= 1 else "slower"
     return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
 
 
-def _recent(standings: Standings) -> dict[str, int]:
-    """Changes of the newest measured commits, counted by what they mean."""
-    measured = sorted({index for one in standings.measured.values() for index in one})
-    newest = set(measured[-RECENT:])
-    verdicts = [one.verdict for one in standings.changes if one.commit in newest]
+def _lately(standings: Standings) -> dict[str, Any]:
+    """What the overview says in words of the newest measured commits."""
+    span, changes = recent_changes(standings)
+    times = speeds(standings.rows, changes)
+    slower = tuple(change for change in times if change.verdict == "worse")
     return {
-        "span": len(newest),
-        "better": verdicts.count("better"),
-        "worse": verdicts.count("worse"),
+        "span": span,
+        "worse": sum(change.verdict == "worse" for change in changes),
+        "better": sum(change.verdict == "better" for change in changes),
+        "slower": slower,
+        "faster": tuple(change for change in times if change.verdict == "better"),
+        "worst": largest(slower) if slower else None,
     }

@@ -35,7 +35,7 @@ from asv.commands.publish import Publish
 from asv.console import log
 from asv.graph import GraphSet
 from asv.repo import get_repo
-from asv.util import UserError, is_na
+from asv.util import ProcessError, UserError, is_na
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.git import read_commits
@@ -46,6 +46,7 @@ from torchspeed.site import healthy
 from torchspeed.site.beside import beside
 from torchspeed.site.build import build_site
 from torchspeed.site.detect import detect
+from torchspeed.site.published import published_figures
 from torchspeed.site.standing import Findings, in_order, standings
 from torchspeed.site.swap import MANIFEST, swapped_in
 
@@ -85,8 +86,7 @@ def _publish(
         repo.pull()
     commits = read_commits(Path(repo._path), repo.get_branch_name(conf.branches[0]))
     if range_spec is not None:
-        wanted = range_spec if isinstance(range_spec, list) else None
-        hashes = set(wanted or repo.get_hashes_from_range(range_spec))
+        hashes = set(_hashes_of(repo, range_spec))
         commits = tuple(commit for commit in commits if commit.hash in hashes)
     inputs = _inputs(conf, commits, results)
     if _is_up_to_date(site, inputs):
@@ -105,6 +105,8 @@ def _publish(
                 standings(history, findings),
                 generated=generated,
                 project=_project(conf),
+                published=published_figures(),
+                previous=site,
             )
 
         with beside(ours), _known_steps(history, findings):
@@ -126,6 +128,18 @@ def _publish(
             "(`git checkout` brings a tracked result file back), then publish again"
         )
     return 0 if complete else 1
+
+
+def _hashes_of(repo: Any, range_spec: str | list[str]) -> list[str]:
+    if isinstance(range_spec, list):
+        return range_spec
+    try:
+        hashes: list[str] = repo.get_hashes_from_range(range_spec)
+    except ProcessError as error:
+        raise TorchspeedError(
+            f"git knows no range {range_spec!r}: give one such as v0.1..main"
+        ) from error
+    return hashes
 
 
 def _publish_asv(
@@ -215,15 +229,20 @@ def _steps_in_asvs_form(
 
 
 def _project(conf: Any) -> dict[str, str]:
-    """What the pages say of the project; asv's ``#`` means that there is no address."""
+    """What the pages say of the project; asv's ``#`` means that there is no address.
+
+    ``site_url`` is a key of ours in asv.conf.json: where the site will be served.
+    """
 
     def address(text: str) -> str:
         return text if text.startswith(("https://", "http://")) else ""
 
+    site = address(str(getattr(conf, "site_url", "")))
     return {
         "name": str(conf.project),
         "url": address(str(conf.project_url)),
         "commit_url": address(str(conf.show_commit_url)),
+        "site": f"{site.rstrip('/')}/" if site else "",
     }
 
 

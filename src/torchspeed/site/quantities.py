@@ -39,7 +39,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def change(ratio: float | None) -> str:
-    """A ratio new / old as a signed change: ``+2.8 %``, or ``2.10×`` beyond doubling.
+    """A ratio new / old as a signed change: ``+2.8%``, or ``2.10×`` beyond doubling.
 
     Without a ratio (from or to nothing, or a change of sign) it is only ``changed``.
     """
@@ -51,12 +51,12 @@ def change(ratio: float | None) -> str:
     text = f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
     if text in {"+0.0", "\N{MINUS SIGN}0.0"}:
         text = "±0.0"
-    return f"{text} %"
+    return f"{text}%"
 
 
 def spread(value: float, interval: tuple[float, float] | None) -> str:
-    """Half the width of an interval relative to its figure: ``±1.2 %``; empty without one."""
+    """Half the width of an interval relative to its figure: ``±1.2%``; empty without one."""
     if interval is None or value == 0 or not all(map(math.isfinite, interval)):
         return ""
     half = (interval[1] - interval[0]) / 2 / abs(value) * 100
-    return f"±{digits(half, 2)} %"
+    return f"±{digits(half, 2)}%"

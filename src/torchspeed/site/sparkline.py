@@ -9,6 +9,9 @@ from markupsafe import Markup
 WIDTH, HEIGHT, MARGIN = 120, 24, 2
 _LEAST_SPAN = 0.06
 """The height stands for at least so much relative change, so that noise looks small."""
+_ONE_SPIKE_IN = 30
+"""Of so many figures the highest and the lowest may be clipped: one spike in a line of sixty
+must not flatten the rest, a step of three figures must show."""
 
 
 def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
@@ -24,7 +27,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return Markup("")
-    low, high = min(known), max(known)
+    low, high = _bounds(known)
     middle = (low + high) / 2
     span = max(high - low, abs(middle) * _LEAST_SPAN) or 1.0
     step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
@@ -35,7 +38,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
             pen_down = False
             continue
         x = MARGIN + index * step
-        y = HEIGHT / 2 - (value - middle) / span * (HEIGHT - 2 * MARGIN)
+        y = HEIGHT / 2 - (min(max(value, low), high) - middle) / span * (HEIGHT - 2 * MARGIN)
         path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
         if not pen_down:
             path.append("h0")  # a lone figure between gaps is a dot
@@ -44,3 +47,10 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
         '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
         'aria-hidden="true"><path class="line" d="{}"/></svg>'
     ).format(verdict, WIDTH, HEIGHT, "".join(path))
+
+
+def _bounds(known: Sequence[float]) -> tuple[float, float]:
+    """What the height shows: everything but lone spikes, which end at the edge."""
+    ordered = sorted(known)
+    spikes = len(ordered) // _ONE_SPIKE_IN
+    return ordered[spikes], ordered[-1 - spikes]

@@ -203,12 +203,12 @@ def standings(history: History, findings: Findings) -> Standings:
             index,
             series,
             history,
-            metric_of[series.case.benchmark],
-            place,
-            measured[series.machine, series.environment],
-            last_change.get(index),
-            findings.levels[index],
-            findings.noise[index],
+            metric=metric_of[series.case.benchmark],
+            place=place,
+            measured=measured[series.machine, series.environment],
+            change=last_change.get(index),
+            levels=findings.levels[index],
+            noise=findings.noise[index],
         )
         for index, series in enumerate(history.series)
     )
@@ -261,7 +261,8 @@ def geometric_means(
         )
         groups.setdefault(key, []).append(row)
     means = []
-    for (_, machine, environment, device, direction), members in sorted(groups.items()):
+    for key, members in sorted(groups.items(), key=lambda group: _as_they_run(group[0])):
+        _, machine, environment, device, direction = key
         commits = measured[machine, environment]
         if len(commits) < 2:
             continue
@@ -293,6 +294,11 @@ def geometric_means(
     return tuple(means)
 
 
+def _as_they_run(key: tuple[str, ...]) -> tuple[object, ...]:
+    *before, direction = key
+    return (*before, direction != "forward", direction)
+
+
 def _measured(
     series: Iterable[Series], place: dict[str, int]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
@@ -309,6 +315,7 @@ def _standing(
     index: int,
     series: Series,
     history: History,
+    *,
     metric: Metric,
     place: dict[str, int],
     measured: tuple[int, ...],

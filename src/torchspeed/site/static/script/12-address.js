@@ -20,7 +20,7 @@
   /** {view, params} of "#/view?a=1&a=2"; every value is a list of strings. */
   ts.parseAddress = function (hash) {
     const [path, query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-    const params = {};
+    const params = Object.create(null); // a parameter may be called "constructor"
     for (const pair of query.split("&")) {
       if (!pair) continue;
       const cut = pair.indexOf("=");

@@ -14,7 +14,7 @@
   const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
 
   ts.buildModel = function (index) {
-    const commits = index.commits.map(([hash, date, text, tags], at) => ({ hash, date, subject: text, tags: tags ?? [], at }));
+    const commits = index.commits.map(([hash, date, text, tags, position], at) => ({ hash, date, subject: text, tags, position, at }));
     const newest = commits.length - 1;
     const cases = new Map();
     const named = ["model", "device", "pass"]; // these have a place of their own
@@ -43,9 +43,9 @@
           model,
           details: details.join(", "),
           row: [model, ...details].join(", "),
-          rowId: JSON.stringify([benchmark.group ?? "", model, ...details]),
+          rowId: JSON.stringify([benchmark.group, model, ...details]),
           column,
-          group: benchmark.group ?? benchmark.name.split(".")[0].replaceAll("_", " "),
+          group: benchmark.group,
           device: labels.device ?? "",
           pass: labels.pass ?? "",
           mode: labels.mode ?? "",
@@ -89,14 +89,14 @@
       releases,
       stepsOf,
       /** A step is news for so many commits; older ones are told without colour. */
-      news: index.rules?.news ?? 30,
-      rules: index.rules ?? { min_effect: 0.015, noise_factor: 3 },
+      news: index.rules.news,
+      rules: index.rules,
       devices: unique(allCases.map((one) => one.device)),
       passes: unique(allCases.map((one) => one.pass)),
       modes: unique(allCases.map((one) => one.mode)),
       defaultMachine: index.machines[firstMachine]?.name ?? "",
       defaultEnvironment: firstEnvironment?.id ?? "",
-      baseline: index.baseline ?? index.geomeans[0]?.base ?? 0,
+      baseline: index.baseline ?? 0,
 
       machineAt: (name) => index.machines.findIndex((machine) => machine.name === name),
       environmentAt: (id) => index.environments.findIndex((environment) => environment.id === id),
@@ -116,11 +116,10 @@
         return commit ? `${ts.short(commit.hash)} · ${ts.day(commit.date)} · ${commit.subject}` : "";
       },
 
-      /** Places of commits at which anything of a machine and environment was measured, via the blocks. */
-      environmentLabel: (environment) => (environment.torch ? `torch ${environment.torch}` : environment.label),
     };
     // Two environments may pin the same torch: only then is more than the release said.
     const twice = new Set(releases.map((one) => one.torch).filter((torch, i, all) => all.indexOf(torch) !== i));
+    /** The name of an environment in a word or two. */
     model.environmentLabel = (environment) =>
       environment.torch && !twice.has(environment.torch) ? `torch ${environment.torch}` : environment.label;
     return model;
@@ -172,22 +171,20 @@
   const apart = (a, b) => !a.interval || !b.interval || a.interval[0] > b.interval[1] || b.interval[0] > a.interval[1];
 
   /**
-   * Compares a figure with a base figure of a like series.
-   * Significant is a change beyond the smallest effect of interest that also either goes
-   * beyond the noise of the series, with intervals apart, or spans a step found in the series.
+   * Compares a figure with a base figure of a like series, by the rule of docs/site-data.md.
+   * Significant is a change of at least the smallest effect of interest whose intervals are
+   * apart, where both are known, and that goes beyond the noise, where that is known.
+   * `noises` are the relative scatter of the two figures; null where unknown.
    */
-  ts.judge = function (base, now, noise, higherIsBetter, spansStep = false) {
+  ts.judge = function (base, now, noises, higherIsBetter) {
     const ratio = now.value / base.value;
-    const rules = ts.model.rules;
+    const { min_effect: least, noise_factor: factor } = ts.model.rules;
     const size = Math.abs(Math.log(ratio));
-    const inNoise = noise > 0 ? size / noise : NaN;
-    const beyond = size > rules.noise_factor * (noise || 0) && apart(base, now);
-    const significant = Number.isFinite(size) && size > rules.min_effect && (spansStep || beyond);
+    const known = noises.every((noise) => noise !== null && noise !== undefined);
+    const noise = known ? Math.hypot(...noises) : NaN;
+    const judged = known || (base.interval && now.interval);
+    const significant = judged && Number.isFinite(size) && size >= Math.log1p(least) && apart(base, now) && !(size <= factor * noise);
     const good = ratio > 1 === higherIsBetter;
-    return { ratio, inNoise, verdict: significant ? (good ? "better" : "worse") : "same" };
+    return { ratio, inNoise: noise > 0 ? size / noise : NaN, verdict: significant ? (good ? "better" : "worse") : "same" };
   };
-
-  /** Whether a step of the series lies after the first place and not after the second. */
-  ts.stepBetween = (s, first, second) =>
-    (ts.model.stepsOf.get(s) ?? []).some((step) => step.c > Math.min(first, second) && step.c <= Math.max(first, second));
 })(window.torchspeed);

@@ -55,15 +55,12 @@
   ts.sparkPath = function (values) {
     const known = values.filter((value) => value !== null).sort((a, b) => a - b);
     if (!known.length) return "";
-    const half = known.length >> 1;
-    const median = known[half];
-    const deviations = known.map((value) => Math.abs(value - median)).sort((a, b) => a - b);
-    // Noise of a percent must not look like a mountain range, nor may one spike flatten the rest.
-    const limit = Math.max(median * 0.03, deviations[half] * 5) || 1;
-    const low = Math.max(known[0], median - limit);
-    const high = Math.min(known[known.length - 1], median + limit);
+    // One spike in thirty may leave the frame, or it would flatten all the rest; and noise of
+    // a percent must not look like a mountain range.
+    const spikes = Math.floor(known.length / 30);
+    const [low, high] = [known[spikes], known[known.length - 1 - spikes]];
     const middle = (low + high) / 2;
-    const reach = Math.max((high - low) / 2, median * 0.03) || 1;
+    const reach = Math.max((high - low) / 2, Math.abs(middle) * 0.03) || 1;
     const stride = values.length > 1 ? 116 / (values.length - 1) : 0;
     let path = "";
     let pen = "M";

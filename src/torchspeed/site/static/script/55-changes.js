@@ -71,19 +71,15 @@
       const now = pair.now ? read(pair.now.at, rev) : null;
       const then = pair.base && base >= 0 ? read(pair.base.at, base) : null;
       const row = { key, one, what: one.case, metric: one.metric, now, then, ratio: NaN, inNoise: NaN, verdict: "same", trend: NaN, trendVerdict: "same" };
-      const noise = Math.max(pair.now?.noise ?? 0, pair.base?.noise ?? 0);
       const more = one.metric.higher_is_better;
-      if (now && then) {
-        const spans = !across && ts.stepBetween(one.at, base, rev);
-        Object.assign(row, ts.judge(then, now, noise, more, spans));
-      }
+      if (now && then) Object.assign(row, ts.judge(then, now, [pair.base.noise, pair.now.noise], more));
       row.cost = more ? 1 / row.ratio : row.ratio;
       row.history = pair.now ? history.map((at) => read(pair.now.at, at)?.value ?? null) : [];
       const before = row.history.slice(0, -1).filter((value) => value !== null).sort((a, b) => a - b);
       if (now && before.length >= Math.min(3, window)) {
         const middle = before.length >> 1;
         const level = before.length % 2 ? before[middle] : (before[middle - 1] + before[middle]) / 2;
-        const trend = ts.judge({ value: level, interval: null }, now, noise, more);
+        const trend = ts.judge({ value: level, interval: null }, now, [pair.now.noise, 0], more);
         row.trend = trend.ratio;
         row.trendVerdict = trend.verdict;
       }
@@ -153,7 +149,7 @@
     const signs = { worse: "✗ ", better: "✓ " };
     return ts.table(
       "Summary of the changes, as cost: less is better, rates are turned over",
-      ["", { text: "series", number: true }, { text: "range of cost", number: true }, { text: "geometric mean", number: true }],
+      ["verdict", { text: "series", number: true }, { text: "range of cost", number: true }, { text: "geometric mean", number: true }],
       [
         ...sum.lines.map((line) => [
           el("span", { class: line.count && signs[line.verdict] ? `${line.verdict}-text` : null }, (signs[line.verdict] ?? "") + line.name),
@@ -161,7 +157,7 @@
           RANGE(line),
           line.count ? ts.change(line.mean) : "–",
         ]),
-        ["measured on one side only", ts.count(sum.missing), "", ""],
+        ["measured on one side only", ts.count(sum.missing), "–", "–"],
       ],
       { className: "list compact" },
     );
@@ -190,9 +186,10 @@
       `| benchmark | device | pass | metric | ${ts.markdown(names.base)} | ${ts.markdown(names.now)} | change | |`,
       "|---|---|---|---|---:|---:|---:|---|",
       ...rows.map((row) => {
-        const values = [row.what.row, row.what.device, row.what.pass, row.metric.label].map(ts.markdown);
+        const { unit, label } = row.metric;
         const sign = { better: "✓ better", worse: "✗ worse", same: "" }[row.verdict];
-        return `| ${[...values, ts.value(row.then?.value, row.metric.unit), ts.value(row.now?.value, row.metric.unit), ts.change(row.ratio), sign].join(" | ")} |`;
+        const cells = [row.what.row, row.what.device, row.what.pass, label, ts.value(row.then?.value, unit), ts.value(row.now?.value, unit), ts.change(row.ratio), sign];
+        return `| ${cells.map(ts.markdown).join(" | ")} |`;
       }),
     ];
     return lines.join("\n") + "\n";
@@ -250,7 +247,7 @@
         compared.length ? ` · geometric mean ${ts.change(mean)} of ${ts.plural(compared.length, "series").replace(/seriess$/, "series")}` : "")),
       ts.scrollBox(
         title,
-        el("table", { class: "list" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, el("tr", {}, heads, el("th", { "aria-hidden": "true" }))), el("tbody", {}, body)),
+        el("table", { class: "list" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, el("tr", {}, heads, el("td", { "aria-hidden": "true" }))), el("tbody", {}, body)),
       ),
     );
   }
@@ -276,7 +273,9 @@
     const last = Math.max(result.base, result.rev);
     const events = model.index.events.filter((event) => event.m === result.m && event.c > first && event.c <= last);
     const count = last - first;
-    const list = el("details", { class: "fold" }, el("summary", {}, count === 1 ? "The commit between" : `The ${ts.count(count)} commits between`));
+    const commits = model.commits[last].position - model.commits[first].position;
+    const measured = commits > count ? `, ${ts.count(count)} of them measured` : "";
+    const list = el("details", { class: "fold" }, el("summary", {}, commits === 1 ? "The one commit after the base" : `The ${ts.count(commits)} commits after the base${measured}`));
     list.addEventListener("toggle", () => {
       if (!list.open || list.children.length > 1) return;
       const shown = model.commits.slice(Math.max(first + 1, last - 199), last + 1).reverse();
@@ -361,7 +360,7 @@
       const parts = [
         commitBar(result, state, neighbours),
         between(result),
-        el("div", { class: "scroll" }, summaryTable(sum)),
+        ts.scrollBox("Summary of the changes", summaryTable(sum)),
         el(
           "div",
           { class: "actions" },

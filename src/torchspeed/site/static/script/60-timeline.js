@@ -173,7 +173,7 @@
       this.when = el("p", { class: "when" });
       this.values = el("div", {});
       this.frame.addEventListener("pointermove", (event) => this.move(event));
-      this.frame.addEventListener("pointerleave", () => this.drag || this.settle());
+      this.frame.addEventListener("pointerleave", (event) => this.drag || event.pointerType === "touch" || this.settle());
       this.frame.addEventListener("pointerdown", (event) => this.press(event));
       this.frame.addEventListener("pointerup", (event) => this.release(event));
       this.frame.addEventListener("pointercancel", () => this.cancel());

@@ -82,7 +82,7 @@
     if (trouble) trouble.hidden = true;
     const main = document.querySelector("main");
     main.setAttribute("aria-busy", "true");
-    Promise.resolve(view.update(state))
+    new Promise((done) => done(view.update(state)))
       .catch(complain)
       .finally(() => {
         main.setAttribute("aria-busy", "false");
@@ -95,6 +95,9 @@
     const index = ts.peek("index");
     if (!index) return;
     ts.model = ts.buildModel(index);
+    // Without scripts an address leads to its section as an anchor; now it means a view,
+    // and the browser must not scroll to it or move the focus there.
+    for (const section of document.querySelectorAll("main > section[data-view]")) section.removeAttribute("id");
     themeButton();
     ts.show();
     // Changes and comparisons mostly start from the newest block: have it at hand.

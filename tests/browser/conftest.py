@@ -1,0 +1,204 @@
+"""A real Chromium, and real sites to show it: generated histories, published by asv.
+
+The driver is playwright: one package from PyPI that speaks to Debian's Chromium without a
+second program beside it. Its own browsers are not downloaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
+from tests.history.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
+from torchspeed.history.git import read_commits
+from torchspeed.history.results import load_history
+from torchspeed.site.build import build_site
+from torchspeed.site.detect import detect
+from torchspeed.site.published import published_figures
+from torchspeed.site.standing import in_order, standings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as driver:
+        one = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield one
+        one.close()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+CONFIGURATION = {
+    "version": 1,
+    "project": "torchspeed",
+    "project_url": "https://example.org/torchspeed",
+    "show_commit_url": "https://example.org/torchspeed/commit/",
+    "repo": "repository",
+    "branches": ["main"],
+    "environment_type": "virtualenv",
+    "results_dir": "results",
+    "html_dir": "html",
+    "plugins": [".torchspeed.site.publisher"],
+}
+
+
+def publish_with_asv(root: Path) -> None:
+    """Publishes as a person does: `asv publish`."""
+    (root / "asv.conf.json").write_text(json.dumps(CONFIGURATION))
+    done = subprocess.run(
+        [sys.executable, "-m", "asv", "publish"],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (root / "html" / "index.html").exists(), done.stdout + done.stderr
+
+
+def publish_alone(root: Path) -> None:
+    """Builds our site of the same inputs without asv's own pages, which take most of the time."""
+    history = in_order(load_history(root / "results", read_commits(root / "repository")))
+    build_site(
+        root / "html",
+        standings(history, detect(history)),
+        generated=1_790_000_000,
+        project={
+            "name": "torchspeed",
+            "url": "https://example.org/torchspeed",
+            "commit_url": "https://example.org/torchspeed/commit/",
+            "site": "",
+        },
+        published=published_figures(),
+    )
+
+
+@pytest.fixture(scope="session")
+def publish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+    """Generates a history, publishes it and serves the site."""
+    servers = []
+
+    def work(name: str, plan: Plan, how: Callable[[Path], None] = publish_alone) -> Site:
+        root = tmp_path_factory.mktemp(name)
+        generated = generate(root, plan)
+        how(root)
+        folder = root / "html"
+        handler = functools.partial(_Quiet, directory=str(folder))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return Site(folder, generated, f"http://127.0.0.1:{server.server_port}/index.html")
+
+    yield work
+    for server in servers:
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def site(publish: Callable[..., Site]) -> Site:
+    """Two machines, two torch releases, seventy commits, planted steps of code and machine."""
+    return publish("site", Plan(commits=70, steps=6, machine_steps=1), publish_with_asv)
+
+
+@pytest.fixture(scope="session")
+def small(publish: Callable[..., Site]) -> Site:
+    """Every kind of thing, few of each: for what takes long on each element."""
+    functions = (*TIME_AND_MEMORY, ("track_throughput_forward", "track", "samples/s"))
+    params = {"model": ("darnn", "dsanet"), "device": ("cpu", "cuda")}
+    suite = Suite("time_series.TimeSeries", functions, params)
+    machine = ("ci-2core",)
+    plan = Plan(
+        commits=45, suites=(suite,), machines=machine, machines_with_cuda=machine, steps=3,
+        machine_steps=1, failures=0.02, timeouts=0.02, never_run=0.05,
+    )  # fmt: skip
+    return publish("small", plan)
+
+
+@pytest.fixture(scope="session")
+def modes(publish: Callable[..., Site]) -> Site:
+    """A suite whose cases have a mode: eager and compiled."""
+    params = {"model": ("darnn", "lenet5"), "device": ("cpu",), "mode": ("eager", "compiled")}
+    suite = Suite("compiled.Compiled", TIME_AND_MEMORY, params)
+    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
+    return publish("modes", plan)
+
+
+@pytest.fixture(scope="session")
+def hostile(publish: Callable[..., Site]) -> Site:
+    """Markup and scripts in the names of benchmarks, models and machines, in commits and reasons."""
+    return publish("hostile", Plan(commits=30, hostile=True))
+
+
+@pytest.fixture(scope="session")
+def large(publish: Callable[..., Site]) -> Site:
+    """1,000 commits of 200 series."""
+    return publish("large", plan_of_size(1000, 200))
+
+
+OPTIONS: dict[str, Any] = {
+    "viewport": {"width": 1280, "height": 900},
+    "reduced_motion": "reduce",
+    "accept_downloads": True,
+}
+
+
+def check(visitor: Visitor) -> None:
+    """Nothing may have gone wrong in the window, and nothing may have left the site."""
+    assert visitor.complaints == []
+    own = visitor.home.rsplit("/", 1)[0] + "/"
+    allowed = (own, "about:", "blob:", "data:")
+    assert [url for url in visitor.requests if not url.startswith(allowed)] == []
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
+    """Opens a window of its own on a site, with options of playwright's contexts."""
+    visitors = []
+
+    def work(home: str, **options: Any) -> Visitor:
+        context = browser.new_context(**{**OPTIONS, **options})
+        visitor = watch(context.new_page(), home)
+        visitors.append(visitor)
+        return visitor
+
+    yield work
+    for visitor in visitors:
+        visitor.page.context.close()
+    for visitor in visitors:
+        check(visitor)
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser, site: Site) -> Iterator[Visitor]:
+    """One window for every test without wishes of its own: opening one takes a while."""
+    context = browser.new_context(**OPTIONS)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield watch(context.new_page(), site.url)
+    context.close()
+
+
+@pytest.fixture
+def visitor(window: Visitor) -> Iterator[Visitor]:
+    window.complaints.clear()
+    window.requests.clear()
+    window.page.evaluate("try { localStorage.clear() } catch {}")
+    yield window
+    check(window)

@@ -1,0 +1,224 @@
+"""Comparison: models side by side and the ratios between them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+
+import pytest
+
+from tests.browser.visitor import Site, Visitor, plain, size
+
+
+def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
+    """(model with batch, device, pass) to the newest figure."""
+    index = site.index
+    found = {}
+    for one in index["series"]:
+        if (
+            index["machines"][one["m"]]["name"] == machine
+            and index["environments"][one["e"]]["torch"] == torch
+            and index["metrics"][index["benchmarks"][one["b"]]["metric"]]["label"] == metric
+            and one["last"]
+        ):
+            labels = one["labels"]
+            row = labels["model"] + (f" batch {labels['batch']}" if "batch" in labels else "")
+            found[row, labels["device"], labels.get("pass", "")] = one["last"]["v"]
+    return found
+
+
+def table(visitor: Visitor) -> dict[str, dict[str, str]]:
+    place = "#compare-app table.list"
+    heads = [plain(text) for text in visitor.page.locator(f"{place} thead th").all_inner_texts()]
+    return {row[0]: dict(zip(heads[1:], row[1:], strict=True)) for row in visitor.rows(place)}
+
+
+def marks(visitor: Visitor, selector: str) -> int:
+    return visitor.page.locator(f"#compare-app .chart-frame {selector}").count()
+
+
+def texts(visitor: Visitor) -> list[str]:
+    found = visitor.page.locator("#compare-app .chart-frame svg text").all_text_contents()
+    return [plain(text) for text in found]
+
+
+def test_dots_on_a_logarithmic_axis_show_every_newest_figure(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    shown = table(visitor)
+    for (row, device, way), value in truth.items():
+        assert size(shown[row][f"{device} · {way}"]) == pytest.approx(value, rel=0.006)
+    assert marks(visitor, "path.dot") == len(truth)
+    assert marks(visitor, "rect.bar") == 0
+    assert len([text for text in texts(visitor) if text.endswith(("ms", "µs"))]) > len(truth)
+    slowest = max(truth, key=lambda key: truth[key])[0]
+    assert next(iter(shown)) == slowest, "largest first answers which is slowest"
+
+
+def test_bars_start_at_zero_on_a_linear_axis(visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    visitor.choose("scale", "linear")
+    assert marks(visitor, "rect.bar") > 0
+    assert marks(visitor, "path.dot") == 0
+    assert "0 s" in texts(visitor)
+
+
+def test_relative_to_any_column_bars_start_at_one(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    visitor.choose("norm", "cpu · forward")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    shown = table(visitor)
+    ratios = []
+    for (row, device, way), value in truth.items():
+        if (device, way) != ("cuda", "forward") or (row, "cpu", "forward") not in truth:
+            continue
+        ratio = value / truth[row, "cpu", "forward"]
+        ratios.append(ratio)
+        said = re.search(r"\(([\d.]+)×\)", shown[row]["cuda · forward"])
+        assert said is not None
+        assert float(said[1]) == pytest.approx(ratio, rel=0.01, abs=0.001)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    assert f"cuda · forward {mean:.2f}"[:-1] in visitor.text("#compare-app .note")
+    assert f"of {len(ratios)}" in visitor.text("#compare-app .note")
+    assert "1×" in texts(visitor)
+    assert marks(visitor, "line.one") >= 1
+
+
+def test_side_by_side_by_torch_release(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/compare?device=cpu&pass=forward")
+    for name, wanted in (("torch release", True), ("device", False), ("pass", False)):
+        page.get_by_role("checkbox", name=name, exact=True).set_checked(wanted)
+        visitor.settled()
+    assert "by=torch" in visitor.address
+    shown = table(visitor)
+    for torch in ("2.14.1", "2.15.0"):
+        truth = newest(site, "gpu-lab", torch, "time")
+        for model in ("darnn", "dsanet", "lenet5"):
+            cell = shown[f"{model} cpu forward"][f"torch {torch}"]
+            assert size(cell) == pytest.approx(truth[model, "cpu", "forward"], rel=0.006)
+
+
+def test_side_by_side_by_revision_and_machine(site: Site, visitor: Visitor) -> None:
+    old, new = site.generated.measured[0][:8], site.generated.measured[-1][:8]
+    visitor.go(f"#/compare?by=revision&by=device&rev={new}&other={old}&m=gpu-lab")
+    heads = set(next(iter(table(visitor).values())))
+    assert {f"cpu · {old}", f"cpu · {new}", f"cuda · {old}", f"cuda · {new}"} == heads
+    visitor.go("#/compare?by=machine&device=cpu")
+    assert {"ci-2core", "gpu-lab"} == set(next(iter(table(visitor).values())))
+
+
+def test_figures_of_an_older_revision(site: Site, visitor: Visitor) -> None:
+    commit = site.generated.measured[3]
+    at = [one[0] for one in site.index["commits"]].index(commit)
+    visitor.go("#/compare")
+    visitor.type("rev", commit[:8])
+    assert commit[:8] in visitor.text("#compare-app .note")
+    block = site.data(f"r/{at // site.index['block']}")
+    shown = " ".join(" ".join(row.values()) for row in table(visitor).values())
+    index = site.index
+    series = next(
+        number
+        for number, one in enumerate(index["series"])
+        if index["machines"][one["m"]]["name"] == "gpu-lab"
+        and index["environments"][one["e"]]["torch"] == "2.15.0"
+        and one["labels"]
+        == {**one["labels"], "model": "dsanet", "device": "cpu", "pass": "forward"}
+        and index["benchmarks"][one["b"]]["metric"] == 0
+    )
+    value = block["series"][series]["v"][at % index["block"]]
+    assert any(size(text) == pytest.approx(value, rel=0.006) for text in figures(shown))
+
+
+def figures(text: str) -> list[str]:
+    return re.findall(r"[\d.]+ (?:ms|µs|s|ns)\b", text)
+
+
+def test_speed_up_of_the_gpu_over_the_cpu(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    visitor.choose("show", "devices")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    shown = table(visitor)
+    pairs = 0
+    for (row, device, way), value in truth.items():
+        if device == "cuda" and (row, "cpu", way) in truth:
+            said = float(shown[row][f"cuda · {way}"].rstrip("×"))
+            assert said == pytest.approx(truth[row, "cpu", way] / value, rel=0.01, abs=0.001)
+            pairs += 1
+    assert pairs >= 10
+    assert marks(visitor, "rect.bar") == pairs
+    assert "above 1× the device wins" in visitor.text("#compare-app .note")
+
+
+def test_backward_over_forward(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare?show=passes")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    shown = table(visitor)
+    row, value = next(
+        (key[0], value) for key, value in truth.items() if key[1:] == ("cpu", "backward")
+    )
+    said = float(shown[row]["backward · cpu"].rstrip("×"))
+    assert said == pytest.approx(value / truth[row, "cpu", "forward"], rel=0.01)
+
+
+def test_eager_against_compiled(modes: Site, visit: object) -> None:
+    visitor = visit(modes.url)  # type: ignore[operator]
+    visitor.go("#/compare")
+    visitor.choose("show", "modes")
+    shown = table(visitor)
+    assert shown
+    heads = set(next(iter(shown.values())))
+    assert any("compiled" in head for head in heads)
+    assert all(
+        cell == "–" or cell.endswith("×") for row in shown.values() for cell in row.values()
+    )
+    visitor.go("#/compare?by=mode&device=cpu&pass=forward")
+    assert {"eager", "compiled"} == set(next(iter(table(visitor).values())))
+
+
+def test_time_against_memory(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    visitor.choose("show", "memory")
+    times = newest(site, "gpu-lab", "2.15.0", "time")
+    memory = newest(site, "gpu-lab", "2.15.0", "peak memory")
+    both = times.keys() & memory.keys()
+    assert marks(visitor, "path.dot") == len(both)
+    rows = visitor.rows("#compare-app table.list")
+    assert len(rows) == len(both)
+    one = next(row for row in rows if row[0] == "darnn cpu forward")
+    assert size(one[1]) == pytest.approx(times["darnn", "cpu", "forward"], rel=0.006)
+    assert size(one[2]) == pytest.approx(memory["darnn", "cpu", "forward"], rel=0.006)
+
+
+def test_filters_and_order(visitor: Visitor) -> None:
+    visitor.go("#/compare?order=suite")
+    suites = list(table(visitor))
+    visitor.choose("order", "value")
+    assert list(table(visitor)) != suites
+    assert sorted(table(visitor)) == sorted(suites)
+    visitor.choose("metric", "peak-memory-bytes")
+    assert any(text.endswith("MiB") for text in texts(visitor))
+    visitor.choose("device", "cuda")
+    visitor.choose("pass", "forward")
+    assert {"cuda · forward"} == set(next(iter(table(visitor).values())))
+    visitor.type("q", "resnet18")
+    assert all(name.startswith("resnet18") for name in table(visitor))
+    visitor.type("q", "nothing like this")
+    assert "No figure passes the filters" in visitor.text("#compare-app .notice")
+
+
+def test_a_missing_figure_says_why(visitor: Visitor) -> None:
+    visitor.go("#/compare?m=ci-2core")
+    assert "skipped" in texts(visitor) or "cuda · forward" not in next(
+        iter(table(visitor).values())
+    )
+
+
+def test_csv_is_the_table(visitor: Visitor) -> None:
+    page = visitor.go("#/compare")
+    with page.expect_download() as waiting:
+        page.locator("#compare-app").get_by_role("button", name="Download CSV").click()
+    rows = list(csv.reader(io.StringIO(waiting.value.path().read_text())))
+    assert [plain(cell) for cell in rows[0]][0] == "Model"
+    assert len(rows) == len(table(visitor)) + 1

@@ -1,0 +1,137 @@
+"""Overview: what a person reads in the matrix."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.visitor import Site, Visitor, case_of, plain, size
+
+
+def newest(site: Site, machine: str, torch: str, metric: str) -> list[dict[str, object]]:
+    """The index's series of one machine, torch release and metric."""
+    index = site.index
+    return [
+        one
+        for one in index["series"]
+        if index["machines"][one["m"]]["name"] == machine
+        and index["environments"][one["e"]]["torch"] == torch
+        and index["metrics"][index["benchmarks"][one["b"]]["metric"]]["label"] == metric
+    ]
+
+
+def environment(site: Site, torch: str) -> str:
+    return next(one["id"] for one in site.index["environments"] if one["torch"] == torch)
+
+
+def matrix(visitor: Visitor) -> dict[str, dict[str, str]]:
+    """Row name to column name to the text of its cell."""
+    heads = visitor.page.locator("#overview-matrix thead th").all_inner_texts()
+    rows = visitor.rows("#overview-matrix table")
+    return {
+        row[0]: dict(zip(map(plain, heads[1:]), row[1:], strict=True))
+        for row in rows
+        if len(row) == len(heads)
+    }
+
+
+@pytest.mark.parametrize("metric", ["time", "peak memory", "throughput"])
+def test_matrix_shows_the_newest_figure_of_every_case(
+    site: Site, visitor: Visitor, metric: str
+) -> None:
+    metric_id = next(one["id"] for one in site.index["metrics"] if one["label"] == metric)
+    visitor.go(f"#/?metric={metric_id}&m=gpu-lab&e={environment(site, '2.15.0')}")
+    shown = matrix(visitor)
+    checked = 0
+    for one in newest(site, "gpu-lab", "2.15.0", metric):
+        labels = one["labels"]
+        batch = f" batch {labels['batch']}" if "batch" in labels else ""
+        column = " · ".join(labels[name] for name in ("device", "pass") if name in labels)
+        text = shown[labels["model"] + batch][column]
+        if one["last"] is None:
+            assert one["status"] in text
+            continue
+        figure = re.match(r"[\d. ]+(?:\S*[a-zA-Zµ]\S*)?", text)
+        assert figure is not None, text
+        assert size(figure[0].strip()) == pytest.approx(one["last"]["v"], rel=0.006)
+        checked += 1
+    assert checked >= 8
+
+
+def test_matrix_starts_with_the_time_of_the_machine_with_most_figures(visitor: Visitor) -> None:
+    visitor.go()
+    assert visitor.text("#overview-matrix [aria-current]") == "time"
+    assert visitor.field("m").input_value() == "gpu-lab"
+    assert "2.15.0" in visitor.page.locator("[name=e] option:checked").first.inner_text()
+    assert "Less is better" in visitor.text("#overview-matrix .note")
+
+
+def test_metric_machine_and_environment_are_chosen_and_stand_in_the_address(
+    site: Site, visitor: Visitor
+) -> None:
+    visitor.go()
+    visitor.page.get_by_role("link", name="peak memory", exact=True).click()
+    visitor.settled()
+    assert "metric=peak-memory" in visitor.address
+    assert "MiB" in visitor.text("#overview-matrix table")
+    visitor.choose("m", "ci-2core")
+    visitor.choose("e", environment(site, "2.14.1"))
+    assert "m=ci-2core" in visitor.address
+    assert f"e={environment(site, '2.14.1')}" in visitor.address
+    assert "skipped" in visitor.text("#overview-matrix table")
+
+
+def test_a_step_is_marked_by_sign_word_and_colour_only_while_it_is_news(
+    site: Site, visitor: Visitor
+) -> None:
+    page = visitor.go("#/?m=gpu-lab")
+    index = site.index
+    last = len(index["commits"]) - 1
+    seen = set()
+    for one in newest(site, "gpu-lab", "2.15.0", "time"):
+        if one["status"] != "ok":
+            continue
+        cell = page.locator(f'#overview-matrix a[href*="{one["labels"]["model"]}"]')
+        cell = cell.and_(page.locator(f'[href*="time_{one["labels"]["pass"]}"]'))
+        if "batch" in one["labels"]:
+            cell = cell.and_(page.locator(f'[href*="{one["labels"]["batch"]})"]'))
+        cell = cell.and_(page.locator(f"[href*=\"'{one['labels']['device']}'\"]"))
+        text = plain(cell.locator(".change").inner_text())
+        change = one["change"]
+        if change is None:
+            assert text == "steady"
+        elif last - change["c"] < index["rules"]["news"]:
+            sign = {"better": "✓", "worse": "✗"}[change["verdict"]]
+            assert text.startswith(sign), text
+            assert change["verdict"] in text, "colour and sign alone do not speak"
+            assert f"{abs(change['ratio'] - 1) * 100:.1f}%" in text
+            assert cell.locator(f".change.{change['verdict']}").count() == 1
+            seen.add("news")
+        else:
+            assert "✓" not in text
+            assert "✗" not in text
+            seen.add("old")
+        assert cell.locator("svg.spark path").get_attribute("d")
+    assert seen == {"news", "old"}
+
+
+def test_choosing_a_figure_opens_its_history(site: Site, visitor: Visitor) -> None:
+    visitor.go()
+    one = next(
+        one
+        for one in newest(site, "gpu-lab", "2.15.0", "time")
+        if one["labels"]["model"] == "dsanet"
+    )
+    visitor.page.locator('#overview-matrix a[href*="dsanet"]').first.click()
+    visitor.settled()
+    assert visitor.address.startswith("#/timeline?s=")
+    assert "dsanet" in visitor.text(".readout table")
+    assert case_of(one).split("(")[0].split(".")[0] in visitor.address
+
+
+def test_what_the_page_says_first_answers_whether_anything_changed(visitor: Visitor) -> None:
+    page = visitor.go()
+    assert page.locator(".card").count() >= 3
+    assert "failed" in visitor.text(".cards")
+    assert page.locator("#overview-changes a").count() >= 1

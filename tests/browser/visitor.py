@@ -1,0 +1,163 @@
+"""One person at a browser, and the sites to look at: what the tests of this folder speak in."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.history.generator import Generated
+
+FLAGS = [
+    "--no-sandbox",  # containers run as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+VIEWS = ("overview", "changes", "timeline", "compare", "status", "about")
+
+
+def address_of(view: str) -> str:
+    return "#/" if view == "overview" else f"#/{view}"
+
+
+def chromium() -> str:
+    """Where Debian's Chromium is; without it these tests fail rather than say nothing."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.fail(
+        "no Chromium on this machine: install the Debian package `chromium` "
+        "(apt install chromium), then run the browser tests again",
+        pytrace=False,
+    )
+
+
+@dataclass
+class Site:
+    """A published site, what it was made from, and an address that serves it."""
+
+    folder: Path
+    generated: Generated
+    url: str
+
+    @functools.cached_property
+    def index(self) -> dict[str, Any]:
+        return dict(json.loads((self.folder / "index.json").read_text()))
+
+    def data(self, name: str) -> dict[str, Any]:
+        """The JSON that a data file registers."""
+        text = (self.folder / "data" / f"{name}.js").read_text()
+        return dict(json.loads(text[text.index(",") + 1 : text.rindex(")")]))
+
+    @property
+    def file_url(self) -> str:
+        return (self.folder / "index.html").as_uri()
+
+
+@dataclass
+class Visitor:
+    """One person with one browser window, who notices whatever goes wrong in it."""
+
+    page: Page
+    home: str
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def go(self, address: str = "#/") -> Page:
+        """Opens an address of the site and waits until it is drawn."""
+        self.page.goto("about:blank")
+        self.page.goto(self.home + address)
+        return self.settled()
+
+    def settled(self) -> Page:
+        """Waits until the view says that it shows what the address asks for."""
+        self.page.wait_for_function(
+            """() => {
+              const main = document.querySelector('main');
+              const here = location.hash.startsWith('#/') ? location.hash : '#/';
+              return main.getAttribute('aria-busy') === 'false' && main.dataset.shown === here;
+            }"""
+        )
+        return self.page
+
+    @property
+    def address(self) -> str:
+        return str(self.page.evaluate("location.hash"))
+
+    def text(self, selector: str) -> str:
+        """What a person reads there, with plain spaces and minus signs."""
+        text = self.page.locator(selector).first.inner_text()
+        return plain(text)
+
+    def rows(self, table: str) -> list[list[str]]:
+        """The cells of the table's body, as a person reads them."""
+        cells = self.page.locator(table).first.evaluate(
+            "table => [...table.tBodies].flatMap(body => [...body.rows])"
+            ".map(row => [...row.cells].map(cell => cell.innerText))"
+        )
+        return [[plain(cell) for cell in row] for row in cells]
+
+    def choose(self, name: str, value: str) -> Page:
+        """Picks a value in the list of that name in the view that is shown."""
+        self.field(name).select_option(value)
+        return self.settled()
+
+    def type(self, name: str, value: str) -> Page:
+        """Writes into the field of that name, as a person does, and leaves it."""
+        place = self.field(name)
+        place.fill(value)
+        place.press("Enter")
+        self.page.wait_for_timeout(80)
+        return self.settled()
+
+    def field(self, name: str) -> Any:
+        return self.page.locator(f"main > section:not([hidden]) [name={name}]").first
+
+
+def plain(text: str) -> str:
+    for odd, even in (("\u2212", "-"), ("\u202f", " "), ("\u00a0", " ")):
+        text = text.replace(odd, even)
+    return " ".join(text.split())
+
+
+def watch(page: Page, home: str) -> Visitor:
+    """A visitor at this page who hears every error and sees every request."""
+    visitor = Visitor(page, home)
+    page.on("console", lambda message: visitor.complaints.append(message.text))
+    page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
+    page.on("request", lambda request: visitor.requests.append(request.url))
+    page.on("dialog", lambda dialog: (visitor.complaints.append("dialog"), dialog.dismiss()))
+    page.set_default_timeout(10_000)
+    return visitor
+
+
+def timeline(*cases: str, **params: str) -> str:
+    """The address of the timeline of these cases."""
+    pairs = [("s", case) for case in cases] + list(params.items())
+    return f"#/timeline?{urlencode(pairs)}"
+
+
+def case_of(series: dict[str, Any]) -> str:
+    """The case of a series of the index: its id without machine and environment."""
+    return str(series["id"]).split("/", 2)[2]
+
+
+def size(text: str) -> float:
+    """A figure as the site writes it, back as a number in seconds, bytes or its own unit."""
+    number, _, unit = text.partition(" ")
+    if unit and unit[0].isdigit():  # thin separators: 12 345 samples/s
+        return float("".join(part for part in text.split() if part[0].isdigit()))
+    factors = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+    factors |= {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+    return float(number) * factors.get(unit, 1.0)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchspeed.history.noise import machine_noise, run_to_run
+
+figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
+def test_it_is_the_coefficient_of_variation(spread):
+    values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
+    # 4000 values tell a standard deviation to a few per cent.
+    assert run_to_run(list(values)) == pytest.approx(spread, rel=0.06)
+
+
+def test_steps_and_spikes_move_it_little():
+    rng = np.random.default_rng(2)
+    values = rng.lognormal(0.0, 0.02, 300)
+    quiet = run_to_run(list(values))
+    values[100:] *= 1.3
+    values[200:] *= 0.5
+    values[::30] *= 4
+    assert run_to_run(list(values)) < 1.25 * quiet
+
+
+@given(figures, st.floats(1e-3, 1e3))
+def test_scale_does_not_matter(values, factor):
+    scaled = run_to_run([value * factor for value in values])
+    assert scaled == pytest.approx(run_to_run(values), rel=1e-6, abs=1e-9)
+
+
+@given(figures)
+def test_time_reversed_it_is_the_same(values):
+    assert run_to_run(values[::-1]) == pytest.approx(run_to_run(values))
+
+
+def test_figures_that_repeat_have_none():
+    assert run_to_run([3.0] * 20) == 0
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
+def test_too_few_or_not_positive(values):
+    assert run_to_run(values) is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_refuses_what_is_not_finite(bad):
+    with pytest.raises(ValueError, match="finite"):
+        run_to_run([1.0] * 10 + [bad])
+
+
+def test_noise_of_machines(history):
+    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history)}
+    # The generator's timings have a noise of 1 %, its memory a twentieth of that.
+    assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
+    assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)
+    assert ("ci-2core", "cuda", "time") not in noise
+    on_gpu = noise["gpu-lab", "cuda", "time"]
+    assert on_gpu.series == sum(
+        s.machine == "gpu-lab"
+        and s.case.labels["device"] == "cuda"
+        and s.case.labels["metric"] == "time"
+        for s in history.series
+    )
+    assert on_gpu.median <= on_gpu.worst

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchspeed.history.false_discovery import benjamini_hochberg
+from torchspeed.history.rank_test import mann_whitney, ratio_interval
+
+figures = st.floats(0.1, 10.0)
+small = st.lists(figures, min_size=1, max_size=25)
+tied = st.lists(st.integers(1, 4).map(float), min_size=2, max_size=25)
+large = st.lists(figures, min_size=35, max_size=60, unique=True)
+
+
+@given(st.lists(figures, min_size=2, max_size=40, unique=True), st.data())
+def test_without_ties_it_is_the_exact_test_of_scipy(values, data):
+    cut = data.draw(st.integers(1, len(values) - 1))
+    x, y = values[:cut], values[cut:]
+    expected = scipy.stats.mannwhitneyu(x, y, method="exact").pvalue
+    assert mann_whitney(x, y) == pytest.approx(expected, rel=1e-9)
+
+
+@given(tied, tied)
+def test_with_ties_it_is_the_corrected_normal_test_of_scipy(x, y):
+    expected = scipy.stats.mannwhitneyu(x, y, method="asymptotic").pvalue
+    # scipy divides zero by zero where every value is the same.
+    expected = 1.0 if math.isnan(expected) else expected
+    assert mann_whitney(x, y) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@given(large, large)
+@settings(max_examples=30)
+def test_for_many_values_it_is_the_normal_test_of_scipy(x, y):
+    expected = scipy.stats.mannwhitneyu(x, y, method="asymptotic").pvalue
+    assert mann_whitney(x, y) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+# Largest U with a two-sided p of at most 0.05: Mann and Whitney (1947) as tabulated by
+# Siegel (1956), table K, for m = n.
+@pytest.mark.parametrize(("size", "critical"), [(4, 0), (5, 2), (6, 5), (7, 8), (8, 13), (10, 23)])
+def test_critical_values_are_the_published_ones(size, critical):
+    def p_of(u):
+        # x below all of y but for u pairs that are the other way round.
+        full, rest = divmod(u, size)
+        y = [float(2 * place) for place in range(1, size + 1)]
+        x = [-float(place) for place in range(1, size + 1)]
+        for place in range(full):
+            x[place] = 1000.0 + place
+        if rest:
+            x[full] = 2 * rest + 1
+        return mann_whitney(x, y)
+
+    assert p_of(critical) <= 0.05 < p_of(critical + 1)
+
+
+@given(small | tied, small | tied)
+def test_order_of_the_samples_and_in_them_does_not_matter(x, y):
+    p = mann_whitney(x, y)
+    assert 0 < p <= 1
+    assert mann_whitney(y, x) == pytest.approx(p)
+    assert mann_whitney(x[::-1], sorted(y)) == pytest.approx(p)
+
+
+@given(small | tied, small | tied, st.sampled_from([0.25, 8.0]))
+def test_scale_and_any_growing_function_leave_p(x, y, factor):
+    p = mann_whitney(x, y)
+    assert mann_whitney([v * factor for v in x], [v * factor for v in y]) == pytest.approx(p)
+    assert mann_whitney(
+        [v + 16.0 for v in np.round(x, 3)], [v + 16.0 for v in np.round(y, 3)]
+    ) == (pytest.approx(mann_whitney(list(np.round(x, 3)), list(np.round(y, 3)))))
+
+
+def test_alike_samples_have_p_one():
+    assert mann_whitney([2.0] * 5, [2.0] * 7) == 1
+    assert mann_whitney([1.0], [1.0]) == 1
+
+
+def test_one_value_each_never_tells_anything():
+    assert mann_whitney([1.0], [100.0]) == 1
+    assert ratio_interval([1.0], [100.0]) is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_refuses_what_is_not_finite(bad):
+    for call in (mann_whitney, ratio_interval):
+        with pytest.raises(ValueError, match="finite"):
+            call([1.0, bad], [1.0])
+        with pytest.raises(ValueError, match="finite"):
+            call([1.0], [bad])
+        with pytest.raises(ValueError, match="empty"):
+            call([], [1.0])
+
+
+def test_ratio_refuses_what_is_not_positive():
+    with pytest.raises(ValueError, match="positive"):
+        ratio_interval([1.0] * 9, [0.0] * 9)
+
+
+@given(
+    st.lists(figures, min_size=6, max_size=20, unique=True),
+    st.lists(figures, min_size=6, max_size=20, unique=True),
+)
+@settings(max_examples=40)
+def test_interval_holds_the_ratios_that_the_test_does_not_reject(x, y):
+    ratio, lower, upper = ratio_interval(x, y)
+    assert lower <= ratio <= upper
+
+    def rejected(assumed):
+        return mann_whitney([value * assumed for value in x], y) <= 0.01
+
+    assert rejected(lower * (1 - 1e-9))
+    assert rejected(upper * (1 + 1e-9))
+    assert not rejected(lower * (1 + 1e-9))
+    assert not rejected(upper * (1 - 1e-9))
+
+
+@given(
+    st.lists(figures, min_size=6, max_size=40),
+    st.lists(figures, min_size=6, max_size=40),
+    st.floats(0.5, 2.0),
+)
+def test_ratio_scales_and_inverts(x, y, factor):
+    ratio, lower, upper = ratio_interval(x, y)
+    scaled = ratio_interval(x, [value * factor for value in y])
+    assert scaled == pytest.approx((ratio * factor, lower * factor, upper * factor))
+    inverted = ratio_interval(y, x)
+    assert inverted[1:] == pytest.approx((1 / upper, 1 / lower))
+
+
+def test_interval_covers_the_true_ratio_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        x = rng.lognormal(0.0, 0.05, 12)
+        y = 1.1 * rng.lognormal(0.0, 0.05, 12)
+        _, lower, upper = ratio_interval(list(x), list(y), confidence=0.95)
+        covered += lower <= 1.1 <= upper
+    # Of 400 at 95 %: four standard deviations are 17.
+    assert covered >= 363
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+def test_adjusted_p_values_are_those_of_scipy(p_values):
+    expected = scipy.stats.false_discovery_control(p_values)
+    assert benjamini_hochberg(p_values) == pytest.approx(list(expected))
+
+
+def test_adjusted_p_values_of_none_and_one():
+    assert benjamini_hochberg([]) == []
+    assert benjamini_hochberg([0.03]) == [0.03]
+
+
+@pytest.mark.parametrize("bad", [math.nan, -0.1, 1.1])
+def test_what_is_no_probability_is_refused(bad):
+    with pytest.raises(ValueError, match="no probability"):
+        benjamini_hochberg([0.5, bad])

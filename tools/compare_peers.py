@@ -1,0 +1,193 @@
+"""How much faster the models are than their peers: ``make compare-peers``.
+
+For each workload its peers run in one process, in turn, round after round, so that a
+load on the machine meets all of them alike; every round gives one ratio of times a
+peer, and the table shows the median ratio with its quartiles. Peers are
+
+- ``naive``: the model as one first writes it, in the structure of the original PyTorch
+  code (``tests/models/naive``; of the image classifiers, relu before pooling);
+- ``torch.nn``: the nearest ready-made modules (`tools.torch_nn`), which for forecasts do
+  less work;
+- ``eager``: ours;
+- ``compiled``, if asked for: ours under ``torch.compile(fullgraph=True)``.
+
+Passes are those of the suites, with dropout off: forward under ``inference_mode``;
+``recorded``, a forward that records its graph; backward, a forward and the gradient of
+the objective by parameters and input. The clock is the process's CPU time, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tests.models.naive.darnn import NaiveDARNN
+from tests.models.naive.dsanet import NaiveDSANet
+from tests.models.naive.lstnet import NaiveLSTNet
+from tests.models.naive.tpa_lstm import NaiveTPALSTM
+from tools import torch_nn
+from torchspeed.errors import TorchspeedError
+from torchspeed.measure.clocks import clock_for
+from torchspeed.workloads import Workload, get_workload
+
+Maker = Callable[..., nn.Module]
+"""Makes a peer from a model of ours."""
+
+PEERS: dict[str, dict[str, Maker]] = {
+    "darnn": {"naive": NaiveDARNN, "torch.nn": torch_nn.EncoderDecoder},
+    "dsanet": {"naive": NaiveDSANet, "torch.nn": torch_nn.TransformerTowers},
+    "lstnet": {"naive": NaiveLSTNet, "torch.nn": torch_nn.ConvolutionGRU},
+    "tpa_lstm": {"naive": NaiveTPALSTM, "torch.nn": torch_nn.LSTMAttention},
+    "flux_cnn": {"naive": torch_nn.flux_cnn},
+    "lenet5": {"naive": torch_nn.lenet5},
+}
+PASSES = ("forward", "recorded", "backward")
+FEWEST_ROUNDS = 5
+CALLS_OF_A_SAMPLE = 0.01  # s of CPU time that a sample lasts at least
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One way to compute a workload."""
+
+    name: str
+    call: Callable[[Tensor], Tensor]
+    parameters: list[nn.Parameter]
+
+
+class Contest:
+    """The peers of one workload and what they are fed."""
+
+    def __init__(self, workload: Workload, compiled: bool) -> None:
+        self.objective = workload.objective
+        self.plain = workload.example_inputs()
+        self.inputs = workload.example_inputs().requires_grad_()
+        self.targets = workload.example_targets()
+        ours = workload.create_model().eval()
+        models = {name: make(ours).eval() for name, make in PEERS[workload.name].items()}
+        models["eager"] = ours
+        self.peers = [Peer(name, m, list(m.parameters())) for name, m in models.items()]
+        if compiled:
+            call = torch.compile(ours, fullgraph=True)
+            self.peers.append(Peer("compiled", call, list(ours.parameters())))
+
+    def run(self, peer: Peer, which: str) -> None:
+        """Do one pass."""
+        if which == "forward":
+            with torch.inference_mode():
+                peer.call(self.plain)
+            return
+        output = peer.call(self.inputs)
+        if which == "backward":
+            objective = self.objective(output, self.targets)
+            torch.autograd.grad(objective, [self.inputs, *peer.parameters])
+
+    def seconds(self, peer: Peer, which: str, calls: int) -> float:
+        """CPU time of one pass, the mean of so many."""
+        clock = clock_for("cpu")
+        start = clock()
+        for _ in range(calls):
+            self.run(peer, which)
+        return (clock() - start) / calls
+
+    def times(self, which: str, budget: float) -> dict[str, list[float]]:
+        """Seconds of every peer, a figure a round, for ``budget`` seconds on the wall."""
+        calls = {}
+        for peer in self.peers:
+            self.run(peer, which)  # the first call compiles, allocates, picks kernels
+            once = self.seconds(peer, which, 2)
+            calls[peer.name] = max(1, round(CALLS_OF_A_SAMPLE / once))
+        times: dict[str, list[float]] = {peer.name: [] for peer in self.peers}
+        end = time.monotonic() + budget
+        rounds = 0
+        while rounds < FEWEST_ROUNDS or time.monotonic() < end:
+            # Each round begins with another peer: nobody always follows the same one.
+            first = rounds % len(self.peers)
+            for peer in self.peers[first:] + self.peers[:first]:
+                times[peer.name].append(self.seconds(peer, which, calls[peer.name]))
+            rounds += 1
+        return times
+
+
+def ratio(slow: list[float], fast: list[float]) -> str:
+    """``2.10x [2.05, 2.14]``: the median of the rounds' ratios and their quartiles."""
+    ratios = [a / b for a, b in zip(slow, fast, strict=True)]
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return f"{middle:.2f}x [{low:.2f}, {high:.2f}]"
+
+
+def rows(name: str, compiled: bool, budget: float) -> list[list[str]]:
+    """The table's lines of one workload, a pass each."""
+    torch._dynamo.reset()
+    contest = Contest(get_workload(name), compiled)
+    lines = []
+    for which in PASSES:
+        times = contest.times(which, budget / len(PASSES))
+        line = [name, which, f"{statistics.median(times['eager']) * 1e3:.2f} ms"]
+        line.append(ratio(times["naive"], times["eager"]))
+        line.append(ratio(times["torch.nn"], times["eager"]) if "torch.nn" in times else "")
+        if compiled:
+            line.append(ratio(times["naive"], times["compiled"]))
+        lines.append([*line, str(len(times["eager"]))])
+    return lines
+
+
+def compare(names: list[str], compiled: bool, seconds: float) -> None:
+    """Print a Markdown table, line by line as it is measured.
+
+    Raises:
+        TorchspeedError: a name without peers, or no time to measure in.
+    """
+    for name in names:
+        if name not in PEERS:
+            raise TorchspeedError(f"no peers for model {name!r}; there are {', '.join(PEERS)}")
+    if not 0 < seconds < float("inf"):
+        raise TorchspeedError(f"--seconds is {seconds}; it must be more than 0")
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    now = datetime.datetime.now(tz=datetime.UTC)
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    print(f"{now:%Y-%m-%d %H:%M} UTC, torch {torch.__version__}, one thread;", end=" ")
+    print(f"load {load:.1f} a core; median ratio of the rounds [quartiles]\n")
+    head = ["model", "pass", "eager", "naive / eager", "torch.nn / eager"]
+    head += ["naive / compiled"] * compiled
+    head.append("rounds")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for name in names:
+        for line in rows(name, compiled, seconds):
+            print("| " + " | ".join(line) + " |", flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare; print an error that a person can mend as one line."""
+    parser = argparse.ArgumentParser(
+        prog="make compare-peers", description="Time our models against their peers."
+    )
+    parser.add_argument("models", nargs="*", help=f"of {', '.join(PEERS)}; all by default")
+    parser.add_argument(
+        "--compiled", action="store_true", help="torch.compile too: minutes a model to compile"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=12.0, help="time to spend on a model (%(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        compare(options.models or list(PEERS), options.compiled, options.seconds)
+    except TorchspeedError as error:
+        print(f"torchspeed: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
