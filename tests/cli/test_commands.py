@@ -159,6 +159,13 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--json", "/"], 1, "is a folder"),
         (["train", "--checkpoint", "/nowhere/x.pt"], 1, "no folder /nowhere"),
         (["train", "-d", "csv:/nowhere/x.csv", "-m", "darnn"], 1, "no file /nowhere/x.csv"),
+        (["train", "--baseline", "/nowhere/x.json"], 1, "baseline /nowhere/x.json cannot be"),
+        (["sweep"], 2, "Missing argument 'file'"),
+        (["sweep", "x.jsonl", "-w", "0,many"], 1, "give whole numbers, separated by commas"),
+        (["sweep", "x.jsonl", "-b", "32,32"], 1, "names a value twice"),
+        (["sweep", "x.jsonl", "--optimiser", "lion"], 1, "give sgd or adam"),
+        (["sweep", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),
+        (["sweep", "x.jsonl", "--figures", "/nowhere"], 1, "no folder /nowhere"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -185,7 +192,7 @@ def test_help_comes_without_torch_and_has_examples() -> None:
         "from torchspeed.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )
-    for command in ("train", "inference", "smooth-inference"):
+    for command in ("train", "inference", "smooth-inference", "sweep"):
         done = subprocess.run(
             [sys.executable, "-c", code, command, "--help"],
             capture_output=True,
@@ -195,7 +202,7 @@ def test_help_comes_without_torch_and_has_examples() -> None:
         )
         assert done.returncode == 0, done.stderr
         assert "Examples:" in done.stdout
-        assert f"torchspeed {command} -m" in done.stdout
+        assert f"  torchspeed {command} " in done.stdout
 
 
 def test_shell_completion() -> None:

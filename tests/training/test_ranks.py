@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 import torch
+from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
 
+from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
+from torchspeed.training.launch import root_of
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, across_ranks
 from torchspeed.training.run import train
@@ -33,7 +35,19 @@ def environment() -> dict[str, str]:
 @contextmanager
 def endless_run() -> Iterator[subprocess.Popen[str]]:
     """Two ranks that train until they are stopped; entered once they do."""
-    command = ["train", "--devices", "2", "-e", "100000", "-b", "32", "--limit-batches", "2"]
+    command = [
+        "train",
+        "-d",
+        "dummy",
+        "--devices",
+        "2",
+        "-e",
+        "100000",
+        "-b",
+        "32",
+        "--limit-batches",
+        "2",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "torchspeed.cli", *command],
         stdout=subprocess.PIPE,
@@ -75,13 +89,15 @@ def last_line(errors: str) -> str:
 def test_two_ranks_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file, baseline = tmp_path / "two.json", tmp_path / "one.json"
     torch.set_num_threads(1)
-    one = train(RunConfig(batch_size=64, epochs=2, limit_batches=4))
-    baseline.write_text(json.dumps(train(RunConfig(batch_size=32, limit_batches=8)).as_dict()))
+    one = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
+    half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
+    baseline.write_text(json.dumps(half.as_dict()))
     # Through torchrun, as on a cluster; the launcher of our own is in the other tests.
     done = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
-         "-m", "torchspeed.cli", "train", "-b", "32", "-e", "2", "--limit-batches", "4",
-         "--json", str(file), "--baseline", str(baseline), "-q"],
+         "-m", "torchspeed.cli", "train", "-d", "dummy", "-b", "32",
+         "-e", "2", "--limit-batches", "4", "--json", str(file),
+         "--baseline", str(baseline), "-q"],
         env=environment(),
         capture_output=True,
         text=True,
@@ -116,38 +132,37 @@ def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
         assert all_gone(everyone)
 
 
-def test_no_rank_outlives_its_launcher() -> None:
-    with endless_run() as process:
-        everyone = descendants(process.pid)
-        assert len(everyone) >= 2
-        process.kill()
-        assert all_gone(everyone)
-
-
 def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
     with endless_run() as process:
         everyone = descendants(process.pid)
         process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
         _, errors = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 1
         assert last_line(errors) == "torchspeed: stopped by SIGTERM; all 2 ranks are stopped"
         assert all_gone(everyone)
-        assert time.monotonic() - began < PATIENCE_S
 
 
-def test_bad_input_to_ranks_is_one_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "torchspeed.cli", "train", "--devices", "2", "-d", "minst"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "failed: no data set 'minst'; did you mean mnist" in done.stderr
+def test_bad_input_to_ranks_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What the agent does for each rank, and does with what it finds.
+    file = tmp_path / "error.json"
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(file))
+    assert main(["train", "-d", "minst"]) == 1
+    assert capsys.readouterr().err == ""
+    failure = ProcessFailure(local_rank=1, pid=1, exitcode=1, error_file=str(file))
+    told = root_of({1: failure}, devices=2)
+    assert told.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
+    assert told.endswith("; the other rank was stopped")
+    assert "\n" not in told
+
+
+def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> None:
+    dragged = ProcessFailure(0, 1, 1, str(tmp_path / "none"))
+    stopped = ProcessFailure(1, 2, -signal.SIGTERM, str(tmp_path / "none"))
+    killed = ProcessFailure(2, 3, -signal.SIGKILL, str(tmp_path / "none"))
+    told = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
+    assert told == "rank 2 was killed by SIGKILL; the other ranks were stopped"
 
 
 def times(rank: int, forward: float) -> RankTimes:

@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from torchspeed.cli.inference import inference, smooth_inference
 from torchspeed.cli.information import info, list_names
+from torchspeed.cli.sweep import sweep
 from torchspeed.cli.train import train
 from torchspeed.errors import TorchspeedError
 
@@ -34,6 +35,12 @@ Examples:\n
   torchspeed smooth-inference -m lenet5 --passes 10
 """
 
+SWEEP_EXAMPLES = """
+Examples:\n
+  torchspeed sweep workers.jsonl -w 0,1,2 -e 3 --figures .\n
+  torchspeed sweep all.jsonl -b 32,128,512 --optimiser sgd,adam --rate 0.1,0.01 -e 20 --target-accuracy 90 --search 8
+"""  # noqa: E501
+
 app = typer.Typer(
     name="torchspeed",
     help="Train and infer with every phase timed. Start with: torchspeed train",
@@ -44,6 +51,7 @@ app = typer.Typer(
 app.command("train", epilog=TRAIN_EXAMPLES)(train)
 app.command("inference", epilog=INFERENCE_EXAMPLES)(inference)
 app.command("smooth-inference", epilog=SMOOTH_EXAMPLES)(smooth_inference)
+app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
 app.command("list")(list_names)
 app.command("info")(info)
 

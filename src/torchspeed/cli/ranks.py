@@ -11,8 +11,8 @@ from torchspeed.cli.options import Strategy
 from torchspeed.cli.session import run_and_report
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.group import join_group, leave_group, was_launched
-from torchspeed.training.launch import die_with_launcher, launch
+from torchspeed.training.group import end_rank, join_group, leave_group, was_launched
+from torchspeed.training.launch import die_with_launcher, launch, tell_launcher
 from torchspeed.training.run import ALONE
 
 
@@ -45,14 +45,18 @@ def as_ranks(
         "baseline_file": options["baseline"],
         "quiet": options["quiet"],
     }
+    die_with_launcher()
     if was_launched():
-        die_with_launcher()
         group = join_group(config.device)
-        run_and_report(
-            mode, config, lambda observer: start(observer, group), group=group, **output
-        )
-        leave_group()
-        return
+        try:
+            run_and_report(
+                mode, config, lambda observer: start(observer, group), group=group, **output
+            )
+            leave_group()
+        except TorchspeedError as error:
+            tell_launcher(error)
+            end_rank(1)
+        end_rank(0)
     devices, strategy = options["devices"], options["strategy"]
     if devices > 1 and strategy is Strategy.SINGLE:
         raise TorchspeedError(f"--strategy single takes one device, not {devices}; give ddp")

@@ -64,13 +64,13 @@ def run_and_report(
         return
     console = Console()
     show_run(result, console)
-    values = {**result.as_dict(), "machine": facts()}
+    values = result.as_dict()
     if baseline is not None:
         compared = scaling(result, baseline)
         show_scaling(compared, result.world, console)
         values["scaling"] = asdict(compared)
     if json_file is not None:
-        save_json(json_file, values)
+        save_json(json_file, {**values, "machine": facts()})
 
 
 def save_json(path: Path, values: dict[str, Any]) -> None:

@@ -1,4 +1,8 @@
-"""Opening a data set by its name."""
+"""Opening a data set by its name.
+
+The sets that are read through torchvision import it when they are opened: it
+takes as long as torch itself, and series, digits and dummy data do without.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,6 @@ from torchspeed.data.dataset import Data
 from torchspeed.data.digits import load_digits
 from torchspeed.data.dummy import load_dummy
 from torchspeed.data.google_stock import load_google_stock
-from torchspeed.data.imagenet import load_imagenet
-from torchspeed.data.images import load_images
 from torchspeed.data.multivariate import load_csv, load_multivariate
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
@@ -19,7 +21,6 @@ OWN_LOADER = {
     "digits": load_digits,
     "google_stock": load_google_stock,
     "dummy": load_dummy,
-    "imagenet": load_imagenet,
 }
 
 
@@ -47,4 +48,10 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
         return OWN_LOADER[name](options)
     if kind == "series":
         return load_multivariate(name, options)
+    if name == "imagenet":
+        from torchspeed.data.imagenet import load_imagenet  # noqa: PLC0415 - see above
+
+        return load_imagenet(options)
+    from torchspeed.data.images import load_images  # noqa: PLC0415 - see above
+
     return load_images(name, options)

@@ -20,6 +20,7 @@ from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
 from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import (
     ChildFailedError,
+    ProcessFailure,
     get_error_handler,
 )
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
@@ -61,7 +62,7 @@ def launch(arguments: list[str], devices: int) -> None:
         with _without_agent_log():
             elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)
     except ChildFailedError as error:
-        raise TorchspeedError(_one_line(error, devices)) from None
+        raise TorchspeedError(root_of(error.failures, devices)) from None
     except SignalException as error:
         raise TorchspeedError(
             f"stopped by {signal.Signals(error.sigval).name}; all {devices} ranks are stopped"
@@ -69,7 +70,10 @@ def launch(arguments: list[str], devices: int) -> None:
 
 
 def die_with_launcher() -> None:
-    """Have the kernel end this rank when its launcher is gone; Linux only."""
+    """Have the kernel end this process when its launcher is gone; Linux only.
+
+    A launcher is what started the ranks, or a sweep; without one, nothing is done.
+    """
     launcher = os.environ.get(PARENT)
     if launcher is None or not sys.platform.startswith("linux"):
         return
@@ -95,12 +99,14 @@ def _without_agent_log() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _one_line(error: ChildFailedError, devices: int) -> str:
-    """The root of a failure: a rank that was killed drags others into errors of their own."""
+def root_of(failures: dict[int, ProcessFailure], devices: int) -> str:
+    """What began it, in one line: a rank that is killed drags others into errors of their own."""
     killed = [
-        f for f in error.failures.values() if f.exitcode < 0 and f.exitcode != -signal.SIGTERM
+        failure
+        for failure in failures.values()
+        if failure.exitcode < 0 and failure.exitcode != -signal.SIGTERM
     ]
-    failure = killed[0] if killed else error.get_first_failure()[1]
+    failure = min(killed or failures.values(), key=lambda failure: failure.timestamp)
     if devices > 1:
         others = f"; the other {'rank was' if devices == 2 else 'ranks were'} stopped"
     else:

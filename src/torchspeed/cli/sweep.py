@@ -1,0 +1,164 @@
+"""``torchspeed sweep``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from torchspeed.cli import options as o
+from torchspeed.errors import TorchspeedError
+
+_SETTINGS = "Settings, several with commas"
+
+Workers = Annotated[str, typer.Option("--workers", "-w", rich_help_panel=_SETTINGS)]
+BatchSizes = Annotated[str, typer.Option("--batch-size", "-b", rich_help_panel=_SETTINGS)]
+Optimisers = Annotated[str, typer.Option("--optimiser", "--optimizer", rich_help_panel=_SETTINGS)]
+Rates = Annotated[str, typer.Option("--rate", "--lr", rich_help_panel=_SETTINGS)]
+
+
+def sweep(
+    context: typer.Context,
+    *,
+    file: Annotated[
+        Path, typer.Argument(help="Outcomes, a JSON line each; an old file is gone on with.")
+    ],
+    workers: Workers = "0",
+    batch_size: BatchSizes = "128",
+    optimiser: Optimisers = "sgd",
+    rate: Rates = "0.01",
+    search: Annotated[
+        int | None,
+        typer.Option(min=1, help="Search with so many trials instead of the whole grid."),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder to draw the two figures in, as SVG.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds after which a point has failed.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed points again.")
+    ] = False,
+    model: o.Model = "lenet5",
+    data: o.Data = None,
+    epochs: o.Epochs = 1,
+    target_accuracy: o.TargetAccuracy = None,
+    limit_batches: o.LimitBatches = None,
+    seed: o.Seed = 0,
+    weight_decay: o.WeightDecay = 0.0,
+    schedule: o.ScheduleOption = o.Schedule.CONSTANT,
+    data_dir: o.DataDir = Path("data"),
+    image_size: o.ImageSize = None,
+    items: o.Items = 1000,
+    device: o.Device = "cpu",
+    precision: o.PrecisionOption = o.Precision.FLOAT32,
+) -> None:
+    """Train with every combination of settings, or search for the fastest."""
+    fixed = {
+        "model": model, "data": data, "epochs": epochs, "target_accuracy": target_accuracy,
+        "limit_batches": limit_batches, "seed": seed, "weight_decay": weight_decay,
+        "schedule": schedule.value, "data_dir": data_dir, "image_size": image_size,
+        "items": items, "device": device, "precision": precision.value,
+    }  # fmt: skip
+    axes = {
+        "workers": _values("--workers", workers, int),
+        "batch_size": _values("--batch-size", batch_size, int),
+        "optimiser": _values("--optimiser", optimiser, o.Optimiser),
+        "rate": _values("--rate", rate, float),
+    }
+    from torchspeed.cli.configure import check_writable, default_data  # noqa: PLC0415 - torch
+    from torchspeed.training.sweep import Sweep, grid  # noqa: PLC0415
+
+    check_writable(file)
+    if figures is not None and not figures.is_dir():
+        raise TorchspeedError(f"no folder {figures} for figures; make it first")
+    fixed["data"] = data or default_data(model)
+    arguments = [
+        f"--{name.replace('_', '-')}={value}" for name, value in fixed.items() if value is not None
+    ]
+    runs = Sweep(file, arguments, timeout)
+    if retry_failed:
+        runs.forget_failures()
+    total = search or len(grid(axes))
+    progress = _Announcer(total)
+    if search is None:
+        outcomes = runs.run(grid(axes), progress)
+    else:
+        outcomes = runs.search(axes, search, seed, progress)
+    _show(outcomes, Console())
+    if figures is not None:
+        from torchspeed.training.figures import draw_figures  # noqa: PLC0415 - matplotlib
+
+        for drawn in draw_figures(outcomes, figures):
+            print(drawn)
+
+
+class _Announcer:
+    """One line a point, on standard error."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.console = Console(stderr=True)
+
+    def __call__(self, outcome: Any, known: bool) -> None:
+        self.done += 1
+        what = "known" if known else ("done" if outcome.result else f"failed: {outcome.reason}")
+        settings = ", ".join(f"{name} {value}" for name, value in outcome.point.items())
+        self.console.print(f"{self.done} of {self.total}: {settings}: {what}", highlight=False)
+
+
+def _values(option: str, text: str, kind: type) -> list[Any]:
+    try:
+        values = [kind(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise TorchspeedError(
+            f"{option} {text!r}: give {_SAMPLES[kind]}, separated by commas"
+        ) from None
+    if len(set(values)) < len(values):
+        raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
+    return [value.value if isinstance(value, o.Optimiser) else value for value in values]
+
+
+_SAMPLES = {int: "whole numbers", float: "numbers", o.Optimiser: "sgd or adam"}
+
+
+def _show(outcomes: list[Any], console: Console) -> None:
+    from torchspeed.cli.show import percent, seconds  # noqa: PLC0415 - torch
+
+    table = Table(title="sweep", title_justify="left")
+    for heading in ("workers", "batch", "optimiser", "rate", "best accuracy", "loading",
+                    "training", "function", "loss", "to target"):  # fmt: skip
+        table.add_column(heading, justify="right")
+    unique = {str(outcome.point): outcome for outcome in outcomes}.values()
+    for outcome in unique:
+        if outcome.result is None:
+            continue
+        columns = outcome.result["time_to_accuracy"]
+        reached = columns["seconds_to_target"]
+        table.add_row(
+            *(str(value) for value in outcome.point.values()),
+            percent(columns["best_test_accuracy"]),
+            seconds(columns["data_loading_s"]),
+            seconds(columns["epoch_training_s"]),
+            seconds(columns["training_function_s"]),
+            _loss(columns["average_training_loss"]),
+            "–" if reached is None else seconds(reached),
+        )
+    console.print(table)
+    failed = [outcome for outcome in unique if outcome.result is None]
+    if failed:
+        failures = Table(title="failed", title_justify="left")
+        for heading in ("workers", "batch", "optimiser", "rate", "reason"):
+            failures.add_column(heading)
+        for outcome in failed:
+            failures.add_row(*(str(value) for value in outcome.point.values()), outcome.reason)
+        console.print(failures)
+
+
+def _loss(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.4f}"
