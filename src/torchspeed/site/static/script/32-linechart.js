@@ -14,7 +14,6 @@
   ];
   /** The path of a mark: six shapes, in turn, tell lines of one hue and dash apart. */
   ts.markPath = (shape, x, y) => SHAPES[shape % SHAPES.length](Number(x.toFixed(1)), Number(y.toFixed(1)));
-  ts.shapeCount = SHAPES.length;
 
   const fix = (pixel) => pixel.toFixed(1);
 
