@@ -9,6 +9,7 @@ from torchspeed.errors import TorchspeedError
 SHORT = (
     r"^time_series\.",
     r"^small_cnns\.",
+    r"^training\.TrainingStep\..*'(darnn|lenet5)'",
     r"^torchvision_models\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
