@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torchspeed.models import list_models
 from torchspeed.workloads import get_workload, list_workloads
 
-QUICK = [*list_workloads("time_series"), *list_workloads("small_cnn")]
+QUICK = [*list_workloads("time_series"), *list_workloads("flux_literal")]
+QUICK += [*list_workloads("small_cnn")]
 
 
 def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
@@ -20,7 +21,7 @@ def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
 
 
 def test_families_partition_the_table_in_its_order() -> None:
-    families = ["time_series", "small_cnn", "torchvision"]
+    families = ["time_series", "flux_literal", "small_cnn", "torchvision"]
     assert [name for family in families for name in list_workloads(family)] == list_workloads()
 
 

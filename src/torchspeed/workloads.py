@@ -44,7 +44,7 @@ class Workload:
 
     name: str
     family: str
-    """``time_series``, ``small_cnn`` or ``torchvision``: one suite each."""
+    """``time_series``, ``flux_literal``, ``small_cnn`` or ``torchvision``: one suite each."""
     model: str
     """Name for `torchspeed.models.create_model`."""
     batch: int
@@ -119,7 +119,7 @@ _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
 def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
     return Workload(
         name=name,
-        family="time_series",
+        family="flux_literal" if name.endswith("_flux_literal") else "time_series",
         model=name,
         batch=batch,
         input_shape=(window, features),
@@ -168,6 +168,10 @@ _TABLE = (
     _forecast("dsanet", 1000, 10, 50, 1),
     _forecast("lstnet", 500, 10, 20, 20),
     _forecast("tpa_lstm", 300, 10, 10, 1),
+    _forecast("darnn_flux_literal", 300, 10, 10, 1),
+    _forecast("dsanet_flux_literal", 1000, 10, 50, 1),
+    _forecast("lstnet_flux_literal", 500, 10, 20, 1),
+    _forecast("tpa_lstm_flux_literal", 300, 10, 10, 1),
     #          model            batch  channels, height, width
     _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
     _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),

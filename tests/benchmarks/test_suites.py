@@ -15,7 +15,9 @@ from typing import Any
 import asv.benchmark
 import pytest
 
+from benchmarks.work import Work
 from torchspeed.driver.selection import SHORT
+from torchspeed.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
@@ -54,6 +56,38 @@ def test_every_workload_has_every_figure_on_every_device(
     pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
     measured = {found[1] for case in _cases(benchmarks) if (found := pattern.search(case))}
     assert measured >= set(list_workloads())
+
+
+@pytest.mark.parametrize(
+    ("figure", "unit"),
+    [
+        ("flops_forward", "FLOP"),
+        ("flops_backward", "FLOP"),
+        ("dispatches_forward", "dispatches"),
+        ("dispatches_backward", "dispatches"),
+        ("parameter_bytes", "bytes"),
+        ("activation_bytes", "bytes"),
+    ],
+)
+def test_the_work_of_every_workload_is_tracked(
+    benchmarks: dict[str, Any], figure: str, unit: str
+) -> None:
+    suite = benchmarks[f"work.Work.track_{figure}"]
+    assert suite["params"][0] == [repr(name) for name in list_workloads()]
+    assert suite["unit"] == unit
+    assert not more_is_better(unit)
+
+
+def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
+    suite, works = Work(), {"darnn": {"forward": {"flops": 7}}, "vgg19": {"failed": "OSError: 1"}}
+    suite.setup(works, "darnn", "cpu")
+    assert suite.track_flops_forward(works, "darnn", "cpu") == 7
+    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
+        suite.setup(works, "lstnet", "cpu")
+    with pytest.raises(NotImplementedError, match="does not count work"):
+        suite.setup({}, "lstnet", "cpu")
+    with pytest.raises(RuntimeError, match="OSError: 1"):
+        suite.setup(works, "vgg19", "cpu")
 
 
 def test_torchvisions_models_come_in_fluxbenchs_batches(benchmarks: dict[str, Any]) -> None:

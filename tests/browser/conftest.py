@@ -142,8 +142,20 @@ def modes(publish: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="session")
+def unmeasured(publish: Callable[..., Site]) -> Site:
+    """A project that has commits and benchmarks, and no result yet."""
+
+    def without_results(root: Path) -> None:
+        for file in (root / "results").glob("*/*-*.json*"):
+            file.unlink()
+        publish_alone(root)
+
+    return publish("unmeasured", Plan(commits=3, steps=0, machines=("ci-2core",)), without_results)
+
+
+@pytest.fixture(scope="session")
 def hostile(publish: Callable[..., Site]) -> Site:
-    """Markup and scripts in the names of benchmarks, models and machines, in commits and reasons."""
+    """Markup and scripts in names of benchmarks, models, machines, in commits and reasons."""
     return publish("hostile", Plan(commits=30, hostile=True))
 
 

@@ -240,3 +240,21 @@ def test_a_copied_link_names_the_revisions_it_shows(site: Site, visitor: Visitor
     page.goto(link)
     visitor.settled()
     assert all_rows(visitor) == before
+
+
+def test_a_commit_that_was_not_measured_gives_way_to_the_nearest(
+    site: Site, visitor: Visitor
+) -> None:
+    tagged = [commit for commit in site.index["commits"] if commit[3]]
+    missing = [commit for commit in tagged if commit[0] not in site.generated.measured]
+    if not missing:
+        pytest.fail("every tagged commit was measured: give the plan another seed")
+    visitor.go(f"#/changes?m=gpu-lab&base={missing[0][3][0]}")
+    notice = visitor.text("#changes-app .notice")
+    assert f"{missing[0][0][:8]} was not measured here" in notice
+    order = list(site.generated.hashes)
+    before = [
+        one for one in site.generated.measured if order.index(one) < order.index(missing[0][0])
+    ]
+    assert before[-1][:8] in notice
+    assert int(summary(visitor)["all compared"][0]) > 50

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -162,8 +163,8 @@ def test_backward_over_forward(site: Site, visitor: Visitor) -> None:
     assert said == pytest.approx(value / truth[row, "cpu", "forward"], rel=0.01)
 
 
-def test_eager_against_compiled(modes: Site, visit: object) -> None:
-    visitor = visit(modes.url)  # type: ignore[operator]
+def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(modes.url)
     visitor.go("#/compare")
     visitor.choose("show", "modes")
     shown = table(visitor)
@@ -220,5 +221,5 @@ def test_csv_is_the_table(visitor: Visitor) -> None:
     with page.expect_download() as waiting:
         page.locator("#compare-app").get_by_role("button", name="Download CSV").click()
     rows = list(csv.reader(io.StringIO(waiting.value.path().read_text())))
-    assert [plain(cell) for cell in rows[0]][0] == "Model"
+    assert plain(rows[0][0]) == "Model"
     assert len(rows) == len(table(visitor)) + 1

@@ -249,6 +249,9 @@ def test_print_shows_results_and_no_controls(site: Site, visit: Callable[..., Vi
     assert back == "rgb(255, 255, 255)"
     ink = page.evaluate("getComputedStyle(document.querySelector('.list td')).color")
     assert ink == "rgb(0, 0, 0)"
+    visitor.go(timeline(DARNN, m="gpu-lab"))
+    frame = page.locator(".chart-frame").first
+    assert frame.evaluate("node => getComputedStyle(node).backgroundColor") == back
 
 
 def test_nothing_moves_for_those_who_ask_for_it(site: Site, visit: Callable[..., Visitor]) -> None:
@@ -258,7 +261,8 @@ def test_nothing_moves_for_those_who_ask_for_it(site: Site, visit: Callable[...,
         moving = page.evaluate(
             """() => [...document.querySelectorAll('*')].filter(node => {
                  const style = getComputedStyle(node);
-                 return style.animationName !== 'none' || style.transitionDuration.split(',').some(one => parseFloat(one) > 0);
+                 const lasts = style.transitionDuration.split(',').map(parseFloat);
+                 return style.animationName !== 'none' || lasts.some(one => one > 0);
                }).length"""
         )
         assert moving == 0
@@ -283,3 +287,13 @@ def test_the_keyboard_alone_reaches_everything(visitor: Visitor) -> None:
     assert any("cell" in name for name in reached)
     assert "e" in reached
     assert "scroll" in reached, "a table that scrolls can be scrolled by keyboard"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_site_without_results_says_so(
+    unmeasured: Site, visit: Callable[..., Visitor], view: str
+) -> None:
+    visitor = visit(unmeasured.url)
+    visitor.go(address_of(view))
+    text = visitor.text("main > section:not([hidden])")
+    assert view == "about" or "Nothing has been measured yet" in text

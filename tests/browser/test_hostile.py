@@ -97,7 +97,8 @@ def test_a_csv_cell_is_never_a_formula(guest: Visitor) -> None:
              .map(one => torchspeed.csvField(one))"""
     )
     assert fields == [
-        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", '"a,b"', '"say ""x"""', '"two\nlines"', "-1.5", "",
+        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1",
+        '"a,b"', '"say ""x"""', '"two\nlines"', "-1.5", "",
     ]  # fmt: skip
 
 

@@ -107,8 +107,10 @@ def test_reading_values_along_a_long_chart_is_smooth(large: Site, guest: Visitor
           const box = chart.getBoundingClientRect();
           const start = performance.now();
           let moves = 0;
-          for (let x = 80; x < box.width - 180; x += 2, moves++)
-            chart.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + x, clientY: box.top + 90}));
+          for (let x = 80; x < box.width - 180; x += 2, moves++) {
+            const at = {clientX: box.left + x, clientY: box.top + 90};
+            chart.dispatchEvent(new PointerEvent('pointermove', at));
+          }
           return [moves, (performance.now() - start) / 1000];
         }"""
     )

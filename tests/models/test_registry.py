@@ -12,6 +12,8 @@ from torch import nn
 from torchspeed.models import create_model, list_models, register_model
 
 OWN = ["darnn", "dsanet", "flux_cnn", "lenet5", "lstnet", "resnet18_mnist", "tpa_lstm"]
+OWN += ["darnn_flux_literal", "dsanet_flux_literal"]
+OWN += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
 TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
 TORCHVISION += ["squeezenet1_1"]
 
@@ -61,7 +63,7 @@ def test_the_same_seed_makes_the_same_model(name):
         ("DARNN", "'darnn'"),
         ("TPA-LSTM", "'tpa_lstm'"),
         ("resnet", "'resnet18'"),
-        ("", "there are darnn, densenet121"),
+        ("", "there are darnn, darnn_flux_literal, densenet121"),
     ],
 )
 def test_unknown_name_offers_the_nearest(name, offer):

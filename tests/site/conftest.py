@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +93,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A small project of one's own, not yet published."""
-    return make_project(
-        tmp_path / "it",
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A small project, published once, to be copied by the tests that change one."""
+    project = make_project(
+        tmp_path_factory.mktemp("template") / "it",
         Plan(
             commits=12,
             machines=("ci-2core",),
@@ -105,6 +106,23 @@ def project(tmp_path: Path) -> Project:
             unmeasured_commits=0.0,
         ),
     )
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture
+def site(template: Project, tmp_path: Path) -> Project:
+    """A small project of one's own, already published."""
+    shutil.copytree(template.root, tmp_path / "it", symlinks=True)
+    return replace(template, root=tmp_path / "it")
+
+
+@pytest.fixture
+def project(site: Project) -> Project:
+    """A small project of one's own, not yet published."""
+    shutil.rmtree(site.html)
+    return site
 
 
 def registered(path: Path) -> tuple[str, Any]:

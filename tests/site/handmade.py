@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from torchspeed.history.labels import case_labels
 from torchspeed.history.records import (
     Benchmark,
     Case,
@@ -72,7 +73,7 @@ def handmade() -> tuple[History, Findings]:
             ("time_forward", "time", "seconds", False),
             ("time_backward", "time", "seconds", False),
             ("peakmem_forward", "peakmemory", "bytes", False),
-            ("track_throughput", "track", "samples/s", True),
+            ("track_throughput_forward", "track", "samples/s", True),
         ):
             name = f"{suite}.{function}"
             parameters = ("model", "device", *(("batch",) if batches[0] else ()))
@@ -82,17 +83,8 @@ def handmade() -> tuple[History, Findings]:
                 for model, seconds in models.items():
                     for device in ("cpu", "cuda"):
                         for batch in batches:
-                            labels = {"model": model, "device": device}
-                            if batch:
-                                labels["batch"] = batch
-                            case = Case(
-                                name,
-                                tuple(
-                                    repr(value) if value.isalpha() or "_" in value else value
-                                    for value in labels.values()
-                                ),
-                                labels | {"pass": direction},
-                            )
+                            params = (repr(model), repr(device), *([batch] if batch else []))
+                            case = Case(name, params, case_labels(benchmarks[name], params))
                             level = seconds * int(batch or 5) / 5
                             level *= 2.1 if direction == "backward" else 1
                             level *= 0.95 if "2.15" in environment else 1

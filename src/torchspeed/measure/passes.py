@@ -27,7 +27,8 @@ class Passes:
         self._inputs = recipe.example_inputs(batch, device)
         self._targets = recipe.example_targets(batch, device)
         self._model = recipe.create_model().to(self._inputs.device).eval()
-        self._parameters = list(self._model.parameters())
+        # DSANet as Flux has it owns parameters that nothing reads.
+        self._parameters = [p for p in self._model.parameters() if p.requires_grad]
 
     @torch.inference_mode()
     def forward(self) -> None:
@@ -38,7 +39,7 @@ class Passes:
     def backward(self) -> None:
         """One forward in training mode and the gradient of the objective.
 
-        With respect to every parameter and, as FluxBench has it, the input.
+        With respect to every parameter that learns and, as FluxBench has it, the input.
         """
         self._set_training(True)
         output = self._model(self._inputs)

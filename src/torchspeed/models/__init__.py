@@ -10,24 +10,32 @@ dictionary of what ``forward`` weighed with. ``forward`` itself pays nothing for
 
 # Importing a model's file enters it in the table.
 from torchspeed.models.darnn import DARNN
+from torchspeed.models.darnn_flux_literal import DARNNFluxLiteral
 from torchspeed.models.dsanet import DSANet
+from torchspeed.models.dsanet_flux_literal import DSANetFluxLiteral
 from torchspeed.models.flux_cnn import FluxCNN
 from torchspeed.models.lenet5 import LeNet5
 from torchspeed.models.lstnet import LSTNet
+from torchspeed.models.lstnet_flux_literal import LSTNetFluxLiteral
 from torchspeed.models.registry import create_model, list_models, register_model
 from torchspeed.models.resnet18_mnist import ResNet18MNIST
 from torchspeed.models.torchvision_models import TORCHVISION_MODELS
 from torchspeed.models.tpa_lstm import TPALSTM
+from torchspeed.models.tpa_lstm_flux_literal import TPALSTMFluxLiteral
 
 __all__ = [
     "DARNN",
     "TORCHVISION_MODELS",
     "TPALSTM",
+    "DARNNFluxLiteral",
     "DSANet",
+    "DSANetFluxLiteral",
     "FluxCNN",
     "LSTNet",
+    "LSTNetFluxLiteral",
     "LeNet5",
     "ResNet18MNIST",
+    "TPALSTMFluxLiteral",
     "create_model",
     "list_models",
     "register_model",

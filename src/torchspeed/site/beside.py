@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -33,8 +34,9 @@ def beside(work: Callable[[], None]) -> Iterator[None]:
         except EOFError:
             process.join()
             failure = TorchspeedError(
-                f"the process that writes the site ended with status {process.exitcode}: free "
-                "memory (a status of -9 is mostly the kernel's, for lack of it) and publish again"
+                f"the process that writes the site ended with status {process.exitcode}: what it "
+                "printed says why; after a status of -9, which is mostly the kernel's for lack of "
+                "memory, free some and publish again"
             )
         if failure is not None:
             raise failure
@@ -45,6 +47,7 @@ def beside(work: Callable[[], None]) -> Iterator[None]:
 
 
 def _run(work: Callable[[], None], sender: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops this one
     try:
         work()
         sender.send(None)

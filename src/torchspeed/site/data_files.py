@@ -130,7 +130,6 @@ def index_data(
                 "p": change.previous,
                 "s": change.series,
                 "cause": change.cause,
-                "confirmed": change.confirmed,
                 **_change(change),
             }
             for change in standings.changes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -24,9 +25,11 @@ Steps = tuple[SeriesStep, ...]
 def detect(history: History) -> Findings:
     """Find the levels of every series, the changes between them, and the events."""
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
-    steps = _all_steps(history.series)
+    every = _all_steps(history.series)
     events = _events(history, place)
-    machines = _steps_of_machines(history, steps, place)
+    machines = _steps_of_machines(history, every, place)
+    # What is not confirmed is neither shown as a change nor drawn as a level.
+    steps = tuple(tuple(one for one in found if one.step.confirmed) for found in every)
     changes = [
         Change(
             series=index,
@@ -71,6 +74,7 @@ _shared: Sequence[Series] = ()
 
 
 def _share(series: Sequence[Series]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops its workers
     global _shared  # noqa: PLW0603 - how a forked worker gets what is not worth pickling
     _shared = series
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchspeed.history.compare import compare_environments
+from torchspeed.history.records import Case
 from torchspeed.site import quantities
 from torchspeed.site.matrix import Place, places, release
 from torchspeed.site.standing import Standing, Standings
@@ -130,7 +131,7 @@ def _overview(rows: Sequence[Standing], place: Place) -> Drawing:
         if row.last is not None:
             point = row.last[1]
             mark = Mark(point.value, _hue(row), _is_forward(row), point.interval)
-            grouped.setdefault(_name(row.series.case.labels), []).append(mark)
+            grouped.setdefault(_name(row.series.case), []).append(mark)
     chosen = _slowest(grouped)
     where = f"{place.machine.name}, torch {place.environment.torch or 'not pinned'}"
     slowest = max(chosen, key=lambda row: _largest(row[1]), default=None)
@@ -150,7 +151,7 @@ def _devices(rows: Sequence[Standing], place: Place) -> Drawing:
     for row in rows:
         labels = row.series.case.labels
         if row.last is not None and labels.get("device") in _HUES:
-            key = (_name(labels), labels.get("pass", "") == "backward")
+            key = (_name(row.series.case), labels.get("pass", "") == "backward")
             values.setdefault(key, {})[labels["device"]] = row.last[1].value
     grouped: dict[str, list[Mark]] = {}
     for (name, is_backward), of in sorted(values.items()):
@@ -183,7 +184,7 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
                 hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)
                 filled = labels.get("pass") != "backward"
                 mark = Mark(one.ratio, hue, filled, one.interval)
-                name = " · ".join(filter(None, (_name(labels), labels.get("device"))))
+                name = " · ".join(filter(None, (_name(one.case), labels.get("device"))))
                 grouped.setdefault(name, []).append(mark)
     releases = (
         f"torch {new.environment.torch} against {old.environment.torch}" if old and new else ""
@@ -250,14 +251,14 @@ def _nothing() -> Drawing:
     return Drawing(Figure("", title, title), (), "seconds", ())
 
 
-def _name(labels: dict[str, str]) -> str:
-    batch = f" · batch {labels['batch']}" if "batch" in labels else ""
-    return f"{labels.get('model', '?')}{batch}"
+def _name(case: Case) -> str:
+    batch = f" · batch {case.labels['batch']}" if "batch" in case.labels else ""
+    return f"{case.labels.get('model', case.benchmark)}{batch}"
 
 
 def _as_listed(row: Standing) -> tuple[str, str, bool]:
     labels = row.series.case.labels
-    return (_name(labels), labels.get("device", ""), not _is_forward(row))
+    return (_name(row.series.case), labels.get("device", ""), not _is_forward(row))
 
 
 def _hue(row: Standing) -> str:

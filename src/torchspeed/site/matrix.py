@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torchspeed.history.records import Benchmark, Environment, Machine
-from torchspeed.history.statistics import median
 from torchspeed.site.standing import Metric, Standing, Standings
 
 _COLUMN_LABELS = ("device", "pass", "mode")
@@ -57,8 +56,6 @@ class Place:
     """How many commits were measured there."""
     counts: dict[str, int]
     """Status to the number of series that have it."""
-    noise: float | None
-    """Median noise of the place's time series."""
 
 
 def places(standings: Standings) -> tuple[Place, ...]:
@@ -91,7 +88,6 @@ def _place(
     counts: dict[str, int] = {}
     for row in rows:
         counts[row.status] = counts.get(row.status, 0) + 1
-    noise = [row.noise for row in rows if row.noise is not None and row.metric.unit == "seconds"]
     return Place(
         standings.history.machines[machine],
         standings.history.environments[environment],
@@ -99,7 +95,6 @@ def _place(
         commits[-1],
         len(commits),
         dict(sorted(counts.items())),
-        median(noise) if noise else None,
     )
 
 

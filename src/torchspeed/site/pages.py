@@ -12,6 +12,7 @@ from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from torchspeed.history.noise import machine_noise
 from torchspeed.site import names, quantities
 from torchspeed.site.data_files import RULES
 from torchspeed.site.latest import Batch, batches, largest, recent_changes, speeds
@@ -124,6 +125,8 @@ def render_page(
         attention=[
             row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
         ],
+        noise=machine_noise(standings.history),
+        left_out=standings.history.left_out,
         generated=generated,
         project=project,
         figures=figures,

@@ -24,12 +24,13 @@ import os
 import shutil
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from asv.commands.publish import Publish
 from asv.console import log
@@ -40,15 +41,14 @@ from asv.util import ProcessError, UserError, is_na
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.git import read_commits
 from torchspeed.history.records import Commit, History
-from torchspeed.history.results import load_history
-from torchspeed.history.steps import SeriesStep
 from torchspeed.site import healthy
 from torchspeed.site.beside import beside
-from torchspeed.site.build import build_site
-from torchspeed.site.detect import detect
 from torchspeed.site.published import published_figures
-from torchspeed.site.standing import Findings, in_order, standings
 from torchspeed.site.swap import MANIFEST, swapped_in
+
+if TYPE_CHECKING:
+    from torchspeed.history.steps import SeriesStep
+    from torchspeed.site.standing import Findings
 
 _ASV_PAGES = "asv"
 _PACKAGE = Path(__file__).parents[1]
@@ -92,6 +92,13 @@ def _publish(
     if _is_up_to_date(site, inputs):
         log.info(f"Nothing has changed: the site in {conf.html_dir} is left as it is")
         return 0
+    # Every asv command loads this plugin, and numpy and jinja2 take longer to load than it
+    # takes to find out that nothing has changed.
+    from torchspeed.history.results import load_history  # noqa: PLC0415
+    from torchspeed.site.build import build_site  # noqa: PLC0415
+    from torchspeed.site.detect import detect  # noqa: PLC0415
+    from torchspeed.site.standing import in_order, standings  # noqa: PLC0415
+
     generated = _now()
     with swapped_in(site) as fresh:
         history = in_order(load_history(results, commits))
@@ -112,12 +119,12 @@ def _publish(
         with beside(ours), _known_steps(history, findings):
             asv_failure = _publish_asv(conf, range_spec, history, fresh, asv_publish)
         gc.unfreeze()
-        log.info(f"The site is in {conf.html_dir}: `asv preview` shows it")
         complete = not asv_failure and not history.problems
         manifest = {"inputs": inputs if complete else "", "contents": _contents(fresh)}
         (fresh / MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
-    for one in history.left_out:
-        log.info(f"Left out: {one.name}: {one.reason} ({one.count})")
+    log.info(f"The site is in {conf.html_dir}: `asv preview` shows it")
+    for reason, count in Counter(one.reason for one in history.left_out).items():
+        log.info(f"Left out, as the status page lists: {reason} ({count})")
     for problem in history.problems:
         log.error(f"{problem.path}: {problem.message}")
     if asv_failure:

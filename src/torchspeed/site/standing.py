@@ -44,7 +44,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A significant step of one series from one level to the next."""
+    """A confirmed step of one series from one level to the next."""
 
     series: int
     commit: int
@@ -55,7 +55,6 @@ class Change:
     after: float
     verdict: Verdict
     cause: Cause = "code"
-    confirmed: bool = True
 
     @property
     def ratio(self) -> float | None:
@@ -82,7 +81,7 @@ class Findings:
     """What the detectors of `torchspeed.history` say about each series."""
 
     steps: tuple[tuple[SeriesStep, ...], ...]
-    """For each series."""
+    """For each series: the confirmed ones."""
     levels: tuple[tuple[Level, ...], ...]
     """For each series."""
     noise: tuple[float | None, ...]

@@ -168,6 +168,25 @@
     };
   };
 
+  /**
+   * The nearest commit from `at` on, going by `stride`, at which any of these series has a
+   * figure; -1 if there is none. A promise.
+   */
+  ts.nearestMeasured = async function (at, stride, places) {
+    const size = ts.model.index.block;
+    for (let here = at; here >= 0 && here <= ts.model.newest; here += stride) {
+      const block = await ts.load(`r/${Math.floor(here / size)}`);
+      if (places.some((s) => (block.series[s]?.v[here % size] ?? null) !== null)) return here;
+    }
+    return -1;
+  };
+
+  /** The commit itself if it was measured, else the nearest before it, else the nearest after. */
+  ts.measuredNear = async function (at, places) {
+    const before = await ts.nearestMeasured(at, -1, places);
+    return before >= 0 ? before : ts.nearestMeasured(at, 1, places);
+  };
+
   const apart = (a, b) => !a.interval || !b.interval || a.interval[0] > b.interval[1] || b.interval[0] > a.interval[1];
 
   /**

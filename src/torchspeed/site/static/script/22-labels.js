@@ -90,7 +90,7 @@
       : hash;
   };
 
-  /** A table from headings and rows of cells; a heading is text or {text, number}. */
+  /** A table from headings and rows of cells; a heading is text or {text, number, wrap}. */
   ts.table = function (caption, headings, rows, { className = "list", rowHead = true } = {}) {
     const heads = headings.map((one) => (typeof one === "string" ? { text: one } : one));
     return el(
@@ -108,7 +108,7 @@
             cells.map((cell, i) =>
               rowHead && i === 0
                 ? el("th", { scope: "row" }, cell)
-                : el("td", { class: heads[i]?.number ? "number" : null }, cell),
+                : el("td", { class: heads[i].number ? "number" : heads[i].wrap ? "text" : null }, cell),
             ),
           ),
         ),

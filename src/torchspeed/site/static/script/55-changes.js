@@ -14,16 +14,6 @@
     { id: "trend", text: "Trend", number: true },
   ];
 
-  /** The nearest commit from `at` on, going by `stride`, at which this environment measured something. */
-  async function nearestMeasured(at, stride, places) {
-    const size = ts.model.index.block;
-    for (let here = at; here >= 0 && here <= ts.model.newest; here += stride) {
-      const block = await ts.load(`r/${Math.floor(here / size)}`);
-      if (places.some((s) => (block.series[s]?.v[here % size] ?? null) !== null)) return here;
-    }
-    return -1;
-  }
-
   /** The whole answer to one address: rows, summary, neighbours. */
   async function compare(state) {
     const { model } = ts;
@@ -42,19 +32,27 @@
 
     const newest = Math.max(-1, ...mine.map((one) => one.last?.c ?? -1));
     const wanted = ts.one(state, "rev");
-    const rev = wanted ? model.findCommit(wanted) : newest;
+    let rev = wanted ? model.findCommit(wanted) : newest;
     if (rev < 0) {
       if (wanted) throw new Error(`No measured commit begins with “${wanted}”: choose one of the list.`);
       throw new Error("Nothing has been measured with this machine and environment yet: choose another.");
     }
+    const moved = []; // asked for, but not measured here: the nearest that was stands in
+    const measured = async (at, series) => {
+      const near = await ts.measuredNear(at, series.map((one) => one.at));
+      if (near >= 0 && near !== at) moved.push([at, near]);
+      return near >= 0 ? near : at;
+    };
+    rev = await measured(rev, mine);
     const against = ts.one(state, "base", across ? "same" : "previous");
     let base;
-    if (against === "previous") base = await nearestMeasured(rev - 1, -1, theirs.map((one) => one.at));
+    if (against === "previous") base = await ts.nearestMeasured(rev - 1, -1, theirs.map((one) => one.at));
     else if (against === "same") base = rev;
-    else if (against === "baseline") base = model.baseline;
+    else if (against === "baseline") base = await measured(model.baseline, theirs);
     else {
       base = model.findCommit(against);
       if (base < 0) throw new Error(`No measured commit begins with “${against}”: choose one of the list.`);
+      base = await measured(base, theirs);
     }
 
     const window = Number(ts.one(state, "n", "10"));
@@ -85,7 +83,7 @@
       }
       rows.push(row);
     }
-    return { m, e, be, rev, base, across, window, rows, newest, places, against };
+    return { m, e, be, rev, base, across, window, rows, newest, places, against, moved };
   }
 
   const sorters = {
@@ -118,13 +116,11 @@
     const device = ts.one(state, "device");
     const pass = ts.one(state, "pass");
     const metric = ts.one(state, "metric");
-    const significant = ts.one(state, "sig") === "1";
     return rows.filter((row) => {
       if (!row.now && !row.then) return false;
       if (device && row.what.device !== device) return false;
       if (pass && row.what.pass !== pass) return false;
       if (metric && row.metric.id !== metric) return false;
-      if (significant && row.verdict === "same") return false;
       const text = `${row.key} ${row.what.title} ${row.metric.label} ${row.what.group}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
@@ -170,10 +166,9 @@
     return { now: name(result.rev, result.e), base: result.base < 0 ? "nothing before" : name(result.base, result.be) };
   }
 
-  function markdown(result, rows) {
+  function markdown(result, rows, sum) {
     const { model } = ts;
     const names = heading(result);
-    const sum = summary(rows);
     const lines = [
       `### ${ts.markdown(names.now)} against ${ts.markdown(names.base)}`,
       "",
@@ -324,8 +319,8 @@
         return;
       }
       const neighbours = {
-        older: await nearestMeasured(result.rev - 1, -1, result.places),
-        newer: await nearestMeasured(result.rev + 1, 1, result.places),
+        older: await ts.nearestMeasured(result.rev - 1, -1, result.places),
+        newer: await ts.nearestMeasured(result.rev + 1, 1, result.places),
       };
       if (state.view !== ts.here().view) return; // the reader went elsewhere meanwhile
       this.result = result;
@@ -334,8 +329,10 @@
     },
     draw(state, result, neighbours) {
       const { model } = ts;
-      const rows = sorted(chosen(result.rows, state), ts.one(state, "sort", "-change"));
-      const sum = summary(rows);
+      const every = chosen(result.rows, state);
+      const sum = summary(every);
+      const wanted = ts.one(state, "sig") === "1" ? every.filter((row) => row.verdict !== "same") : every;
+      const rows = sorted(wanted, ts.one(state, "sort", "-change"));
       const groups = new Map();
       for (const row of rows) {
         if (!groups.has(row.metric)) groups.set(row.metric, []);
@@ -354,17 +351,20 @@
         });
       const text = el("textarea", { class: "export", readonly: true, "aria-label": "The changes as Markdown" });
       const asText = el("details", { class: "fold" }, el("summary", {}, "Markdown as text"), text);
-      asText.addEventListener("toggle", () => asText.open && (text.value = markdown(result, rows)));
+      asText.addEventListener("toggle", () => asText.open && (text.value = markdown(result, rows, sum)));
 
       this.shortcuts.replaceChildren(...shortcuts(state, result));
       const parts = [
         commitBar(result, state, neighbours),
+        result.moved.map(([at, near]) =>
+          el("p", { class: "notice" }, `${ts.short(model.commits[at].hash)} was not measured here: the nearest commit that was, ${ts.short(model.commits[near].hash)}, stands in for it.`),
+        ),
         between(result),
         ts.scrollBox("Summary of the changes", summaryTable(sum)),
         el(
           "div",
           { class: "actions" },
-          ts.doneButton("Copy as Markdown", "Markdown copied", () => ts.copy(markdown(result, rows), "Markdown")),
+          ts.doneButton("Copy as Markdown", "Markdown copied", () => ts.copy(markdown(result, rows, sum), "Markdown")),
           el("button", { type: "button", class: "button", onclick: () => ts.download(`changes-${names.now.split(" ")[0]}.csv`, csv(result, rows)) }, "Download CSV"),
           ts.permalinkButton(pinned),
         ),

@@ -74,7 +74,8 @@
       const text = `${one.key} ${one.case.title} ${one.case.group}`.toLowerCase();
       return asked.words.every((word) => text.includes(word));
     });
-    const places = asked.by.includes("revision") ? [asked.other, asked.rev] : [asked.rev];
+    const near = async (at) => (at < 0 ? at : ts.measuredNear(at, wanted.map((one) => one.at)));
+    const places = await Promise.all((asked.by.includes("revision") ? [asked.other, asked.rev] : [asked.rev]).map(near));
     const look = await ts.figuresAt(places.filter((at) => at >= 0));
     return wanted.flatMap((one) =>
       places.flatMap((at) => {
@@ -283,11 +284,11 @@
         label: name,
         marks: [
           row.ours ? { value: row.ours.value, interval: row.ours.interval, device: row.ours.one.case.device, pass: row.ours.one.case.pass, text: `${ts.value(row.ours.value, unit)} ours`, title: `${name}: ours` } : null,
-          ...row.theirs.map((theirs) => ({ value: theirs.value, published: true, text: `${ts.value(theirs.value, theirs.unit)} ${theirs.source}`.slice(0, 44), title: `${theirs.source}. ${theirs.note ?? ""}` })),
+          ...row.theirs.map((theirs) => ({ value: theirs.value, published: true, text: `${ts.value(theirs.value, theirs.unit)} ${theirs.source.split(/[:(]/)[0].trim().slice(0, 24)}`, title: `${theirs.source}. ${theirs.note ?? ""}` })),
         ],
       })),
       columns: [],
-      table: ts.table("Published figures beside ours", ["Case", { text: "ours", number: true }, { text: "published", number: true }, { text: "published / ours", number: true }, "Source"], lines),
+      table: ts.table("Published figures beside ours", ["Case", { text: "ours", number: true }, { text: "published", number: true }, { text: "published / ours", number: true }, { text: "Source", wrap: true }], lines),
       scale: "log",
       from: null,
       unit,

@@ -50,15 +50,18 @@
     const state = ts.here();
     const name = Object.hasOwn(ts.views, state.view) ? state.view : "overview";
     const view = ts.views[name];
+    const empty = ts.model.series.length === 0;
     const moved = seen !== null && seen !== name;
     for (const section of document.querySelectorAll("main > section[data-view]")) {
       const current = section.dataset.view === name;
       section.hidden = !current;
       if (!current) continue;
-      if (!mounted.has(name)) {
+      if (!empty && !mounted.has(name)) {
         mounted.add(name);
         view.mount(section);
       }
+      if (empty && !["overview", "about"].includes(name))
+        ts.appOf(section).replaceChildren(el("p", { class: "notice" }, "Nothing has been measured yet: run `make bench`, then publish again."));
       if (moved) {
         scrollTo(0, 0);
         const heading = section.querySelector("h1");
@@ -82,7 +85,7 @@
     if (trouble) trouble.hidden = true;
     const main = document.querySelector("main");
     main.setAttribute("aria-busy", "true");
-    new Promise((done) => done(view.update(state)))
+    new Promise((done) => done(empty ? null : view.update(state)))
       .catch(complain)
       .finally(() => {
         main.setAttribute("aria-busy", "false");

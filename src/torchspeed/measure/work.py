@@ -1,0 +1,152 @@
+"""The work that a workload asks for: figures without noise.
+
+Times say how long it took; these say how much there was to do, and are the same in
+every run, so that a change in *work* shows even where it drowns in noise.
+
+- **FLOPs**: two for each multiply-add of matrix products, convolutions, attention and
+  recurrent kernels, by the formulas of ``torch.utils.flop_counter`` and, for the LSTM
+  kernel that torch takes on CPUs and they leave out, one of our own. Elementwise
+  arithmetic is not counted.
+- **Dispatches**: operators that compute something, as they arrive below autograd. Views
+  are left out. Each is a call from the interpreter, on a GPU a kernel launch at least.
+- **Bytes** of the parameters, and of the activations: what autograd keeps between
+  forward and backward, every storage once, parameters and inputs left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from torchspeed.workloads import get_workload
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one forward or backward pass does."""
+
+    flops: int
+    dispatches: int
+
+
+@dataclass(frozen=True)
+class WorkOfWorkload:
+    """All of a workload's figures. A backward pass includes its forward."""
+
+    forward: Work
+    backward: Work
+    parameter_bytes: int
+    activation_bytes: int
+
+
+class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts what passes below autograd while it is entered."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.flops = 0
+        self.dispatches = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        operator = func._overloadpacket
+        if operator in flop_registry:
+            self.flops += flop_registry[operator](*args, **kwargs, out_val=out)
+        elif operator in _LSTM_KERNELS:
+            self.flops += _LSTM_KERNELS[operator] * _lstm_layer_flops(*args)
+        self.dispatches += not _is_view(func)
+        return out
+
+
+def _is_view(func: Any) -> bool:
+    """Whether the operator only looks at its argument's memory in another way."""
+    aliases = [result.alias_info for result in func._schema.returns]
+    return bool(aliases) and all(alias and not alias.is_write for alias in aliases)
+
+
+def _lstm_layer_flops(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> int:
+    """Of one layer's gates, forward: x is (steps, batch, features)."""
+    steps, batch, _features = x.shape
+    return 2 * steps * batch * (weight_ih.numel() + weight_hh.numel())
+
+
+# The backward of a product is two products: by its input and by its weights.
+_LSTM_KERNELS = {
+    torch.ops.aten.mkldnn_rnn_layer: 1,
+    torch.ops.aten.mkldnn_rnn_layer_backward: 2,
+}
+
+
+def count(run: Callable[[], object]) -> Work:
+    """Count FLOPs and dispatches of what ``run`` does.
+
+    It must not enter ``torch.inference_mode``: operators then arrive whole that
+    autograd would have taken apart, and a product inside them is not seen.
+    """
+    counter = _Counter()
+    with counter:
+        run()
+    return Work(counter.flops, counter.dispatches)
+
+
+def parameter_bytes(model: nn.Module) -> int:
+    """Bytes of all parameters, each once."""
+    return sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
+
+
+def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int:
+    """Bytes that autograd keeps of ``run`` for its backward pass.
+
+    Args:
+        run: computes the tensor that a backward pass would start from.
+        apart_from: parameters, inputs: what was there before.
+    """
+    before = {tensor.untyped_storage()._cdata for tensor in apart_from}
+    kept: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in before:
+            kept[storage._cdata] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        result = run()
+    total = sum(kept.values())
+    del result  # until here it held the graph, and so every storage that was counted
+    return total
+
+
+def work_of(workload: str, batch: int | None = None) -> WorkOfWorkload:
+    """Count the work of a workload on the CPU, at its own batch unless given.
+
+    The passes are those of `torchspeed.measure.passes`, run once each.
+
+    Raises:
+        ValueError: no such workload, or a batch below 1.
+    """
+    recipe = get_workload(workload)
+    inputs, targets = recipe.example_inputs(batch), recipe.example_targets(batch)
+    model = recipe.create_model().eval()
+    with torch.no_grad():
+        forward = count(lambda: model(inputs))
+    model.train()
+    inputs.requires_grad_()
+    learns = [inputs, *(p for p in model.parameters() if p.requires_grad)]
+
+    def objective() -> Tensor:
+        return recipe.objective(model(inputs), targets)
+
+    backward = count(lambda: torch.autograd.grad(objective(), learns))
+    return WorkOfWorkload(
+        forward, backward, parameter_bytes(model), activation_bytes(objective, [*learns, targets])
+    )

@@ -1,0 +1,158 @@
+"""DSANet doing the work of FluxArchitectures' version, not the paper's."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.registry import register_model
+
+EPSILON = math.sqrt(torch.finfo(torch.float32).eps)
+"""What Flux's layer norm adds to the standard deviation."""
+
+
+class LiteralNorm(nn.Module):
+    """Layer norm over the last axis, epsilon beside the deviation, not in the variance."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.bias = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (rows, size) to the same shape."""
+        deviation, mean = torch.std_mean(x, 1, correction=0, keepdim=True)
+        return torch.addcmul(self.bias, (x - mean) / (deviation + EPSILON), self.weight)
+
+
+class LiteralLayer(nn.Module):
+    """Attention of heads to heads, over all series and samples at once."""
+
+    def __init__(self, d_model: int, d_hidden: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        # Flux has these two and never calls them.
+        self.value = nn.Linear(d_model, d_model).requires_grad_(False)
+        self.first_norm = LiteralNorm(d_model).requires_grad_(False)
+        self.output = nn.Linear(d_model, d_model)
+        self.inner = nn.Linear(d_model, d_hidden)
+        self.outer = nn.Linear(d_hidden, d_model)
+        self.norm = LiteralNorm(d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (rows, d_model), a row for each series of each sample, to the same shape."""
+        rows, d_model = x.shape
+        size = d_model // self.heads
+        # The head is the fastest axis: (rows, size, heads) -> (size, heads, rows).
+        query, key, value = (
+            linear(x).view(rows, size, self.heads).permute(1, 2, 0)
+            for linear in (self.query, self.key, self.key)
+        )
+        # Summed over all rows: (size, heads, heads).
+        weights = (query @ key.transpose(1, 2) / math.sqrt(size)).softmax(2)
+        # Dropout inside Flux's attention is made anew at each call, so always acts when training.
+        weights = nn.functional.dropout(weights, self.dropout, self.training)
+        mixed = self.output((weights @ value).permute(2, 0, 1).reshape(rows, d_model))
+        x = x + nn.functional.dropout(mixed, self.dropout, self.training)
+        inner = self.outer(self.inner(x).sigmoid())
+        out: Tensor = self.norm(x + nn.functional.dropout(inner, self.dropout, self.training))
+        return out
+
+
+class LiteralTower(nn.Module):
+    """Temporal patterns of each series, then the layers."""
+
+    def __init__(
+        self,
+        length: int,
+        *,
+        kernels: int,
+        d_model: int,
+        d_hidden: int,
+        layers: int,
+        heads: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.convolution = nn.Conv2d(1, kernels, (length, 1))
+        self.embed = nn.Linear(kernels, d_model)
+        self.layers = nn.Sequential(
+            *(LiteralLayer(d_model, d_hidden, heads, dropout) for _ in range(layers))
+        )
+        self.unembed = nn.Linear(d_model, kernels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (batch, window, series) to (batch * series, kernels)."""
+        patterns = self.convolution(x.unsqueeze(1)).relu().amax(2)  # (batch, kernels, series)
+        patterns = nn.functional.dropout(patterns, self.dropout, self.training)
+        rows = patterns.transpose(1, 2).flatten(0, 1)
+        out: Tensor = self.unembed(self.layers(self.embed(rows)))
+        return out
+
+
+@register_model("dsanet_flux_literal")
+class DSANetFluxLiteral(nn.Module):
+    """What sdobber/FluxArchitectures computes under the name of DSANet.
+
+    For figures beside the published ones; to forecast, take `DSANet`. Where it leaves
+    the paper (doi:10.1145/3357384.3358132): for each of a head's numbers the heads attend
+    to the heads, with products summed over all series and all *samples*; the key's
+    weights serve for the values; the first layer norm is left out; the feed-forward
+    network has a sigmoid where relu was meant. 168 of the 830 parameters are never used
+    and get no gradient.
+
+    Maps (batch, window, features) to (batch, outputs). Sizes as in `DSANet`.
+
+    Raises:
+        ValueError: a size below 1, a local filter longer than the window, heads that
+            do not divide d_model, or a dropout outside [0, 1).
+    """
+
+    def __init__(
+        self,
+        *,
+        features: int = 50,
+        window: int = 10,
+        local_length: int = 3,
+        kernels: int = 3,
+        d_model: int = 4,
+        d_hidden: int = 1,
+        layers: int = 3,
+        heads: int = 2,
+        outputs: int = 1,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        sizes = {"kernels": kernels, "d_model": d_model, "d_hidden": d_hidden}
+        sizes |= {"layers": layers, "heads": heads}
+        check_sizes(
+            features=features, window=window, local_length=local_length, outputs=outputs, **sizes
+        )
+        check_fraction(dropout=dropout)
+        check_at_most("local_length", local_length, "window", window)
+        if d_model % heads:
+            raise ValueError(f"heads must divide d_model, {d_model}, got {heads}")
+        self.features = features
+        self.window = window
+        self.dropout = dropout
+        self.global_tower = LiteralTower(window, dropout=dropout, **sizes)
+        self.local_tower = LiteralTower(local_length, dropout=dropout, **sizes)
+        self.combine = nn.Linear(2 * kernels, 1)
+        self.autoregression = nn.Linear(window, 1)
+        self.head = nn.Linear(features, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values, (batch, outputs)."""
+        check_input(x, "batch, window, features", (self.window, self.features), self.head.weight)
+        towers = torch.cat((self.global_tower(x), self.local_tower(x)), 1)
+        towers = nn.functional.dropout(towers, self.dropout, self.training)
+        nonlinear = self.combine(towers).relu().view(-1, self.features)
+        linear = self.autoregression(x.transpose(1, 2)).squeeze(2)
+        return self.head(nonlinear + linear)  # type: ignore[no-any-return]

@@ -1,0 +1,65 @@
+"""Takes the README's pictures of a published site.
+
+    python tests/browser/screenshots.py html docs/images
+
+The pictures show whatever the site holds: publish first. Needs Debian's chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+SIZE = {"width": 1280, "height": 800}
+
+
+def settled(page: Page) -> None:
+    page.wait_for_function("document.querySelector('main').getAttribute('aria-busy') === 'false'")
+    page.wait_for_timeout(300)
+
+
+def take(site: Path, folder: Path, chromium: str) -> None:
+    """Writes overview.png, timeline.png and comparison.png."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
+        home = (site / "index.html").resolve().as_uri()
+        page.goto(home)
+        settled(page)
+        page.screenshot(path=folder / "overview.png")
+        # The first model of the overview, with all its devices and passes.
+        page.goto(home + "#/timeline")
+        settled(page)
+        page.locator(".multiples a").first.click()
+        settled(page)
+        page.screenshot(path=folder / "timeline.png")
+        page.goto(home + "#/compare")
+        settled(page)
+        page.screenshot(path=folder / "comparison.png")
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("site", type=Path, help="folder of a published site")
+    parser.add_argument("folder", type=Path, help="where the pictures go")
+    wanted = parser.parse_args()
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("no Chromium: install the Debian package `chromium`", file=sys.stderr)
+        return 1
+    if not (wanted.site / "index.html").exists():
+        print(f"{wanted.site} holds no site: run `asv publish` first", file=sys.stderr)
+        return 1
+    take(wanted.site, wanted.folder, chromium)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

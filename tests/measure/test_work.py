@@ -1,0 +1,90 @@
+"""Work is counted as one would by hand."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from torchspeed.measure.work import Work, activation_bytes, count, parameter_bytes, work_of
+from torchspeed.models.lstm import LSTM
+
+
+def gradients(model: nn.Module, x: torch.Tensor) -> object:
+    return torch.autograd.grad(model(x).sum(), [x, *model.parameters()])
+
+
+def test_a_dense_layer() -> None:
+    layer, x = nn.Linear(7, 3), torch.randn(5, 7, requires_grad=True)
+    forward = 2 * 5 * 7 * 3
+    with torch.no_grad():
+        assert count(lambda: layer(x)) == Work(forward, 1)
+    # Twice as much more: the gradients by input and by weight are a product each.
+    assert count(lambda: gradients(layer, x)).flops == 3 * forward
+
+
+def test_a_convolution() -> None:
+    layer, x = nn.Conv2d(3, 4, (5, 2)), torch.randn(6, 3, 9, 8, requires_grad=True)
+    forward = 2 * 6 * 4 * (9 - 5 + 1) * (8 - 2 + 1) * (3 * 5 * 2)
+    with torch.no_grad():
+        assert count(lambda: layer(x)) == Work(forward, 1)
+    assert count(lambda: gradients(layer, x)).flops == 3 * forward
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_gates_of_an_lstm(layers: int) -> None:
+    lstm, x = LSTM(6, 5, layers), torch.randn(4, 9, 6, requires_grad=True)
+    step = 2 * 4 * (4 * 5) * (6 + 5)  # batch x gates x (input and state)
+    deeper = 2 * 4 * (4 * 5) * (5 + 5)
+    forward = 9 * (step + (layers - 1) * deeper)
+    with torch.no_grad():
+        assert count(lambda: lstm(x)).flops == forward
+    assert count(lambda: gradients(lstm, x)).flops == 3 * forward
+
+
+def test_dispatches_are_operators_that_compute() -> None:
+    x = torch.randn(4, 4)
+    assert count(lambda: x.view(2, 8).t()[1:]) == Work(0, 0)
+    assert count(lambda: [x.t() + 1, x.relu_()]) == Work(0, 2)
+
+
+def test_bytes_of_parameters_are_those_of_their_numbers() -> None:
+    assert parameter_bytes(nn.Linear(7, 3)) == 4 * (7 * 3 + 3)
+    assert parameter_bytes(nn.Linear(7, 3).double()) == 8 * (7 * 3 + 3)
+
+
+def test_activations_are_what_the_backward_pass_needs_each_once() -> None:
+    x = torch.randn(10, 7, requires_grad=True)
+    layer = nn.Linear(7, 3)
+    known = [x, *layer.parameters()]
+    # A linear map needs its input and its weights: nothing new is kept.
+    assert activation_bytes(lambda: layer(x), known) == 0
+    # A sigmoid keeps its result.
+    assert activation_bytes(lambda: layer(x).sigmoid(), known) == 4 * 10 * 3
+    # Kept by the sigmoid and by the product, one storage.
+    assert activation_bytes(lambda: layer(x).sigmoid().square(), known) == 4 * 10 * 3
+
+
+def test_a_workloads_work_is_the_same_every_time_and_grows_with_the_batch() -> None:
+    small = work_of("tpa_lstm", 3)
+    assert small == work_of("tpa_lstm", 3)
+    double = work_of("tpa_lstm", 6)
+    assert double.forward == Work(2 * small.forward.flops, small.forward.dispatches)
+    assert double.backward == Work(2 * small.backward.flops, small.backward.dispatches)
+    assert double.parameter_bytes == small.parameter_bytes == 4 * 2063
+    assert small.activation_bytes < double.activation_bytes <= 2 * small.activation_bytes
+
+
+def test_flux_cnn_by_hand() -> None:
+    convolutions = 28 * 28 * 16 * (3 * 25) + 10 * 10 * 8 * (16 * 25)
+    dense = 200 * 120 + 120 * 84 + 84 * 10
+    work = work_of("flux_cnn", 2)
+    assert work.forward.flops == 2 * 2 * (convolutions + dense)
+    assert work.backward.flops == 3 * work.forward.flops
+
+
+def test_it_names_what_it_cannot_count() -> None:
+    with pytest.raises(ValueError, match="no workload 'resnet1'"):
+        work_of("resnet1")
+    with pytest.raises(ValueError, match=r"batch_size is 0.*at least 1"):
+        work_of("darnn", 0)
