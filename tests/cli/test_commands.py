@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torchvision import datasets
 
 from torchspeed.cli.main import main
 
@@ -107,6 +108,40 @@ def test_data_options_reach_the_data(tmp_path: Path, capsys: pytest.CaptureFixtu
     images = ["-m", "squeezenet1_1", "-d", "dummy", "--items", "20", "-b", "2", "-q"]
     result = run_json(tmp_path, "inference", *images, "--image-size", "48")
     assert result["config"]["image_size"] == 48
+
+
+def test_download_is_tried_only_when_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets.MNIST, "mirrors", ["http://127.0.0.1:9/"])
+    arguments = ["train", "-d", "mnist", "--data-dir", str(tmp_path / "data")]
+    assert run(*arguments) == 1
+    assert not (tmp_path / "data").exists()
+    assert "pass --download" in capsys.readouterr().err
+    assert run(*arguments, "--download") == 1
+    error = capsys.readouterr().err
+    assert f"downloading mnist to {tmp_path / 'data'}" in error
+    assert "could not be downloaded" in error.splitlines()[-1]
+
+
+def test_sweep_keeps_failures_apart_and_retries_them_when_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sweep.jsonl"
+    # No training ends within 10 ms: every point fails, at once.
+    arguments = ["sweep", str(file), "-b", "16,32", "-w", "0", "--timeout", "0.01"]
+    assert run(*arguments, "--figures", str(tmp_path)) == 0
+    shown = capsys.readouterr()
+    assert shown.out.count("took longer than 0.01 s") == 2
+    assert [line.split(":")[0] for line in shown.err.splitlines()] == ["1 of 2", "2 of 2"]
+    assert len(file.read_text().splitlines()) == 2
+    assert run(*arguments) == 0
+    assert capsys.readouterr().err.count("known") == 2
+    assert run(*arguments, "--retry-failed", "--search", "1") == 0
+    assert "1 of 1" in capsys.readouterr().err
+    assert len(file.read_text().splitlines()) == 3
+    assert run(*arguments, "-e", "2") == 1
+    assert "give the same options, or another file" in capsys.readouterr().err
 
 
 def test_default_data_are_real_and_need_no_download(tmp_path: Path) -> None:

@@ -86,19 +86,29 @@ def last_line(errors: str) -> str:
     return errors.strip().splitlines()[-1]
 
 
-def test_two_ranks_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
+def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file, baseline = tmp_path / "two.json", tmp_path / "one.json"
     torch.set_num_threads(1)
     one = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
     half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
     baseline.write_text(json.dumps(half.as_dict()))
-    # Through torchrun, as on a cluster; the launcher of our own is in the other tests.
+    # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
+    for name, script in (("srun", 'shift; exec "$@"'), ("scontrol", "echo localhost")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    slurm = {
+        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "SLURM_JOB_NODELIST": "node[1]",
+        "SLURM_JOB_ID": str(os.getpid()),
+        "SLURM_NNODES": "1",
+        "SLURM_GPUS_ON_NODE": "2",
+    }
     done = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
-         "-m", "torchspeed.cli", "train", "-d", "dummy", "-b", "32",
-         "-e", "2", "--limit-batches", "4", "--json", str(file),
-         "--baseline", str(baseline), "-q"],
-        env=environment(),
+        ["bash", str(ROOT / "docs" / "train.sbatch"), "--device", "cpu", "-d", "dummy", "-b", "32",
+         "-e", "2", "--limit-batches", "4", "--json", str(file), "--baseline", str(baseline),
+         "-q"],
+        env={**environment(), **slurm},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=180,

@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"torchspeed: {_one_line(error.format_message())}; see --help", file=sys.stderr)
         return 2
     except TorchspeedError as error:
-        if "TORCHELASTIC_ERROR_FILE" in os.environ:
+        if _is_rank():
             from torchspeed.training.launch import tell_launcher  # noqa: PLC0415 - torch
 
             tell_launcher(error)
@@ -77,9 +77,15 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"torchspeed: {_one_line(str(error))}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, typer.Abort):
-        print("torchspeed: interrupted", file=sys.stderr)
+        if not _is_rank():
+            print("torchspeed: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _is_rank() -> bool:
+    """Whether an agent started this process, and will tell what became of it."""
+    return "TORCHELASTIC_ERROR_FILE" in os.environ
 
 
 def _one_line(message: str) -> str:

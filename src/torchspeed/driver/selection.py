@@ -9,6 +9,7 @@ from torchspeed.errors import TorchspeedError
 SHORT = (
     r"^time_series\.",
     r"^small_cnns\.",
+    r"^training\.TrainingStep\..*'(darnn|lenet5)'",
     r"^torchvision_models\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
     r"^work\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",

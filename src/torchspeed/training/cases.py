@@ -1,0 +1,128 @@
+"""What the asv suites of training measure, each built once and kept while its case runs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from torchspeed.data.dummy import load_dummy
+from torchspeed.data.loader import Batches
+from torchspeed.data.options import DataOptions
+from torchspeed.training.config import RunConfig
+from torchspeed.training.results import TimeToAccuracy
+from torchspeed.training.run import infer, infer_smoothly, train
+from torchspeed.workloads import get_workload
+
+JADE_BATCH = {"small": 4, "published": 128}
+"""Images of a step of ResNet-50: what a CPU does in seconds, and BenchmarkJade's."""
+
+JADE_STEPS = 6
+"""Steps of a BenchmarkJade case, the first of them warm-up."""
+
+LOADED_ITEMS, LOADED_BATCH, LOADED_SHAPE = 512, 64, (3, 64, 64)
+"""What one pass of data loading loads."""
+
+
+class Training:
+    """A workload with its optimiser, and batches that lie ready on the device.
+
+    The optimiser is the one of the published figures: SGD with rate 0.01 and
+    momentum 0.9.
+    """
+
+    def __init__(self, workload: str, device: str, batches: int = 1) -> None:
+        """Build model, optimiser and batches.
+
+        Raises:
+            ValueError: no such workload, or ``device`` is not on this machine.
+        """
+        recipe = get_workload(workload)
+        self._loss = recipe.loss
+        self._batches: list[tuple[Tensor, Tensor]] = [
+            (recipe.example_inputs(device=device, seed=2 * n),
+             recipe.example_targets(device=device, seed=2 * n + 1))
+            for n in range(batches)
+        ]  # fmt: skip
+        self._model = recipe.create_model().to(self._batches[0][0].device)
+        self._optimiser = torch.optim.SGD(self._model.parameters(), lr=0.01, momentum=0.9)
+
+    def step(self, batch: int = 0) -> None:
+        """Forward, loss, gradient and optimiser on one batch."""
+        inputs, targets = self._batches[batch]
+        self._optimiser.zero_grad()
+        self._loss(self._model(inputs), targets).backward()  # type: ignore[no-untyped-call]
+        self._optimiser.step()
+
+    def epoch(self) -> None:
+        """A step on each batch."""
+        for batch in range(len(self._batches)):
+            self.step(batch)
+
+
+@lru_cache(maxsize=1)
+def training(workload: str, device: str, batches: int = 1) -> Training:
+    """A workload ready to be trained."""
+    return Training(workload, device, batches)
+
+
+class Loading:
+    """Dummy images and the workers that load them, started before they are timed."""
+
+    def __init__(self, workers: int) -> None:
+        data = load_dummy(DataOptions(items=LOADED_ITEMS, shape=LOADED_SHAPE))
+        self._batches = Batches(data.train, LOADED_BATCH, workers=workers)
+        self._epoch = 0
+        self.load()
+
+    def load(self) -> None:
+        """Load every item once."""
+        for _ in self._batches.epoch(self._epoch):
+            pass
+        self._epoch += 1
+
+
+@lru_cache(maxsize=1)
+def loading(workers: int) -> Loading:
+    """Data loading with so many workers, 0 for none."""
+    return Loading(workers)
+
+
+def jade_phase(mode: str, device: str, size: str, phase: str) -> float:
+    """Median seconds of a phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
+
+    Args:
+        mode: ``train``, ``inference`` or ``smooth-inference``.
+        device: ``cpu`` or ``cuda``.
+        size: of ``JADE_BATCH``.
+        phase: a value of ``Phase`` that the mode has.
+    """
+    batch = JADE_BATCH[size]
+    config = RunConfig(
+        model="resnet50",
+        data="dummy",
+        # Inference runs over the test items, a fifth as many as are trained on.
+        data_options=DataOptions(items=JADE_STEPS * batch * (1 if mode == "train" else 5)),
+        device=device,
+        batch_size=batch,
+        limit_batches=JADE_STEPS,
+    )
+    run = {"train": train, "inference": infer, "smooth-inference": infer_smoothly}[mode]
+    return run(config).ranks[0].phases[phase].median
+
+
+def time_to_accuracy_of(model: str, device: str) -> TimeToAccuracy:
+    """Train on the embedded digits to 80 % on test, in 20 epochs at most.
+
+    Epochs and accuracy repeat exactly on one machine and thread count; seconds
+    are wall time.
+    """
+    config = RunConfig(
+        model=model, data="digits", device=device, batch_size=64, rate=0.1, epochs=20,
+        target_accuracy=0.8,
+    )  # fmt: skip
+    columns = train(config).time_to_accuracy
+    if columns is None:
+        raise AssertionError("a training has its columns")
+    return columns
