@@ -15,17 +15,25 @@ from typing import Any
 import asv.benchmark
 import pytest
 
+from tests.conftest import ROOT
 from torchspeed.driver.selection import SHORT
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
+DEVICE_FIGURES = tuple(
+    f"track_device_peak_{kind}_{pass_name}"
+    for kind in ("allocated", "reserved")
+    for pass_name in ("forward", "backward")
+)
 
 
 def _asv(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Through a shell: a process counts the peak memory of the one it was forked from as its own.
+    shell = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     return subprocess.run(
-        [sys.executable, asv.benchmark.__file__, *arguments],
+        [*shell, sys.executable, asv.benchmark.__file__, *arguments],
         cwd=root,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ASV_PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         check=False,
@@ -54,6 +62,29 @@ def test_every_workload_has_every_figure_on_every_device(
     pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
     measured = {found[1] for case in _cases(benchmarks) if (found := pattern.search(case))}
     assert measured >= set(list_workloads())
+
+
+@pytest.mark.parametrize("figure", DEVICE_FIGURES)
+def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
+    benchmarks: dict[str, Any], figure: str
+) -> None:
+    def cases(wanted: str) -> set[str]:
+        ends = {case.partition(f".{wanted}(")[2] for case in _cases(benchmarks)}
+        return {end for end in ends if "'cuda'" in end}
+
+    assert cases(figure) == cases("time_forward")
+    assert {b["unit"] for name, b in benchmarks.items() if name.endswith(figure)} == {"bytes"}
+
+
+def test_an_import_is_weighed_without_a_model(root: Path, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    suites = str(root / "benchmarks")
+    peaks = []
+    for name in ("imports.Imports.peakmem_import-0", "time_series.TimeSeries.peakmem_forward-0"):
+        done = _asv(root, "run", suites, name, "{}", "None", str(result))
+        assert done.returncode == 0, done.stderr
+        peaks.append(json.loads(result.read_text()))
+    assert 1e8 < peaks[0] < peaks[1]
 
 
 def test_torchvisions_models_come_in_fluxbenchs_batches(benchmarks: dict[str, Any]) -> None:

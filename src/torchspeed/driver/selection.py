@@ -9,7 +9,9 @@ from torchspeed.errors import TorchspeedError
 SHORT = (
     r"^time_series\.",
     r"^small_cnns\.",
-    r"^torchvision_models\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
+    r"^imports\.",
+    r"^device_memory\.DeviceMemory\.",
+    r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
 
