@@ -16,18 +16,26 @@ import asv.benchmark
 import pytest
 
 from benchmarks.work import Work
+from tests.conftest import ROOT
 from torchspeed.driver.selection import SHORT
 from torchspeed.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
+DEVICE_FIGURES = tuple(
+    f"track_device_peak_{kind}_{pass_name}"
+    for kind in ("allocated", "reserved")
+    for pass_name in ("forward", "backward")
+)
 
 
 def _asv(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Through a shell: a process counts the peak memory of the one it was forked from as its own.
+    shell = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     return subprocess.run(
-        [sys.executable, asv.benchmark.__file__, *arguments],
+        [*shell, sys.executable, asv.benchmark.__file__, *arguments],
         cwd=root,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ASV_PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         check=False,
@@ -90,6 +98,29 @@ def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
         suite.setup(works, "vgg19", "cpu")
 
 
+@pytest.mark.parametrize("figure", DEVICE_FIGURES)
+def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
+    benchmarks: dict[str, Any], figure: str
+) -> None:
+    def cases(wanted: str) -> set[str]:
+        ends = {case.partition(f".{wanted}(")[2] for case in _cases(benchmarks)}
+        return {end for end in ends if "'cuda'" in end}
+
+    assert cases(figure) == cases("time_forward")
+    assert {b["unit"] for name, b in benchmarks.items() if name.endswith(figure)} == {"bytes"}
+
+
+def test_an_import_is_weighed_without_a_model(root: Path, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    suites = str(root / "benchmarks")
+    peaks = []
+    for name in ("imports.Imports.peakmem_import-0", "time_series.TimeSeries.peakmem_forward-0"):
+        done = _asv(root, "run", suites, name, "{}", "None", str(result))
+        assert done.returncode == 0, done.stderr
+        peaks.append(json.loads(result.read_text()))
+    assert 1e8 < peaks[0] < peaks[1]
+
+
 def test_torchvisions_models_come_in_fluxbenchs_batches(benchmarks: dict[str, Any]) -> None:
     suite = benchmarks["torchvision_models.TorchvisionModels.time_forward"]
     assert suite["param_names"] == ["model", "device", "batch"]
@@ -127,8 +158,10 @@ def test_short_calls_are_timed_in_batches_and_set_up_once(
     name = f"time_series.TimeSeries.{figure}"
     index = list(itertools.product(*benchmarks[name]["params"])).index(("'tpa_lstm'", "'cpu'"))
     result = tmp_path / "result.json"
+    # A long batch, so that a call takes a small part of it on a busy machine too.
+    settings = json.dumps({"sample_time": 0.5, "repeat": [3, 3, 1.0]})
     done = _asv(
-        root, "run", str(root / "benchmarks"), f"{name}-{index}", "{}", "None", str(result)
+        root, "run", str(root / "benchmarks"), f"{name}-{index}", settings, "None", str(result)
     )
     assert done.returncode == 0, done.stderr
     measured = json.loads(result.read_text())

@@ -10,9 +10,11 @@ SHORT = (
     r"^time_series\.",
     r"^small_cnns\.",
     r"^training\.TrainingStep\..*'(darnn|lenet5)'",
-    r"^torchvision_models\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
+    r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
+    r"^device_memory\.DeviceMemory\.",
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
     r"^work\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
+    r"^imports\.",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
 

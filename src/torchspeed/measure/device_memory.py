@@ -1,0 +1,41 @@
+"""Peak memory of a CUDA device during one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class DevicePeaks:
+    """The most that torch's caching allocator held at any moment of one pass."""
+
+    allocated: int
+    """Bytes in tensors: parameters, inputs, activations, workspaces."""
+    reserved: int
+    """Bytes taken from the driver: the above, and what fragmentation and rounding cost."""
+
+
+def device_peaks(run: Callable[[], None], device: str) -> DevicePeaks:
+    """Run a pass twice on ``device`` and read the second's peaks.
+
+    The first makes what stays for good (parameters on the device, workspaces of cuBLAS
+    and cuDNN). What only it needed is given back before the second, or the reserve would
+    tell of the warm-up.
+
+    Args:
+        run: the pass; what it returns is not kept.
+        device: ``"cuda"`` or ``"cuda:N"``.
+    """
+    run()
+    torch.cuda.synchronize(device)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats(device)
+    run()
+    torch.cuda.synchronize(device)
+    return DevicePeaks(
+        allocated=torch.cuda.max_memory_allocated(device),
+        reserved=torch.cuda.max_memory_reserved(device),
+    )
