@@ -4,7 +4,7 @@ from torchspeed.devices import missing_device
 from torchspeed.measure.passes import passes
 from torchspeed.workloads import list_workloads
 
-from . import small_cnns, time_series, torchvision_models
+from . import flux_literal, small_cnns, time_series, torchvision_models
 
 try:
     from torchspeed.measure.device_memory import device_peaks
@@ -48,7 +48,12 @@ class _DeviceMemorySuite:
 class DeviceMemory(_DeviceMemorySuite):
     """At the batch of each workload."""
 
-    params = (time_series.TimeSeries.params[0] + small_cnns.SmallCNNs.params[0], ["cuda"])
+    params = (
+        time_series.TimeSeries.params[0]
+        + flux_literal.FluxLiteral.params[0]
+        + small_cnns.SmallCNNs.params[0],
+        ["cuda"],
+    )
     param_names = ("model", "device")
 
 
