@@ -15,7 +15,7 @@ STEADY := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=4294967296 \
 	MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_TOP_PAD_=268435456
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly publish preview compare-peers test lint setup setup-test clean help
+.PHONY: bench bench-full nightly publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -37,6 +37,9 @@ preview: setup ## serve the site on this machine
 
 compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
 	@$(STEADY) $(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+
+screenshots: setup-test ## take the README's pictures of the published site
+	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images
 
 test: setup-test lint ## lint, types and all tests
 	@$(VENV)/bin/python -m pytest

@@ -5,7 +5,7 @@ load on the machine meets all of them alike; every round gives one ratio of time
 peer, and the table shows the median ratio with its quartiles. Peers are
 
 - ``naive``: the model as one first writes it, in the structure of the original PyTorch
-  code (``tests/models/naive``; of the image classifiers, relu before pooling);
+  code (``tests/models/naive``; of the image classifiers, an ``nn.Sequential``);
 - ``torch.nn``: the nearest ready-made modules (`tools.torch_nn`), which for forecasts do
   less work;
 - ``eager``: ours;

@@ -2,7 +2,7 @@
 
 The forecasting baselines have the sizes of ours and *less* to do where ``torch.nn`` has
 no such part: they are a mark to stand beside, not the same function. The image
-classifiers are the same function, in the order one first writes it.
+classifiers are the same function.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _with_parameters_of(model: nn.Module, copy: nn.Sequential) -> nn.Sequential:
 
 
 def flux_cnn(model: FluxCNN) -> nn.Sequential:
-    """Relu before pooling, as the post writes it."""
+    """The layers of the post in a row."""
     layers = [nn.Conv2d(3, 16, 5), nn.ReLU(), nn.MaxPool2d(2)]
     layers += [nn.Conv2d(16, 8, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()]
     layers += [nn.Linear(200, 120), nn.Linear(120, 84), nn.Linear(84, 10), nn.Softmax(1)]
@@ -125,7 +125,7 @@ def flux_cnn(model: FluxCNN) -> nn.Sequential:
 
 
 def lenet5(model: LeNet5) -> nn.Sequential:
-    """Relu before pooling, as the source writes it."""
+    """The layers of the source in a row."""
     layers = [nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2)]
     layers += [nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()]
     layers += [nn.Linear(256, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)]

@@ -154,6 +154,13 @@ def unmeasured(publish: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="session")
+def launch(publish: Callable[..., Site]) -> Site:
+    """The first day: one commit, two torch releases, no GPU."""
+    machine = ("ci-2core",)
+    return publish("launch", Plan(commits=1, steps=0, machines=machine, machines_with_cuda=()))
+
+
+@pytest.fixture(scope="session")
 def hostile(publish: Callable[..., Site]) -> Site:
     """Markup and scripts in names of benchmarks, models, machines, in commits and reasons."""
     return publish("hostile", Plan(commits=30, hostile=True))

@@ -19,7 +19,8 @@ SIZE = {"width": 1280, "height": 800}
 
 
 def settled(page: Page) -> None:
-    page.wait_for_function("document.querySelector('main').getAttribute('aria-busy') === 'false'")
+    done = "() => document.querySelector('main').getAttribute('aria-busy') === 'false'"
+    page.wait_for_function(done)
     page.wait_for_timeout(300)
 
 

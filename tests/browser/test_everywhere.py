@@ -297,3 +297,28 @@ def test_a_site_without_results_says_so(
     visitor.go(address_of(view))
     text = visitor.text("main > section:not([hidden])")
     assert view == "about" or "Nothing has been measured yet" in text
+
+
+def test_the_first_measured_commit_already_makes_a_site(
+    launch: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(launch.url)
+    page = visitor.go("#/")
+    assert "first figure" in visitor.text("#overview-matrix")
+    assert "steady" not in visitor.text("#overview-matrix"), "one figure says nothing about that"
+    visitor.go("#/changes")
+    assert "nothing to compare with" in visitor.text("#changes-app .notice")
+    page.get_by_role("link", name="torch 2.15.0 against 2.14.1").click()
+    visitor.settled()
+    assert "torch 2.14.1" in page.locator("#changes-app .unit thead").first.inner_text()
+    visitor.go("#/timeline")
+    assert page.locator(".multiples li:first-child path.dot").count() == 2
+    visitor.go(timeline(DARNN))
+    page.get_by_role("application").focus()
+    for key in ("ArrowLeft", "ArrowRight", "+", "-", "Shift+ArrowLeft", "Home", "Escape"):
+        page.keyboard.press(key)
+        visitor.settled()
+    visitor.choose("x", "torch")
+    assert len(visitor.rows(".readout table")) == 1
+    for view in ("compare", "status"):
+        visitor.go(address_of(view))

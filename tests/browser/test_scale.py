@@ -61,7 +61,7 @@ def test_the_first_paint_comes_at_once(guest: Visitor) -> None:
     for _ in range(TRIES):
         page = guest.go()
         entry = "performance.getEntriesByName('first-contentful-paint')[0]"
-        page.wait_for_function(f"{entry} !== undefined")
+        page.wait_for_function(f"() => {entry} !== undefined")
         times.append(page.evaluate(f"{entry}.startTime / 1000"))
         if times[-1] < FIRST_PAINT:
             break

@@ -31,9 +31,8 @@ class LeNet5(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the score of each class, (batch, 10)."""
         check_input(x, "batch, channels, height, width", (1, 28, 28), self.conv1.weight)
-        # Pooling before relu is the same function, and relu then sees a quarter.
-        x = nn.functional.max_pool2d(self.conv1(x), 2).relu()  # (batch, 6, 12, 12)
-        x = nn.functional.max_pool2d(self.conv2(x), 2).relu()  # (batch, 16, 4, 4)
+        x = nn.functional.max_pool2d(self.conv1(x).relu(), 2)  # (batch, 6, 12, 12)
+        x = nn.functional.max_pool2d(self.conv2(x).relu(), 2)  # (batch, 16, 4, 4)
         x = self.dense1(x.flatten(1)).relu()
         x = self.dense2(x).relu()
         return self.dense3(x)  # type: ignore[no-any-return]

@@ -67,9 +67,6 @@
   /** A day, as in 2025-10-30, of seconds since the epoch (UTC, as git log --date=iso). */
   ts.day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-  /** A day and time of seconds since the epoch, UTC. */
-  ts.moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC";
-
   /** The short form of a hash. */
   ts.short = (hash) => hash.slice(0, 8);
 

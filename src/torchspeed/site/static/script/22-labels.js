@@ -70,7 +70,7 @@
       path += `${pen}${(2 + i * stride).toFixed(1)} ${(12 - height * 9).toFixed(1)}`;
       pen = "L";
     });
-    return path;
+    return known.length === 1 ? `${path}h0` : path; // a lone figure is a dot
   };
 
   ts.sparkline = (values, verdict = "") =>

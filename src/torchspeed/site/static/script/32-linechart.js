@@ -14,7 +14,6 @@
   ];
   /** The path of a mark: six shapes, in turn, tell lines of one hue and dash apart. */
   ts.markPath = (shape, x, y) => SHAPES[shape % SHAPES.length](Number(x.toFixed(1)), Number(y.toFixed(1)));
-  ts.shapeCount = SHAPES.length;
 
   const fix = (pixel) => pixel.toFixed(1);
 
@@ -64,7 +63,7 @@
   ts.drawLines = function (root, lines, options) {
     const { width, height, domain, small = false } = options;
     const withLabels = options.labels && width > 620;
-    const left = small ? 44 : 66;
+    const left = small ? 52 : 66;
     const longest = Math.max(0, ...lines.map((line) => line.label?.length ?? 0));
     const right = withLabels ? Math.min(210, longest * 7.4 + 22) : small ? 6 : 14;
     const top = small ? 8 : 30;
@@ -168,6 +167,7 @@
       const kept = ts.thin(line.points, px, (point) => point.value, inner).map((i) => line.points[i]);
       const group = svg("g", { class: classes, "data-line": line.id });
       group.append(svg("path", { class: "line", d: linePath(kept, px, py, breaks) }));
+      if (small && line.points.length === 1) group.append(svg("path", { class: "dot", d: ts.markPath(0, px(line.points[0]), py(line.points[0])) }));
       if (!small) {
         for (const run of line.others) {
           if (run.outcome === "skipped") continue;

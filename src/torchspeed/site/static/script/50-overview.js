@@ -8,7 +8,10 @@
     if (one.status === "failed" || one.status === "timed out" || one.status === "skipped" || one.status === "never run")
       return ts.outcomeTag(one.status, one.status, one.reason);
     if (one.status === "stale") return ts.outcomeTag("stale", `${one.behind} behind`, `last measured ${one.behind} commits ago`);
-    if (!one.change) return el("span", { class: "change steady" }, "steady");
+    if (!one.change) {
+      const alone = one.spark.filter((value) => value !== null).length < 2;
+      return el("span", { class: "change steady" }, alone ? "first figure" : "steady");
+    }
     const since = `since ${ts.model.nameOf(one.change.c)}`;
     const old = ts.model.newest - one.change.c >= ts.model.news;
     const sign = ts.delta(one.change.ratio, old ? "same" : one.change.verdict);
@@ -29,7 +32,7 @@
         { class: `cell ${ts.markClass(one.case.device, one.case.pass)}`, href: address },
         el("span", { class: "value" }, ts.value(one.last?.v, one.metric.unit)),
         standing(one),
-        ts.sparkline(one.spark ?? [], fresh),
+        ts.sparkline(one.spark, fresh),
       ),
     );
   }

@@ -359,6 +359,7 @@
         result.moved.map(([at, near]) =>
           el("p", { class: "notice" }, `${ts.short(model.commits[at].hash)} was not measured here: the nearest commit that was, ${ts.short(model.commits[near].hash)}, stands in for it.`),
         ),
+        result.base < 0 && every.length ? el("p", { class: "notice" }, NOTHING_BEFORE) : null,
         between(result),
         ts.scrollBox("Summary of the changes", summaryTable(sum)),
         el(
@@ -382,8 +383,10 @@
     },
   };
 
+  const NOTHING_BEFORE = "Nothing was measured before this commit in this environment, so there is nothing to compare with: choose another base, or another base environment.";
+
   function emptyText(result, state) {
-    if (result.base < 0) return "Nothing was measured before this commit in this environment, so there is nothing to compare with. Choose another base.";
+    if (result.base < 0) return NOTHING_BEFORE;
     if (ts.one(state, "sig") === "1") return "No series that passes the filters changed significantly between the two.";
     return "No series passes the filters.";
   }

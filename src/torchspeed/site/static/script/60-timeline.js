@@ -498,6 +498,7 @@
     const waiting = new Map();
     const { params } = ts.here();
     const items = [...rows.values()].map((series) => {
+      series.sort((a, b) => ts.byColumn(a.case, b.case));
       const picture = svg("svg", { class: "chart", viewBox: "0 0 300 130", "aria-hidden": "true", focusable: "false" });
       waiting.set(picture, series);
       const { case: what } = series[0];
