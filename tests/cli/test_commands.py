@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -218,6 +219,28 @@ def test_the_same_from_a_process_without_traceback() -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == "torchspeed: no data set 'cifar'; did you mean cifar10 or solar?\n"
+
+
+def test_an_interrupted_run_is_one_line() -> None:
+    # A shell's background jobs ignore Ctrl-C and hand that on: this one does not.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from torchspeed.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "train", "-d", "dummy", "-e", "100000"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+    )
+    with process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("epoch 1:")
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read().splitlines()
+    assert [line for line in errors if not line.startswith("epoch")] == ["torchspeed: interrupted"]
+    assert process.returncode == 130
 
 
 def test_help_comes_without_torch_and_has_examples() -> None:

@@ -17,6 +17,9 @@ from torchspeed.cli.sweep import sweep
 from torchspeed.cli.train import train
 from torchspeed.errors import TorchspeedError
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C: 128 and the signal's number."""
+
 TRAIN_EXAMPLES = """
 Examples:\n
   torchspeed train  (LeNet on real digits, nothing to download)\n
@@ -64,7 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=list(arguments), obj=arguments, prog_name="torchspeed", standalone_mode=False)
+        status = app(
+            args=list(arguments), obj=arguments, prog_name="torchspeed", standalone_mode=False
+        )
     except TyperException as error:
         print(f"torchspeed: {_one_line(error.format_message())}; see --help", file=sys.stderr)
         return 2
@@ -77,10 +82,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"torchspeed: {_one_line(str(error))}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, typer.Abort):
-        if not _is_rank():
-            print("torchspeed: interrupted", file=sys.stderr)
-        return 130
-    return 0
+        status = INTERRUPTED
+    if status == INTERRUPTED and not _is_rank():
+        print("torchspeed: interrupted", file=sys.stderr)
+    return int(status or 0)
 
 
 def _is_rank() -> bool:

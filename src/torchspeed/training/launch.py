@@ -90,13 +90,18 @@ def tell_launcher(error: TorchspeedError) -> None:
 @contextmanager
 def _without_agent_log() -> Iterator[None]:
     """The agent logs a page about a failure that is told in one line here."""
-    logger = logging.getLogger("torch.distributed.elastic")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    # torch gives each of its loggers a level of its own.
+    prefix = "torch.distributed.elastic"
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict
+               if name.startswith(prefix)]  # fmt: skip
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def root_of(failures: dict[int, ProcessFailure], devices: int) -> str:
