@@ -24,9 +24,9 @@ from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
 from tests.history.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from torchspeed.history.git import read_commits
 from torchspeed.history.results import load_history
+from torchspeed.published.figures import site_rows
 from torchspeed.site.build import build_site
 from torchspeed.site.detect import detect
-from torchspeed.site.published import published_figures
 from torchspeed.site.standing import in_order, standings
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def publish_alone(root: Path) -> None:
             "commit_url": "https://example.org/torchspeed/commit/",
             "site": "",
         },
-        published=published_figures(),
+        published=tuple(site_rows()),
     )
 
 

@@ -82,7 +82,7 @@ def test_the_commands_are_understood_and_name_what_exists() -> None:
 
 def test_site_rows_are_in_seconds_with_the_differences() -> None:
     rows = site_rows()
-    assert len(rows) == 24 + 2
+    assert len(rows) == 24 + 24 + 2
     for row in rows:
         assert row["unit"] == "seconds"
         assert 0.001 < row["value"] < 100
@@ -90,6 +90,13 @@ def test_site_rows_are_in_seconds_with_the_differences() -> None:
             "model", "device", "pass", "batch", "value", "unit", "source", "note"
         }  # fmt: skip
         assert "There" in row["note"] or "here" in row["note"]
+        assert row["source"].split(":")[0] in row["note"], "which machine it was"
+
+
+def test_a_figure_stands_beside_the_same_work_where_there_is_such_a_workload() -> None:
+    literal = {row["model"]: row for row in site_rows() if row["model"].endswith("_flux_literal")}
+    assert set(literal) == {name for name in list_workloads() if name.endswith("_flux_literal")}
+    assert all("The same work" in row["note"] for row in literal.values())
 
 
 def test_reading_needs_no_torch() -> None:

@@ -21,8 +21,8 @@ from torchspeed.history.records import (
     Run,
     Series,
 )
+from torchspeed.published.figures import site_rows
 from torchspeed.site.build import build_site
-from torchspeed.site.published import published_figures
 from torchspeed.site.standing import (
     Change,
     Event,
@@ -185,5 +185,5 @@ if __name__ == "__main__":
         handmade_standings(),
         generated=int(time.time()),
         project=PROJECT,
-        published=published_figures(),
+        published=tuple(site_rows()),
     )

@@ -10,9 +10,9 @@ import pytest
 
 from tests.site.conftest import Project, parsed_xml, registered
 from tests.site.handmade import HOSTILE, handmade_standings
+from torchspeed.published.figures import site_rows
 from torchspeed.site import figures
 from torchspeed.site.figures import Drawing, Figure, Mark, write_figures
-from torchspeed.site.published import published_figures
 
 
 def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
@@ -37,7 +37,7 @@ def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
 
 
 def test_without_a_gpu_there_is_no_picture_of_one(tmp_path: Path) -> None:
-    drawn = write_figures(tmp_path, handmade_standings(), published_figures())
+    drawn = write_figures(tmp_path, handmade_standings(), site_rows())
     assert [one.file for one in drawn] == [
         "figures/overview.svg",
         "figures/releases.svg",
@@ -47,7 +47,7 @@ def test_without_a_gpu_there_is_no_picture_of_one(tmp_path: Path) -> None:
 
 def test_the_same_data_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_figures(tmp_path / name, handmade_standings(), published_figures())
+        write_figures(tmp_path / name, handmade_standings(), site_rows())
     files = sorted((tmp_path / "one" / "figures").iterdir())
     assert len(files) == 4
     for file in files:
@@ -73,13 +73,3 @@ def test_any_label_can_be_drawn(label: str) -> None:
     )
     root = parsed_xml(figures._draw_svg(drawing, "key"))
     assert not [element for element in root.iter() if element.tag.endswith("script")]
-
-
-def test_published_figures_are_seconds_of_known_passes() -> None:
-    table = published_figures()
-    assert len(table) == 24
-    for one in table:
-        assert one["device"] in {"cpu", "cuda"}
-        assert one["pass"] in {"forward", "backward"}
-        assert 1e-3 < one["value"] < 60
-    assert all("Flux" in one["source"] and one["note"] for one in table)

@@ -41,7 +41,9 @@ class Figure:
     command: str | None
     """The ``torchspeed`` command that does the same here."""
     case: str | None
-    """The asv case that measures the same here."""
+    """The asv case that measures the model of that name here."""
+    same_work: str | None
+    """The workload here that does the published work to the letter, where there is one."""
     note: str
     """What is odd about the number in its source."""
 
@@ -75,30 +77,37 @@ def load_sources() -> list[Source]:
 
 
 def site_rows() -> list[dict[str, Any]]:
-    """The figures that an asv case has its like for, in the form of the site's ``published``."""
-    return [
-        {
-            "model": figure.labels["model"],
-            "device": figure.labels["device"],
-            "pass": figure.labels["pass"],
-            "batch": figure.labels.get("batch", ""),
-            "value": figure.value,
-            "unit": "seconds",
-            "source": f"{source.title} ({source.date}), {source.url}",
-            "note": " ".join(
-                part
-                for part in (
-                    f"{figure.hardware.name}, {source.framework}.",
-                    *source.differences,
-                    figure.note,
-                )
-                if part
-            ),
-        }
-        for source in load_sources()
-        for figure in source.figures
-        if figure.case is not None
-    ]
+    """The figures that an asv case has its like for, in the form of the site's ``published``.
+
+    A figure stands beside the model of its name, with what differs, and beside
+    the workload that does the same work, where there is one.
+    """
+    rows = []
+    for source in load_sources():
+        for figure in source.figures:
+            if figure.case is None:
+                continue
+            where = f"{figure.hardware.name}, {source.framework}."
+            rows.append(
+                _site_row(source, figure, figure.labels["model"], where, *source.differences)
+            )
+            if figure.same_work is not None:
+                same = "The same work here, on other hardware and in another language."
+                rows.append(_site_row(source, figure, figure.same_work, where, same))
+    return rows
+
+
+def _site_row(source: Source, figure: Figure, model: str, *notes: str) -> dict[str, Any]:
+    return {
+        "model": model,
+        "device": figure.labels["device"],
+        "pass": figure.labels["pass"],
+        "batch": figure.labels.get("batch", ""),
+        "value": figure.value,
+        "unit": "seconds",
+        "source": f"{figure.hardware.name}: {source.title} ({source.date}), {source.url}",
+        "note": " ".join(note for note in (*notes, figure.note) if note),
+    }
 
 
 def _source(key: str, content: dict[str, Any]) -> Source:
@@ -137,6 +146,7 @@ def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figur
                     labels=labels,
                     command=_filled(table.get("here"), labels),
                     case=_filled(table.get("case"), labels),
+                    same_work=_filled(table.get("same_work"), labels),
                     note=table.get("note", "").strip(),
                 )
             )

@@ -41,9 +41,9 @@ from asv.util import ProcessError, UserError, is_na
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.git import read_commits
 from torchspeed.history.records import Commit, History
+from torchspeed.published.figures import site_rows
 from torchspeed.site import healthy
 from torchspeed.site.beside import beside
-from torchspeed.site.published import published_figures
 from torchspeed.site.swap import MANIFEST, swapped_in
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _publish(
                 standings(history, findings),
                 generated=generated,
                 project=_project(conf),
-                published=published_figures(),
+                published=tuple(site_rows()),
                 previous=site,
             )
 
