@@ -34,7 +34,8 @@ def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]
 
     ``time_forward`` gives the pass ``forward`` and the metric ``time``;
     ``track_instructions_backward`` the pass ``backward`` and the metric
-    ``instructions``; ``time_epoch``, which is neither, the pass ``epoch``.
+    ``instructions``; ``time_epoch``, which is neither pass, the metric
+    ``epoch time`` and an empty pass.
     """
     labels = {
         name: plain_value(value) for name, value in zip(benchmark.param_names, params, strict=True)
@@ -46,12 +47,21 @@ def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]
 
 
 def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
-    """Read the pass and the metric off a benchmark's function name and type."""
-    function = benchmark.name.rpartition(".")[2]
+    """Read the pass and the metric off a benchmark's function name and type.
+
+    Figures of one metric stand side by side, so what is no pass of a model (an
+    epoch, an import) is a metric of its own. A ``track_forward`` that says no
+    more is named after its class.
+    """
+    *_, owner, function = ["", *benchmark.name.split(".")]
     words = [word for word in function.split("_")[1:] if word] or [function]
     passes = [word for word in words if word in _PASSES]
-    others = [word for word in words if word not in _PASSES]
-    metric = _METRIC_OF_TYPE.get(benchmark.type)
-    if metric is None:
-        metric = " ".join(others) if passes and others else benchmark.type
-    return (passes[0] if passes else " ".join(words)), metric
+    others = " ".join(word for word in words if word not in _PASSES)
+    of_type = _METRIC_OF_TYPE.get(benchmark.type)
+    if of_type is None:
+        metric = others or owner or benchmark.type
+    elif passes:
+        metric = of_type
+    else:
+        metric = f"{others} {of_type}"
+    return (passes[0] if passes else ""), metric

@@ -3,12 +3,12 @@
 (function (ts) {
   "use strict";
 
-  /** What a function of a suite measures, beyond its metric and its pass: "epoch" of time_epoch. */
+  /** What a function of a suite measures, beyond its metric and its pass. */
   function subject(benchmark, metric, pass) {
     const name = benchmark.name.split(".").pop();
     const words = name.replace(/^(time|timeraw|peakmem|mem|track)_/, "").split("_").filter((word) => word && word !== pass);
     const rest = words.join(" ");
-    return rest === metric.label || rest.replaceAll(" ", "-") === metric.id ? "" : rest;
+    return rest === metric.label || metric.label.startsWith(`${rest} `) || rest.replaceAll(" ", "-") === metric.id ? "" : rest;
   }
 
   const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
@@ -91,9 +91,11 @@
       /** A step is news for so many commits; older ones are told without colour. */
       news: index.rules.news,
       rules: index.rules,
-      devices: unique(allCases.map((one) => one.device)),
+      devices: unique(allCases.map((one) => one.device)).sort((a, b) => (b === "cpu") - (a === "cpu")),
       passes: unique(allCases.map((one) => one.pass)),
       modes: unique(allCases.map((one) => one.mode)),
+      /** A metric of a device that no machine has is not worth a tab. */
+      metricsWithFigures: new Set(series.filter((one) => one.last).map((one) => one.case.metricAt)),
       defaultMachine: index.machines[firstMachine]?.name ?? "",
       defaultEnvironment: firstEnvironment?.id ?? "",
       baseline: index.baseline ?? 0,

@@ -109,14 +109,16 @@
       const e = Math.max(0, ts.model.environmentAt(ts.one(state, "e", ts.model.defaultEnvironment)));
       this.tabs.replaceChildren(
         ...index.metrics.map((metric, i) =>
-          el(
-            "a",
-            {
-              href: ts.address("overview", { ...state.params, metric: i === 0 ? null : metric.id }),
-              "aria-current": i === metricAt ? "true" : null,
-            },
-            metric.label,
-          ),
+          ts.model.metricsWithFigures.has(i) || i === metricAt
+            ? el(
+                "a",
+                {
+                  href: ts.address("overview", { ...state.params, metric: i === 0 ? null : metric.id }),
+                  "aria-current": i === metricAt ? "true" : null,
+                },
+                metric.label,
+              )
+            : "",
         ),
       );
       this.matrix.replaceChildren(matrix(metricAt, m, e));
