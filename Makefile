@@ -20,7 +20,7 @@ OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 .PHONY: bench bench-full nightly calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
 	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
