@@ -47,6 +47,40 @@ class Outcomes:
 
     def time_it(self, kind, device):
         pass
+
+
+class Cached:
+    params = ([1, 2, 3],)
+
+    def setup_cache(self):
+        raise RuntimeError("the cache ran dry")
+
+    def track_cached(self, cache, n):
+        return n
+
+
+class SlowCache:
+    def setup_cache(self):
+        time.sleep(60)
+
+    setup_cache.timeout = 1
+
+    def track_slow_cache(self, cache):
+        return 1
+"""
+
+FAILS_TO_BUILD = """
+import asv.environment, asv.main, asv.util
+
+builds = iter(["for discovery"])
+
+def build(*_):
+    if not next(builds, None):
+        raise asv.util.ProcessError(["pip", "wheel"], 1, "", "")
+
+asv.environment.ExistingEnvironment.installed_commit_hash = "another"
+asv.environment.ExistingEnvironment.install_project = build
+asv.main.main()
 """
 
 CONFIGURATION = """{
@@ -62,13 +96,13 @@ class Project:
         self.folder = folder
         self._marker = marker
 
-    def run(self, *arguments: str, **variables: str) -> int:
+    def run(self, *arguments: str, asv: tuple[str, str] = ("-m", "asv"), **variables: str) -> int:
         """`asv run` HEAD in this Python; returns its exit status."""
         self._marker.write_text("")
         environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | variables
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "asv", "run", "--machine", "m", "--attribute=rounds=1"),
+                *(sys.executable, *asv, "run", "--machine", "m", "--attribute=rounds=1"),
                 *("-E", f"existing:{sys.executable}", "--set-commit-hash", "HEAD", *arguments),
             ],
             cwd=self.folder,
@@ -77,7 +111,7 @@ class Project:
             text=True,
             check=False,
         )
-        assert "asv_hooks.py" not in done.stdout + done.stderr, "our own code failed"
+        assert "asv_hooks.py" not in done.stdout + done.stderr, done.stdout + done.stderr
         return done.returncode
 
     def started(self) -> set[str]:
@@ -160,6 +194,35 @@ def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(project: Pr
     figures = project.values("suite.Outcomes.track_decorated")
     assert isinstance(figures[0], float)
     assert math.isnan(figures[0]), "a skipped case is stored as asv stores it"
+
+
+def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: Project) -> None:
+    assert project.run("--bench", r"track_cached\((1|3)\)", "--bench", "track_slow_cache") == 2
+    outcomes = project.outcomes()
+    for case in ("suite.Cached.track_cached(1)", "suite.Cached.track_cached(3)"):
+        assert outcomes[case][0] == "failed"
+        assert "RuntimeError: the cache ran dry" in outcomes[case][1]
+    assert outcomes["suite.SlowCache.track_slow_cache"] == (
+        "timed out",
+        "setup_cache was stopped after 1 s",
+    )
+    assert "suite.Cached.track_cached(2)" not in outcomes
+    one, two, three = project.values("suite.Cached.track_cached")
+    assert (one, three) == (None, None)
+    assert two is not None, "a case that nobody asked for has not failed"
+    assert math.isnan(two)
+
+
+def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(project: Project) -> None:
+    good, both = r"track_it\('good', 'cpu'", r"track_it\('(good|shy)', 'cpu'"
+    assert project.run("--bench", good) == 0
+    project.run("--bench", both, asv=("-c", FAILS_TO_BUILD), TORCHSPEED_RESUME="missing")
+    assert project.started() == set()
+    assert "could not be built" in project.outcomes()["suite.Outcomes.track_it('shy', 'cpu')"][1]
+    assert project.outcomes()["suite.Outcomes.track_it('good', 'cpu')"] == ("ok", "")
+    values = project.values("suite.Outcomes.track_it")
+    assert values[0] == 42.0
+    assert values[6] is None
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

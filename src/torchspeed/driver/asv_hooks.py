@@ -6,7 +6,8 @@ the only file that touches the inside of ``asv run``. Three things are added:
 - **Outcomes.** asv writes a failed and a timed-out case alike as null, a
   skipped and a deselected one alike as NaN, and keeps no message. Beside each
   result file we write ``<same name>.outcomes.jsonl``: a line for each case run,
-  with its outcome and reason. Later lines win.
+  with its outcome and reason. Later lines win. Where ``setup_cache`` or the build
+  failed, no case of it was started: each is recorded as failed, with that message.
 - **Skipping for nothing.** Skipping a case costs asv a process, two seconds each,
   whether ``setup`` raises or a decorator says so. A case for a device that is plainly
   not on this machine, or that ``skip_for_params`` names, is recorded as skipped
@@ -41,6 +42,10 @@ from torchspeed.driver.gpu import cuda_is_plainly_absent
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
 _REASON_LENGTH = 2000
 """Characters kept of a failure's output: the end of it, where the exception is."""
+_CACHE_FAILED = "asv: setup_cache failed\n\n"
+"""How asv begins the message of a case whose ``setup_cache`` failed."""
+_CACHE_TIMED_OUT = "setup_cache was stopped after {}"
+_NOT_BUILT = "this commit could not be built and installed; asv's output says why"
 
 
 def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
@@ -51,8 +56,9 @@ def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
 class _Watch:
     """The ``asv run`` of one commit in one environment, while it goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, benchmarks: Any) -> None:
         self.outcomes: list[dict[str, Any]] = []
+        self._benchmarks = benchmarks
 
     def record(self, case: str, outcome: str, reason: str, seconds: float = 0.0) -> None:
         """Keep what became of a case, and tell the watching process, if there is one."""
@@ -60,6 +66,11 @@ class _Watch:
         line |= {"at": int(time.time()), "seconds": round(seconds, 2)}
         self.outcomes.append(line)
         tell({"ran": line})
+
+    def selected(self, benchmark: dict[str, Any]) -> set[int]:
+        """Places of a benchmark's cases that this run is about."""
+        chosen = self._benchmarks.benchmark_selection.get(benchmark["name"])
+        return set(range(len(_cases(benchmark))) if chosen is None else chosen)
 
 
 def tell(message: dict[str, Any]) -> None:
@@ -162,11 +173,13 @@ def _settled(old: Any, resume: str) -> bool:
 
 
 def _hook_run_benchmarks(original: Any) -> Any:
+    """For ``run_benchmarks``, and for ``skip_benchmarks``, which follows a failed build."""
+
     def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
         global _watch  # noqa: PLW0603 - asv's own runner is a chain of functions, not an object
         narrowed, skipped = _narrow(benchmarks, results, os.environ.get("TORCHSPEED_RESUME"))
         tell({"plan": _plan(narrowed, options)})
-        _watch = _Watch()
+        _watch = _Watch(narrowed)
         for case, reason in skipped.items():
             _watch.record(case, "skipped", reason)
         try:
@@ -194,6 +207,34 @@ def _hook_single_case(original: Any) -> Any:
     return run_single
 
 
+def _hook_setup_cache(original: Any) -> Any:
+    def create_setup_cache(self: Any, name: str, timeout: float, params: str) -> Any:
+        folder, output = original(self, name, timeout, params)
+        if folder is None and output.endswith(f"(exit status {TIMEOUT_RETCODE})"):
+            output = _CACHE_TIMED_OUT.format(f"{timeout:g} s")
+        return folder, output
+
+    return create_setup_cache
+
+
+def _hook_fail(original: Any) -> Any:
+    def fail_benchmark(benchmark: dict[str, Any], stderr: str = "", errcode: int = 1) -> Any:
+        result = original(benchmark, stderr=stderr, errcode=errcode)
+        if _watch is None:
+            return result
+        reason = stderr.removeprefix(_CACHE_FAILED).strip()[-_REASON_LENGTH:]
+        outcome = "timed out" if reason.startswith(_CACHE_TIMED_OUT.format("")) else "failed"
+        selected = _watch.selected(benchmark)
+        for index, params in enumerate(_cases(benchmark)):
+            if index in selected:
+                _watch.record(case_name(benchmark, params), outcome, reason or _NOT_BUILT)
+            else:
+                result.result[index] = math.nan  # asv's None would call a case failed
+        return result
+
+    return fail_benchmark
+
+
 def _hook_save(original: Any) -> Any:
     def save(self: Any, result_dir: str) -> None:
         original(self, result_dir)
@@ -210,6 +251,11 @@ def setup() -> None:
     """Called by asv once the plugin is loaded."""
     if not hasattr(asv.results.Results.save, "is_torchspeed_hook"):
         asv.commands.run.run_benchmarks = _hook_run_benchmarks(asv.runner.run_benchmarks)
+        asv.commands.run.skip_benchmarks = _hook_run_benchmarks(asv.runner.skip_benchmarks)
+        asv.runner.fail_benchmark = _hook_fail(asv.runner.fail_benchmark)
+        asv.runner.Spawner.create_setup_cache = _hook_setup_cache(
+            asv.runner.Spawner.create_setup_cache
+        )
         asv.runner._run_benchmark_single_param = _hook_single_case(
             asv.runner._run_benchmark_single_param
         )
