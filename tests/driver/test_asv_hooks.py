@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 SUITE = """
+import os
 import time
 from asv_runner.benchmarks.mark import skip_for_params
 RAN = {marker!r}
@@ -47,6 +48,13 @@ class Outcomes:
 
     def time_it(self, kind, device):
         pass
+
+
+class Conditions:
+    params = ["OMP_NUM_THREADS", "MALLOC_TOP_PAD_"]
+
+    def track_variable(self, name):
+        return int(os.environ[name])
 
 
 class Cached:
@@ -86,6 +94,7 @@ asv.main.main()
 CONFIGURATION = """{
     "version": 1, "project": "p", "repo": ".", "branches": ["main"],
     "environment_type": "virtualenv", "plugins": [".torchspeed.driver.asv_hooks"],
+    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"], "MALLOC_TOP_PAD_": ["65536"]}},
 }"""
 
 
@@ -223,6 +232,13 @@ def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(project: Pr
     values = project.values("suite.Outcomes.track_it")
     assert values[0] == 42.0
     assert values[6] is None
+
+
+def test_an_existing_python_runs_under_the_conditions_of_the_configuration(
+    project: Project,
+) -> None:
+    project.run("--bench", "track_variable", OMP_NUM_THREADS="3")
+    assert project.values("suite.Conditions.track_variable") == [3, 65536]
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

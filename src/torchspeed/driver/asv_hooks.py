@@ -1,7 +1,7 @@
 """An asv plugin: what asv forgets about a run, kept; what need not run, left out.
 
 asv loads it for every command, by the ``plugins`` entry of asv.conf.json. It is
-the only file that touches the inside of ``asv run``. Three things are added:
+the only file that touches the inside of ``asv run``. What is added:
 
 - **Outcomes.** asv writes a failed and a timed-out case alike as null, a
   skipped and a deselected one alike as NaN, and keeps no message. Beside each
@@ -13,6 +13,9 @@ the only file that touches the inside of ``asv run``. Three things are added:
   not on this machine, or that ``skip_for_params`` names, is recorded as skipped
   without one. Why the latter is skipped, the benchmark's function says in its
   attribute ``skipped_because``.
+- **Conditions by hand.** asv leaves the variables of ``env_nobuild`` out of a run with
+  ``--python=same`` or another existing Python. It gets them as asv's own environments
+  do, apart from those that the person who runs it has set.
 - **Resuming.** With ``TORCHSPEED_RESUME`` in the environment, cases that have a
   figure at this commit in this environment are not run again (``missing``), nor
   those that failed (``never-run``).
@@ -33,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import asv.commands.run
+import asv.environment
 import asv.results
 import asv.runner
 from asv.util import TIMEOUT_RETCODE
@@ -207,6 +211,18 @@ def _hook_single_case(original: Any) -> Any:
     return run_single
 
 
+def _hook_existing(original: Any) -> Any:
+    def __init__(self: Any, conf: Any, python: str, requirements: Any, tagged: Any) -> None:  # noqa: N807
+        conditions = {
+            ("nobuild", name): values[0] if isinstance(values, list) else values
+            for name, values in conf.matrix.get("env_nobuild", {}).items()
+            if name not in os.environ
+        }
+        original(self, conf, python, requirements, conditions | tagged)
+
+    return __init__
+
+
 def _hook_setup_cache(original: Any) -> Any:
     def create_setup_cache(self: Any, name: str, timeout: float, params: str) -> Any:
         folder, output = original(self, name, timeout, params)
@@ -253,6 +269,8 @@ def setup() -> None:
         asv.commands.run.run_benchmarks = _hook_run_benchmarks(asv.runner.run_benchmarks)
         asv.commands.run.skip_benchmarks = _hook_run_benchmarks(asv.runner.skip_benchmarks)
         asv.runner.fail_benchmark = _hook_fail(asv.runner.fail_benchmark)
+        existing = asv.environment.ExistingEnvironment
+        existing.__init__ = _hook_existing(existing.__init__)
         asv.runner.Spawner.create_setup_cache = _hook_setup_cache(
             asv.runner.Spawner.create_setup_cache
         )
