@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from torchspeed.history.recorded import read_records
+
 SUITE = """
 import os
 import time
@@ -101,14 +103,17 @@ CONFIGURATION = """{
 class Project:
     """A project with its own suite, measured by real asv in this Python."""
 
-    def __init__(self, folder: Path, marker: Path) -> None:
+    def __init__(self, folder: Path, marker: Path, stubs: Path) -> None:
         self.folder = folder
         self._marker = marker
+        self._stubs = stubs
 
     def run(self, *arguments: str, asv: tuple[str, str] = ("-m", "asv"), **variables: str) -> int:
         """`asv run` HEAD in this Python; returns its exit status."""
         self._marker.write_text("")
         environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | variables
+        modules = [str(self._stubs), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, modules))
         done = subprocess.run(
             [
                 *(sys.executable, *asv, "run", "--machine", "m", "--attribute=rounds=1"),
@@ -154,7 +159,10 @@ def project(
             "benchmarks/suite.py": SUITE.format(marker=str(marker)),
         }
     )
-    return Project(folder, marker)
+    stubs = tmp_path / "stubs"  # no suite here needs torch, and importing it takes seconds
+    stubs.mkdir()
+    (stubs / "torch.py").write_text("raise ImportError('left out')")
+    return Project(folder, marker, stubs)
 
 
 def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
@@ -239,6 +247,26 @@ def test_an_existing_python_runs_under_the_conditions_of_the_configuration(
 ) -> None:
     project.run("--bench", "track_variable", OMP_NUM_THREADS="3")
     assert project.values("suite.Conditions.track_variable") == [3, 65536]
+
+
+def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
+    project: Project,
+) -> None:
+    good = ("--bench", r"track_it\('good'")
+    project.run(*good)
+    project.run(*good, OMP_NUM_THREADS="3")
+    project.run(*good, TORCHSPEED_RESUME="missing")  # nothing is missing: nothing was measured
+    (path,) = (project.folder / "results" / "m").glob("*OMP*.environment.jsonl")
+    (other,) = set((project.folder / "results" / "m").glob("*.environment.jsonl")) - {path}
+    records, problems = read_records(path)
+    assert problems == []
+    (record,) = records
+    assert record.environment["variable OMP_NUM_THREADS"] == "1"
+    assert record.environment["torch build"] == "none (left out)"
+    assert record.machine["kernel"]
+    assert record.before.keys() == record.after.keys()
+    ((late,), _) = read_records(other)
+    assert late.environment["variable OMP_NUM_THREADS"] == "3"
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

@@ -8,6 +8,9 @@ the only file that touches the inside of ``asv run``. What is added:
   result file we write ``<same name>.outcomes.jsonl``: a line for each case run,
   with its outcome and reason. Later lines win. Where ``setup_cache`` or the build
   failed, no case of it was started: each is recorded as failed, with that message.
+- **Where it ran.** Beside each result file, ``<same name>.environment.jsonl`` gets a line
+  for each run: facts of the machine and of the environment, and the machine's state
+  before and after (`torchspeed.driver.where`, `torchspeed.measure.where`).
 - **Skipping for nothing.** Skipping a case costs asv a process, two seconds each,
   whether ``setup`` raises or a decorator says so. A case for a device that is plainly
   not on this machine, or that ``skip_for_params`` names, is recorded as skipped
@@ -39,11 +42,17 @@ import asv.commands.run
 import asv.environment
 import asv.results
 import asv.runner
+import asv.util
+from asv.console import log
 from asv.util import TIMEOUT_RETCODE
 
 from torchspeed.driver.gpu import cuda_is_plainly_absent
+from torchspeed.driver.where import machine_facts, machine_state
+from torchspeed.history import outcomes, recorded
+from torchspeed.measure import where
 
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
+_ASKING_TIMEOUT = 120  # s: importing torch from a cold disk takes most of a minute
 _REASON_LENGTH = 2000
 """Characters kept of a failure's output: the end of it, where the exception is."""
 _CACHE_FAILED = "asv: setup_cache failed\n\n"
@@ -75,6 +84,28 @@ class _Watch:
         """Places of a benchmark's cases that this run is about."""
         chosen = self._benchmarks.benchmark_selection.get(benchmark["name"])
         return set(range(len(_cases(benchmark))) if chosen is None else chosen)
+
+
+class _Place:
+    """Where one ``asv run`` measures, and what else went on there at its start and end."""
+
+    def __init__(self, env: Any) -> None:
+        self._line: dict[str, Any] = {"at": int(time.time())}
+        self._line |= {"machine": machine_facts(), "environment": {}, "details": {}}
+        try:
+            told = env.run(
+                ["-P", where.__file__], timeout=_ASKING_TIMEOUT, env=os.environ | env.env_vars
+            )
+            said = json.loads(told.splitlines()[-1])
+            self._line |= {"environment": said["facts"], "details": said["details"]}
+        except (asv.util.ProcessError, ValueError, LookupError) as error:
+            # A figure does not depend on whether somebody could say where it came from.
+            log.warning(f"the environment could not be asked about itself: {error}")
+        self._line["before"] = machine_state()
+
+    def line(self) -> dict[str, Any]:
+        """All of it, as the history reads it (`torchspeed.history.recorded`)."""
+        return self._line | {"until": int(time.time()), "after": machine_state()}
 
 
 def tell(message: dict[str, Any]) -> None:
@@ -186,10 +217,13 @@ def _hook_run_benchmarks(original: Any) -> Any:
         _watch = _Watch(narrowed)
         for case, reason in skipped.items():
             _watch.record(case, "skipped", reason)
+        place = _Place(env) if narrowed else None
         try:
             return original(narrowed, env, results=results, **options)
         finally:
-            results.torchspeed_outcomes = _watch.outcomes
+            results.torchspeed_lines = {outcomes.SUFFIX: _watch.outcomes}
+            if place is not None:
+                results.torchspeed_lines[recorded.SUFFIX] = [place.line()]
             _watch = None
 
     return run_benchmarks
@@ -254,11 +288,13 @@ def _hook_fail(original: Any) -> Any:
 def _hook_save(original: Any) -> Any:
     def save(self: Any, result_dir: str) -> None:
         original(self, result_dir)
-        outcomes = self.__dict__.pop("torchspeed_outcomes", [])
-        if outcomes:
-            path = Path(result_dir, self._filename).with_suffix(".outcomes.jsonl")
-            with path.open("a", encoding="utf-8") as stream:
-                stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in outcomes)
+        for suffix, lines in self.__dict__.pop("torchspeed_lines", {}).items():
+            if lines:
+                path = Path(result_dir, self._filename).with_suffix(suffix)
+                with path.open("a", encoding="utf-8") as stream:
+                    stream.writelines(
+                        json.dumps(line, ensure_ascii=False) + "\n" for line in lines
+                    )
 
     return save
 
