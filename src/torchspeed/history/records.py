@@ -10,6 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchspeed.history.calibration import Calibration
 
 
 class Outcome(Enum):
@@ -231,3 +235,5 @@ class History:
     recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to what the runs of that commit
     noted of where they ran, oldest first; commits from before this was noted are missing."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """Machine to its newest calibration."""
