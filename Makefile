@@ -7,6 +7,7 @@ TORCH ?= newest
 CASES ?=
 MODELS ?=
 COMPILED ?=
+RUNS ?= 4
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS
@@ -15,7 +16,7 @@ STEADY := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=4294967296 \
 	MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_TOP_PAD_=268435456
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly publish preview compare-peers screenshots test lint setup setup-test clean help
+.PHONY: bench bench-full nightly calibrate publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -28,6 +29,9 @@ bench-full: setup ## measure HEAD with every torch pair, every case, and publish
 
 nightly: setup ## measure every commit of main that is not measured yet, and publish
 	@$(RUN) nightly $(OPTIONS)
+
+calibrate: setup ## measure HEAD several times: how noisy this machine is, and what hurts
+	@$(RUN) calibrate --runs $(RUNS) --torch "$$TORCH" $(OPTIONS)
 
 publish: setup ## write the site from the stored results
 	@$(VENV)/bin/asv publish --no-pull

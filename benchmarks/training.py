@@ -157,6 +157,8 @@ class BenchmarkJade:
         """Gradient and optimiser."""
         return cases.jade_phase(mode, device, size, "backward")
 
+    track_backward.skipped_because = "inference has no backward pass"
+
 
 class TimeToAccuracy:
     """LeNet-5 on scikit-learn's digits until 80 % of the test items are told rightly."""

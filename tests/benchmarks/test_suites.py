@@ -56,6 +56,12 @@ def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
             yield f"{name}({', '.join(values)})"
 
 
+def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
+    decorated = [one for one in benchmarks.values() if one.get("skip_params")]
+    assert decorated
+    assert [one["name"] for one in decorated if not one.get("skipped_because")] == []
+
+
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_every_workload_has_every_figure_on_every_device(

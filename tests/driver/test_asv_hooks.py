@@ -14,6 +14,7 @@ import pytest
 
 SUITE = """
 import time
+from asv_runner.benchmarks.mark import skip_for_params
 RAN = {marker!r}
 
 class Outcomes:
@@ -33,6 +34,16 @@ class Outcomes:
         if kind == "slow":
             time.sleep(60)
         return {{"wordy": "many", "infinite": float("inf")}}.get(kind, 42.0)
+
+    @skip_for_params([("good", "cpu"), ("shy", "cpu")])
+    def track_decorated(self, kind, device):
+        return 1.0
+
+    track_decorated.skipped_because = "the moon is down"
+
+    @skip_for_params([("good", "cpu")])
+    def track_mute(self, kind, device):
+        return 1.0
 
     def time_it(self, kind, device):
         pass
@@ -130,6 +141,25 @@ def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
 def test_a_case_for_an_absent_device_costs_no_process(project: Project) -> None:
     project.run("--bench", r"time_it\('good'")
     assert project.started() == {"good cpu"}
+
+
+def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(project: Project) -> None:
+    project.run("--bench", r"track_(decorated|mute)\('(good|shy)'")
+    assert project.started() == {"shy cpu"}, "track_mute has to ask setup"
+    outcomes = project.outcomes()
+    assert outcomes["suite.Outcomes.track_decorated('good', 'cpu')"] == (
+        "skipped",
+        "the moon is down",
+    )
+    assert outcomes["suite.Outcomes.track_decorated('shy', 'cpu')"][1] == "the moon is down"
+    assert outcomes["suite.Outcomes.track_mute('good', 'cpu')"] == (
+        "skipped",
+        "skipped by its suite",
+    )
+    assert outcomes["suite.Outcomes.track_mute('shy', 'cpu')"][1] == "needs a full moon"
+    figures = project.values("suite.Outcomes.track_decorated")
+    assert isinstance(figures[0], float)
+    assert math.isnan(figures[0]), "a skipped case is stored as asv stores it"
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 
+from tests.history.calibrations import calibration
 from tests.site.handmade import PROJECT, handmade
 from torchspeed.history.records import History, LeftOut, Problem
 from torchspeed.site.pages import render_page
@@ -108,3 +109,20 @@ def test_every_view_has_its_address_and_heading(page: str) -> None:
     assert len(re.findall("<h1", page)) == 6
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
+
+
+def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
+    assert "calibrated" not in section(page, "status")
+    history, findings = handmade()
+    machine = next(iter(history.machines))
+    calibrated = replace(history, calibrations={machine: calibration()})
+    text = words(section(render(calibrated, findings), "status"))
+    assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
+    assert "3 runs of commit 01234567 with torch 2.15.0" in text
+    assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
+    assert "0 of 6 comparisons raised a false alarm" in text
+    assert "others kept 0.05 cores busy" in text
+    assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
+    assert "swap" not in text
+    assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5%" in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100%" in text

@@ -7,9 +7,11 @@ the only file that touches the inside of ``asv run``. Three things are added:
   skipped and a deselected one alike as NaN, and keeps no message. Beside each
   result file we write ``<same name>.outcomes.jsonl``: a line for each case run,
   with its outcome and reason. Later lines win.
-- **Absent devices.** Skipping a case by raising in ``setup`` costs a process,
-  two seconds each. A case for a device that is plainly not on this machine is
-  recorded as skipped without one.
+- **Skipping for nothing.** Skipping a case costs asv a process, two seconds each,
+  whether ``setup`` raises or a decorator says so. A case for a device that is plainly
+  not on this machine, or that ``skip_for_params`` names, is recorded as skipped
+  without one. Why the latter is skipped, the benchmark's function says in its
+  attribute ``skipped_because``.
 - **Resuming.** With ``TORCHSPEED_RESUME`` in the environment, cases that have a
   figure at this commit in this environment are not run again (``missing``), nor
   those that failed (``never-run``).
@@ -93,7 +95,7 @@ def _outcome(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
         return "failed", result.stderr.strip()[-_REASON_LENGTH:] or f"exit {result.errcode}"
     if isinstance(value, float) and math.isnan(value):
         said = _SKIPPED.search(result.stderr)
-        return "skipped", said["reason"].strip("'\"") if said else "skipped by its suite"
+        return "skipped", said["reason"].strip("'\"") if said else _skipped_because(benchmark)
     if isinstance(value, str | list | dict) or not math.isfinite(value):
         return "failed", f"the benchmark returned {value!r}, not a finite number"
     return "ok", ""
@@ -107,40 +109,51 @@ def _cases(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
     return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
 
 
-def _absent(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+def _skipped_because(benchmark: dict[str, Any]) -> str:
+    return str(benchmark.get("skipped_because") or "skipped by its suite")
+
+
+def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
+    """Why a case is skipped, as far as that can be told without a process; empty if it runs."""
     named = dict(zip(benchmark["param_names"], params, strict=False))
-    return named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent()
+    if named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent():
+        return "no CUDA device on this machine"
+    # asv's list of cases names values by their repr, the decorator's holds the values.
+    if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
+        return _skipped_because(benchmark)
+    return ""
 
 
-def _narrow(benchmarks: Any, results: Any, resume: str | None) -> tuple[Any, list[str]]:
+def _narrow(benchmarks: Any, results: Any, resume: str | None) -> tuple[Any, dict[str, str]]:
     """Leave out what need not run.
 
     Returns:
-        The narrowed set of benchmarks, and the names of the cases whose device is absent.
+        The narrowed set of benchmarks, and the cases that cannot run, each with the reason.
     """
     narrowed = benchmarks.filter_out([])
     narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
     known = results.get_result_keys(benchmarks)
-    absent: list[str] = []
+    skipped: dict[str, str] = {}
     for name, benchmark in list(benchmarks.items()):
         selection = benchmarks.benchmark_selection.get(name)
         cases = _cases(benchmark)
         old: list[Any] = [math.nan] * len(cases)
         if resume and name in known:
             old = results.get_result_value(name, benchmark["params"])
-        wanted, gone = [], []
+        wanted, reasons = [], {}
         for index in range(len(cases)) if selection is None else selection:
-            if _absent(benchmark, cases[index]):
-                gone.append(case_name(benchmark, cases[index]))
+            reason = _cannot_run(benchmark, cases[index])
+            if reason:
+                reasons[case_name(benchmark, cases[index])] = reason
             elif not (resume and (_is_figure(old[index]) or _settled(old[index], resume))):
                 wanted.append(index)
         if not wanted and name in known:
             del narrowed[name]  # nothing to add: what is stored stays as it is
             continue
-        absent += gone
+        skipped |= reasons
         if benchmark["params"]:
             narrowed._benchmark_selection[name] = wanted
-    return narrowed, absent
+    return narrowed, skipped
 
 
 def _settled(old: Any, resume: str) -> bool:
@@ -151,11 +164,11 @@ def _settled(old: Any, resume: str) -> bool:
 def _hook_run_benchmarks(original: Any) -> Any:
     def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
         global _watch  # noqa: PLW0603 - asv's own runner is a chain of functions, not an object
-        narrowed, absent = _narrow(benchmarks, results, os.environ.get("TORCHSPEED_RESUME"))
+        narrowed, skipped = _narrow(benchmarks, results, os.environ.get("TORCHSPEED_RESUME"))
         tell({"plan": _plan(narrowed, options)})
         _watch = _Watch()
-        for case in absent:
-            _watch.record(case, "skipped", "no CUDA device on this machine")
+        for case, reason in skipped.items():
+            _watch.record(case, "skipped", reason)
         try:
             return original(narrowed, env, results=results, **options)
         finally:

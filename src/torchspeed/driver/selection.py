@@ -31,6 +31,11 @@ def asv_patterns(patterns: tuple[str, ...]) -> list[str]:
     return [part for pattern in patterns for part in ("--bench", pattern)]
 
 
+def timings(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Narrow patterns to the cases that time something: the ``time_*`` of a suite."""
+    return tuple(rf"^(?=[^(]*\.time_).*(?:{pattern})" for pattern in patterns)
+
+
 def checked(pattern: str) -> str:
     """Return ``pattern``, which a person gave.
 

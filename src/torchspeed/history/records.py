@@ -10,6 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchspeed.history.calibration import Calibration
 
 
 class Outcome(Enum):
@@ -212,3 +216,5 @@ class History:
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to where and with what that
     commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """Machine to its newest calibration."""

@@ -1,10 +1,11 @@
 """The one reader of what asv has stored: a results folder in, a ``History`` out.
 
 A results folder holds ``benchmarks.json`` and a folder for each machine, with
-its ``machine.json``, a result file for each commit and environment, and beside
-each the outcomes of its cases. What is sound is loaded; what is damaged becomes
-a ``Problem`` that names its file; what is sound but not current (an older
-version of a benchmark, a commit of another branch) is counted as ``LeftOut``.
+its ``machine.json``, a result file for each commit and environment, beside each
+the outcomes of its cases, and the machine's calibrations. What is sound is
+loaded; what is damaged becomes a ``Problem`` that names its file; what is sound
+but not current (an older version of a benchmark, a commit of another branch) is
+counted as ``LeftOut``.
 
 How a case went, from the figure stored and what the outcomes say:
 
@@ -31,8 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.history import outcomes
+from torchspeed.history import calibration, outcomes
 from torchspeed.history.benchmark_list import read_benchmarks
+from torchspeed.history.calibration import Calibration, read_calibrations
 from torchspeed.history.labels import case_labels
 from torchspeed.history.outcomes import Report, read_outcomes
 from torchspeed.history.records import (
@@ -131,6 +133,7 @@ class _Loader:
         self._facts: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
+        self._calibrations: dict[str, Calibration] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.iterdir()):
@@ -151,6 +154,7 @@ class _Loader:
                 place: {commit: facts[commit] for commit in self._in_order(facts)}
                 for place, facts in self._facts.items()
             },
+            calibrations=self._calibrations,
         )
 
     def _in_order(self, commits: dict[str, Any]) -> list[str]:
@@ -186,6 +190,11 @@ class _Loader:
             return
         machine = self._read_machine(machine_file)
         self._machines[machine.name] = machine
+        if any(file.name == calibration.FILE_NAME for file in files):
+            calibrations, damage = read_calibrations(folder / calibration.FILE_NAME)
+            self._problems.extend(damage)
+            if calibrations:
+                self._calibrations[machine.name] = calibrations[-1]
         for path in result_files:
             sidecar = path.with_suffix(outcomes.SUFFIX)
             reports: dict[str, Report] = {}
