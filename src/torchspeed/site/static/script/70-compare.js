@@ -94,7 +94,7 @@
   function rowName(what, without) {
     const rest = Object.entries(what.labels)
       .filter(([name]) => name !== "model" && !without.includes(name))
-      .map(([name, value]) => (name === "device" || name === "pass" ? value : `${name} ${value}`));
+      .map(([name, value]) => (name === "device" || name === "pass" ? value : ts.setting(name, value)));
     return [what.model, ...rest].join(" ");
   }
 
