@@ -1,7 +1,7 @@
 """Compiling is counted: what it costs, where it breaks, and what is compiled again.
 
-The two quickest models are compiled for real (some 30 s on one idle core); the others'
-graphs are checked without generating code, in ``tests/models/test_compile.py``.
+One quick model is compiled for real, half a minute on one idle core; of the others dynamo
+takes the graphs, and no code is generated.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ def test_a_break_and_a_recompilation_are_counted(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cannot_compile("cpu") is None, "the tests need g++ and Python's headers"
     monkeypatch.setattr(compilation.shutil, "which", lambda _name: None)
     reason = cannot_compile("cpu")
     assert reason is not None
@@ -115,10 +114,9 @@ def test_what_a_timed_process_compiled_before_does_not_make_it_cheap(
     assert folders[1] == code_folder("lstnet", "cpu", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["lenet5"])
-def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(
-    name: str, tmp_path: Path
-) -> None:
+@pytest.mark.skipif(cannot_compile("cpu") is not None, reason=str(cannot_compile("cpu")))
+def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(tmp_path: Path) -> None:
+    name = "lenet5"
     keep_code_in(tmp_path)
     ours, eager = Passes(name, "cpu", 4, compiled=True), Passes(name, "cpu", 4)
     cold = count_cost(ours)
