@@ -11,9 +11,6 @@ RUNS ?= 4
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS
-# One thread and an allocator that keeps its memory, as in asv.conf.json.
-STEADY := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=4294967296 \
-	MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_TOP_PAD_=268435456
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
 .PHONY: bench bench-full nightly calibrate publish preview compare-peers screenshots test lint setup setup-test clean help
@@ -40,7 +37,7 @@ preview: setup ## serve the site on this machine
 	@$(VENV)/bin/asv preview
 
 compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
-	@$(STEADY) $(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+	@$(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images

@@ -15,6 +15,7 @@ from typing import Any
 import asv.benchmark
 import pytest
 
+from benchmarks.allocations import Allocations
 from benchmarks.work import Work
 from tests.conftest import ROOT
 from torchspeed.driver.selection import SHORT
@@ -104,6 +105,37 @@ def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
         suite.setup({}, "lstnet", "cpu")
     with pytest.raises(RuntimeError, match="OSError: 1"):
         suite.setup(works, "vgg19", "cpu")
+
+
+@pytest.mark.parametrize("pass_name", ["forward", "backward"])
+def test_the_allocations_of_every_workload_are_tracked(
+    benchmarks: dict[str, Any], pass_name: str
+) -> None:
+    for figure, unit in (("allocations", "blocks"), ("allocated", "bytes")):
+        suite = benchmarks[f"allocations.Allocations.track_{figure}_{pass_name}"]
+        assert suite["params"][0] == [repr(name) for name in list_workloads()]
+        assert suite["unit"] == unit
+        assert not more_is_better(unit)
+
+
+def test_allocations_are_looked_up_skipped_or_failed_with_the_reason() -> None:
+    counted = {
+        ("darnn", "cpu"): {"forward": {"count": 7, "size": 512}},
+        ("darnn", "cuda"): {"skipped": "no such device"},
+        ("vgg19", "cpu"): {"failed": "OSError: 1"},
+    }
+    suite = Allocations()
+    suite.setup(counted, "darnn", "cpu")
+    assert suite.track_allocations_forward(counted, "darnn", "cpu") == 7
+    assert suite.track_allocated_forward(counted, "darnn", "cpu") == 512
+    with pytest.raises(NotImplementedError, match="no such device"):
+        suite.setup(counted, "darnn", "cuda")
+    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
+        suite.setup(counted, "lstnet", "cpu")
+    with pytest.raises(NotImplementedError, match="does not count allocations"):
+        suite.setup({}, "lstnet", "cpu")
+    with pytest.raises(RuntimeError, match="OSError: 1"):
+        suite.setup(counted, "vgg19", "cpu")
 
 
 @pytest.mark.parametrize("figure", DEVICE_FIGURES)

@@ -13,7 +13,7 @@ SHORT = (
     r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
     r"^device_memory\.DeviceMemory\.",
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
-    r"^work\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
+    r"^(work|allocations)\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
     r"^variants\..*'lenet5'",
 )
