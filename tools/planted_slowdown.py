@@ -50,6 +50,9 @@ from torchspeed.history.records import History, Series
 SHARES = (0.05, 0.10)
 WANTED = (0.95, 1.0)
 """Of each share, the part of cases in which it is to be found."""
+DEFAULT_CASES = tuple(one for one in selection.SHORT if not one.startswith(r"^variants"))
+"""Variants run other cases' models in less time or more, so that as many operations are
+another share of theirs."""
 _TOOLS = Path(__file__).parent
 _WORK = "src/torchspeed/planted_work.py"
 _WORKLOADS = "src/torchspeed/workloads.py"
@@ -333,7 +336,7 @@ class Measuring:
         _git(self.clone, "checkout", "--quiet", "-B", "main", self.first)
         self._project = ScratchProject(folder / "asv", self.clone, pair.folder.parent)
         self._pair, self._name = pair, name
-        chosen = (selection.checked(cases),) if cases else selection.SHORT
+        chosen = (selection.checked(cases),) if cases else DEFAULT_CASES
         self._patterns = selection.timings(chosen)
         self._seconds: dict[str, float] = {}
         self.measured: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.conftest import ROOT, git
 from tests.history.making import commit_hash, figure, make_history, make_series
 from tools.planted_slowdown import (
+    DEFAULT_CASES,
     Plant,
     Real,
     Trial,
@@ -29,6 +31,7 @@ from tools.planted_slowdown import (
     report,
 )
 from tools.planted_work import install
+from torchspeed.driver.selection import timings
 from torchspeed.history.calibration import Load
 from torchspeed.history.records import Outcome, Run
 from torchspeed.history.statistics import median
@@ -122,6 +125,15 @@ def test_planted_commits_hold_the_work_and_plain_ones_the_tree_as_it_was(
     assert plain not in {first, planted}
     assert git(clone, "diff", first, plain) == ""
     assert git(clone, "status", "--porcelain") == ""
+
+
+def test_every_case_of_one_model_and_pass_that_is_planted_by_default_does_the_same_work() -> None:
+    def planted(case: str) -> bool:
+        return any(re.search(pattern, case) for pattern in timings(DEFAULT_CASES))
+
+    assert planted("small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')")
+    assert planted("training.TrainingStep.time_step('lenet5', 'cpu')")
+    assert not planted("variants.CNNVariants.time_forward('lenet5', 'cpu', 'bf16', 'contiguous')")
 
 
 NAMES = ("a", "b", "c")
