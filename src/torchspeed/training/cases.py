@@ -89,14 +89,16 @@ def loading(workers: int) -> Loading:
     return Loading(workers)
 
 
-def jade_phase(mode: str, device: str, size: str, phase: str) -> float:
-    """Median seconds of a phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
+def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
+    """Median seconds of each phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
 
     Args:
         mode: ``train``, ``inference`` or ``smooth-inference``.
         device: ``cpu`` or ``cuda``.
         size: of ``JADE_BATCH``.
-        phase: a value of ``Phase`` that the mode has.
+
+    Returns:
+        A value of ``Phase`` to seconds, for the phases that the mode has.
     """
     batch = JADE_BATCH[size]
     config = RunConfig(
