@@ -255,6 +255,8 @@
   async function published(asked) {
     const list = await figures({ ...asked, by: [] }, () => true);
     const rows = new Map();
+    // A mode, precision or layout of ours is no figure of theirs, whatever its model.
+    const asPublished = (labels) => Object.keys(labels).every((name) => ["model", "device", "pass", "metric", "batch"].includes(name));
     const key = (labels) => [labels.model, labels.device, labels.pass, labels.batch ? `batch ${labels.batch}` : ""].filter(Boolean).join(" · ");
     const words = asked.words;
     for (const theirs of ts.model.index.published) {
@@ -265,10 +267,9 @@
       if (!rows.has(name)) rows.set(name, { theirs: [], ours: null });
       rows.get(name).theirs.push(theirs);
     }
-    // A mode, a precision or the like makes other work of it than what was published.
-    const alike = (figure) => Object.keys(figure.one.case.labels).every((name) => ["model", "device", "pass", "batch"].includes(name));
-    for (const figure of list.filter(alike)) {
-      const row = rows.get(key(figure.one.case.labels));
+    for (const figure of list) {
+      const { labels } = figure.one.case;
+      const row = asPublished(labels) ? rows.get(key(labels)) : null;
       if (row && !row.ours && row.theirs[0].unit === figure.one.metric.unit) row.ours = figure;
     }
     const unit = ts.model.index.published[0]?.unit ?? "seconds";
