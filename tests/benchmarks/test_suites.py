@@ -23,6 +23,8 @@ from torchspeed.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
+VARIED = ("modes.", "variants.")
+"""Suites of workloads that others measure as the sources have them."""
 DEVICE_FIGURES = tuple(
     f"track_device_peak_{kind}_{pass_name}"
     for kind in ("allocated", "reserved")
@@ -141,7 +143,8 @@ def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
     benchmarks: dict[str, Any], figure: str
 ) -> None:
     def cases(wanted: str) -> set[str]:
-        ends = {case.partition(f".{wanted}(")[2] for case in _cases(benchmarks)}
+        plain = [case for case in _cases(benchmarks) if not case.startswith(VARIED)]
+        ends = {case.partition(f".{wanted}(")[2] for case in plain}
         return {end for end in ends if "'cuda'" in end}
 
     assert cases(figure) == cases("time_forward")
@@ -175,13 +178,69 @@ def test_the_clock_of_a_time_is_in_its_metadata(benchmarks: dict[str, Any]) -> N
             assert set(benchmark["clocks"]) == {"cpu", "cuda"}, name
 
 
-def test_the_short_set_has_every_family_and_under_half_of_the_cases(
+def test_the_short_set_has_every_family_but_compiling_and_under_half_of_the_cases(
     benchmarks: dict[str, Any],
 ) -> None:
     cases = list(_cases(benchmarks))
     short = [case for case in cases if any(re.search(pattern, case) for pattern in SHORT)]
-    assert {case.split(".")[0] for case in short} == {case.split(".")[0] for case in cases}
+    families = {case.split(".")[0] for case in cases}
+    assert {case.split(".")[0] for case in short} == families - {"modes"}
     assert len(short) < len(cases) / 2
+
+
+def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
+    benchmarks: dict[str, Any],
+) -> None:
+    ours = [
+        repr(name) for family in ("time_series", "small_cnn") for name in list_workloads(family)
+    ]
+    for figure in ("time_forward", "time_backward"):
+        suite = benchmarks[f"modes.Modes.{figure}"]
+        assert suite["param_names"] == ["model", "device", "mode"]
+        assert suite["params"] == [
+            ours,
+            ["'cpu'", "'cuda'"],
+            ["'eager'", "'compiled'", "'cudagraph'"],
+        ]
+        assert suite["skipped_because"] == "CUDA graphs are for GPUs"
+        assert suite["rounds"] == 1, "eager and compiled in one recipe"
+
+
+@pytest.mark.parametrize(
+    ("figure", "unit"),
+    [
+        ("compile_seconds_forward", "seconds"),
+        ("compile_seconds_backward", "seconds"),
+        ("graph_breaks", "breaks"),
+        ("recompilations", "graphs"),
+    ],
+)
+def test_what_compiling_costs_is_tracked(
+    benchmarks: dict[str, Any], figure: str, unit: str
+) -> None:
+    suite = benchmarks[f"modes.Compilation.track_{figure}"]
+    assert suite["params"] == benchmarks["modes.Modes.time_forward"]["params"][:2]
+    assert suite["unit"] == unit
+    assert not more_is_better(unit)
+    # asv runs them by name: what is compiled here from nothing, the timed cases find.
+    assert suite["name"] < "modes.Modes"
+    assert suite["setup_cache_key"] == benchmarks["modes.Modes.time_forward"]["setup_cache_key"]
+
+
+def test_variants_come_with_the_default_that_they_are_compared_to(
+    benchmarks: dict[str, Any],
+) -> None:
+    for figure in ("time_forward", "time_backward"):
+        images = benchmarks[f"variants.CNNVariants.{figure}"]
+        assert images["param_names"] == ["model", "device", "precision", "layout"]
+        assert images["params"][2:] == [
+            ["'fp32'", "'bf16'"],
+            ["'contiguous'", "'channels_last'"],
+        ]
+        assert {repr(name) for name in list_workloads("small_cnn")} < set(images["params"][0])
+        series = benchmarks[f"variants.TimeSeriesVariants.{figure}"]
+        assert series["param_names"] == ["model", "device", "precision"]
+        assert series["params"][0] == [repr(name) for name in list_workloads("time_series")]
 
 
 def test_asv_finds_no_fault_with_the_suites(root: Path) -> None:

@@ -15,8 +15,11 @@ SHORT = (
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
     r"^(work|allocations)\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
+    r"^variants\..*'lenet5'",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
+
+Compiling (family ``modes``) takes a minute a model, so it is left to `make bench-full`.
 
 Of torchvision's models the two quickest, at the smaller batch; `make bench-full`
 measures all.

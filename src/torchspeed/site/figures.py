@@ -209,11 +209,15 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     )
 
 
+_AS_PUBLISHED = {"model", "device", "pass", "metric"}
+"""Labels of a case that is run as its source ran it: no other batch, mode or precision."""
+
+
 def _published(rows: Sequence[Standing], published: Sequence[dict[str, Any]]) -> Drawing:
     ours: dict[tuple[str, str, str], float] = {}
     for row in rows:
         labels = row.series.case.labels
-        if row.last is not None and "batch" not in labels:
+        if row.last is not None and labels.keys() <= _AS_PUBLISHED:
             key = (labels.get("model", ""), labels.get("device", ""), labels.get("pass", ""))
             ours[key] = row.last[1].value
     grouped: dict[str, list[Mark]] = {}
