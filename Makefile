@@ -8,15 +8,16 @@ CASES ?=
 MODELS ?=
 COMPILED ?=
 RUNS ?= 4
+REPEATS ?= 3
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly calibrate publish preview compare-peers screenshots test lint setup setup-test clean help
+.PHONY: bench bench-full nightly calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
 	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
@@ -38,6 +39,9 @@ preview: setup ## serve the site on this machine
 
 compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
 	@$(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+
+planted-slowdown: setup ## plant 5 % and 10 % of extra work in commits, measure, see what is found
+	@$(VENV)/bin/python -m tools.planted_slowdown --repeats $(REPEATS) --torch "$$TORCH" --cases "$$CASES"
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images

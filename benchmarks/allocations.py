@@ -3,6 +3,7 @@
 import dataclasses
 
 from . import work
+from ._once import look_up, measure_each
 
 
 class Allocations:
@@ -22,53 +23,45 @@ class Allocations:
         from torchspeed.measure.passes import Passes  # noqa: PLC0415 - imports torch
         from torchspeed.workloads import list_workloads  # noqa: PLC0415 - imports torch
 
-        counted = {}
-        models, devices = self.params
-        for device in devices:
+        def measure(case):
+            model, device = case
             absent = missing_device(device)
-            for model in models:
-                if absent:
-                    counted[model, device] = {"skipped": absent}
-                elif model in list_workloads():
-                    try:
-                        passes = Passes(model, device)
-                        counted[model, device] = {
-                            "forward": dataclasses.asdict(allocations(passes.forward, device)),
-                            "backward": dataclasses.asdict(allocations(passes.backward, device)),
-                        }
-                    except Exception as error:  # one broken model must not hide the others
-                        failed = f"{type(error).__name__}: {error}"
-                        counted[model, device] = {"failed": failed}
-        return counted
+            if absent:
+                raise NotImplementedError(absent)
+            if model not in list_workloads():
+                raise NotImplementedError(f"this commit has no workload {model!r}")
+            passes = Passes(model, device)
+            return {
+                "forward": dataclasses.asdict(allocations(passes.forward, device)),
+                "backward": dataclasses.asdict(allocations(passes.backward, device)),
+            }
+
+        models, devices = self.params
+        return measure_each([(m, d) for d in devices for m in models], measure)
 
     setup_cache.timeout = 1800
 
     def setup(self, counted, model, device):
         if not counted:
             raise NotImplementedError("this commit does not count allocations")
-        if (model, device) not in counted:
-            raise NotImplementedError(f"this commit has no workload {model!r}")
-        if "skipped" in counted[model, device]:
-            raise NotImplementedError(counted[model, device]["skipped"])
-        if "failed" in counted[model, device]:
-            raise RuntimeError(counted[model, device]["failed"])
+        self.counted = look_up(counted, (model, device))
 
     def track_allocations_forward(self, counted, model, device):
         """Blocks that one inference asks for."""
-        return counted[model, device]["forward"]["count"]
+        return self.counted["forward"]["count"]
 
     def track_allocations_backward(self, counted, model, device):
         """Blocks of a forward pass in training mode and its gradients."""
-        return counted[model, device]["backward"]["count"]
+        return self.counted["backward"]["count"]
 
     track_allocations_forward.unit = track_allocations_backward.unit = "blocks"
 
     def track_allocated_forward(self, counted, model, device):
         """Bytes of the blocks of one inference, together."""
-        return counted[model, device]["forward"]["size"]
+        return self.counted["forward"]["size"]
 
     def track_allocated_backward(self, counted, model, device):
         """Bytes of the blocks of a forward pass in training mode and its gradients."""
-        return counted[model, device]["backward"]["size"]
+        return self.counted["backward"]["size"]
 
     track_allocated_forward.unit = track_allocated_backward.unit = "bytes"

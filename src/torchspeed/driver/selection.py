@@ -13,7 +13,10 @@ SHORT = (
     r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
     r"^device_memory\.DeviceMemory\.",
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
-    r"^(work|allocations)\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
+    r"^flux_training\.FluxTraining\..*'(lstnet|tpa_lstm)_solar'",
+    r"^utilisation\.(TimeSeries|SmallCNNs|DevicePeak)\.",
+    r"^(work\.Work|allocations)\..*"
+    r"'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
     r"^variants\..*'lenet5'",
 )
