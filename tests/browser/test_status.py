@@ -20,7 +20,7 @@ def test_every_outcome_is_counted_and_one_click_away(site: Site, visitor: Visito
         page.locator(".tally a", has_text=outcome).first.click()
         visitor.settled()
         rows = visitor.rows("#status-app table.status")
-        assert len(rows) == min(count, 250)
+        assert len(rows) == min(count, 200)
         assert {plain(row[2]).split(" ", 1)[1] for row in rows} == {outcome}
 
 
@@ -71,7 +71,7 @@ def test_filters_by_machine_environment_and_text(site: Site, visitor: Visitor) -
 def test_a_long_list_is_shown_in_two_helpings(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/status")
     count = len(site.index["series"])
-    if count <= 250:
+    if count <= 200:
         pytest.fail("the generated site is too small for this test: add series to its plan")
     page.get_by_role("button", name=re.compile("Show the other")).click()
     assert len(visitor.rows("#status-app table.status")) == count
@@ -86,3 +86,14 @@ def test_machines_and_environments_are_described(site: Site, visitor: Visitor) -
             assert machine["facts"][fact] in text
     assert "OMP_NUM_THREADS" in text
     assert "noise" in text.lower()
+
+
+def test_the_newest_run_says_where_it_was_measured(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/status")
+    records = visitor.page.locator("details.record")
+    assert records.count() == len(site.index["records"]) > 0
+    assert not records.first.locator("table").is_visible()
+    records.first.locator("summary").click()
+    text = records.first.inner_text()
+    for fact in ("governor", "performance", "threads", "load_1_5_15_min 0.1, 0.2, 0.3"):
+        assert fact in text
