@@ -21,6 +21,7 @@ from benchmarks import utilisation
 from benchmarks._once import look_up, measure_each
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
+from benchmarks.instructions import Instructions
 from benchmarks.work import Work
 from tests.conftest import ROOT
 from torchspeed.driver.selection import SHORT
@@ -202,6 +203,42 @@ def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
         suite.setup({}, "lstnet", "cpu")
     with pytest.raises(RuntimeError, match="OSError: 1"):
         suite.setup(works, "vgg19", "cpu")
+
+
+def test_instructions_are_counted_once_for_all_cases(benchmarks: dict[str, Any]) -> None:
+    counts = [b for name, b in benchmarks.items() if name.startswith("instructions.")]
+    assert {b["name"].rpartition("_")[2] for b in counts} == {"forward", "backward"}
+    assert len({b["setup_cache_key"] for b in counts}) == 1
+    assert all(b["unit"] == "instructions" and b["setup_cache_timeout"] == 900 for b in counts)
+    assert all(set(b["params"][0]) <= {repr(name) for name in list_workloads()} for b in counts)
+    assert not more_is_better("instructions")
+
+
+def test_instructions_are_looked_up_skipped_or_failed_with_the_reason() -> None:
+    suite = Instructions()
+    failed = {"forward": 7, "backward": None, "error": "OSError: 1"}
+    counts: dict[str, Any] = {"skipped": "", "cases": {"darnn": failed}}
+    suite.setup(counts, "darnn", "cpu", 8)
+    assert suite.track_instructions_forward(counts, "darnn", "cpu", 8) == 7
+    with pytest.raises(RuntimeError, match="OSError: 1"):
+        suite.track_instructions_backward(counts, "darnn", "cpu", 8)
+    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
+        suite.setup(counts, "lstnet", "cpu", 8)
+    with pytest.raises(NotImplementedError, match="cannot count"):
+        suite.setup({"skipped": "this commit cannot count"}, "darnn", "cpu", 8)
+
+
+def test_where_valgrind_is_missing_counts_are_skipped_with_the_reason(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "instructions.Instructions.track_instructions_forward-0"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    suites = str(root / "benchmarks")
+    made = _asv(tmp_path, "setup_cache", suites, name, "{}")
+    assert made.returncode == 0, made.stderr
+    done = _asv(tmp_path, "run", suites, name, "{}", "None", str(tmp_path / "result.json"))
+    assert done.returncode == 0, done.stderr
+    assert "NotImplementedError('valgrind is not installed" in done.stdout
 
 
 @pytest.mark.parametrize("pass_name", ["forward", "backward"])

@@ -19,6 +19,7 @@ SHORT = (
     r"'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
     r"^variants\..*'lenet5'",
+    r"^instructions\.",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
 

@@ -1,0 +1,259 @@
+"""Instruction counts are exact, and what cannot be counted says why."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from torchspeed.measure import client_requests, counted_cases
+from torchspeed.measure import instructions as counting
+from torchspeed.measure.instructions import count_instructions
+
+CASE = ("tpa_lstm", 8)
+
+needs_valgrind = pytest.mark.skipif(
+    not all(map(shutil.which, ("valgrind", "setarch"))), reason="valgrind is not installed"
+)
+needs_x86_64 = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64",
+    reason="requests to valgrind are machine code for x86-64",
+)
+
+
+def _count(source: Path, folder: Path, **variables: str) -> dict[str, int | str | None]:
+    """Count the case with the package in ``source``, by a process in ``folder``."""
+    program = (
+        "from torchspeed.measure.instructions import *\n"
+        f"counted = count_instructions([{CASE!r}])\n"
+        f"print(counted.skipped or vars(counted.cases[{CASE!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(source)} | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    counted: dict[str, int | str | None] = ast.literal_eval(done.stdout)
+    assert counted["error"] == "", counted
+    return counted
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int | str | None]:
+    return _count(ROOT / "src", tmp_path_factory.mktemp("here"))
+
+
+@needs_valgrind
+@needs_x86_64
+@pytest.mark.timeout(900)
+def test_two_runs_count_the_same_to_the_last_instruction(
+    counted: dict[str, int | str | None], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "a folder with a longer name"
+    elsewhere.mkdir()
+    disturbances = {
+        "HOME": str(tmp_path),
+        "PYTHONHASHSEED": "77",
+        "OMP_NUM_THREADS": "2",
+        "MALLOC_ARENA_MAX": "1",
+        "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+        "A_VARIABLE_OF_THE_DAY": "x" * 3000,
+    }
+    assert _count(ROOT / "src", elsewhere, **disturbances) == counted
+
+
+@needs_valgrind
+@needs_x86_64
+@pytest.mark.timeout(900)
+def test_a_little_more_work_in_the_model_counts_more(
+    counted: dict[str, int | str | None], tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    model = tmp_path / "src" / "torchspeed" / "models" / "tpa_lstm.py"
+    as_it_is = "past, last = self._states(x)"
+    assert model.read_text().count(as_it_is) == 1
+    # The same values, by four operators more.
+    model.write_text(
+        model.read_text().replace(as_it_is, "past, last = self._states(x.relu() - (-x).relu())")
+    )
+    more = _count(tmp_path / "src", tmp_path)
+    for name in counted_cases.PASSES:
+        before, after = counted[name], more[name]
+        assert isinstance(before, int)
+        assert isinstance(after, int)
+        assert 1.005 * before < after < 1.1 * before
+
+
+def _only(folder: Path, programs: dict[str, str]) -> None:
+    """Make ``folder`` a PATH that has nothing but these programs."""
+    for name, script in programs.items():
+        program = folder / name
+        program.write_text(f"#!{sys.executable}\n{script}\n")
+        program.chmod(0o755)
+
+
+@needs_x86_64
+@pytest.mark.parametrize(
+    ("missing", "remedy"), [("valgrind", "install valgrind"), ("setarch", "install util-linux")]
+)
+def test_without_a_program_counts_are_skipped_and_the_remedy_is_named(
+    missing: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _only(tmp_path, {name: "" for name in ("setarch", "valgrind") if name != missing})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    counts = count_instructions([CASE])
+    assert counts.skipped == f"{missing} is not installed; on Debian: apt {remedy}"
+    assert counts.cases == {}
+
+
+def test_on_another_processor_counts_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert "x86-64, not linux riscv64" in count_instructions([CASE]).skipped
+
+
+@needs_x86_64
+def test_a_system_that_randomises_addresses_regardless_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuses = "import sys; sys.exit('setarch: Operation not permitted')"
+    _only(tmp_path, {"setarch": refuses, "valgrind": ""})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "Operation not permitted" in count_instructions([CASE]).skipped
+
+
+_GOES_ON = "import os, sys; '-R' != sys.argv[1] or os.execvp(sys.argv[2], sys.argv[2:])"
+
+
+@needs_x86_64
+@pytest.mark.parametrize(
+    ("valgrind", "said"),
+    [
+        ("import sys; sys.exit('fatal error: out of memory')", "status 1 .*: fatal error: out of"),
+        ("import time; time.sleep(60)", "not counted within 3 s"),
+        (  # the process is executed, but nobody counts
+            "import json, sys; print(json.dumps({sys.argv[-1]: {'process': 1, 'error': ''}}))",
+            "callgrind wrote no count",
+        ),
+    ],
+)
+def test_a_failure_of_valgrind_is_a_failure_with_its_message(
+    valgrind: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _only(tmp_path, {"setarch": _GOES_ON, "true": "", "valgrind": valgrind})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(counting, "_TIME_LIMIT", 3)
+    counts = count_instructions([CASE])
+    assert counts.skipped == ""
+    failed = counts.cases[CASE]
+    assert (failed.forward, failed.backward) == (None, None)
+    with pytest.raises(AssertionError, match=said):
+        raise AssertionError(failed.error)
+
+
+def test_on_a_bare_processor_requests_do_nothing() -> None:
+    if client_requests.unsupported():
+        pytest.skip(client_requests.unsupported())
+    callgrind = client_requests.Callgrind()
+    assert (callgrind.start(), callgrind.toggle(), callgrind.dump()) == (0, 0, 0)
+
+
+def test_the_package_is_compiled_even_for_a_caller_who_writes_no_bytecode(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(tmp_path / 'src')!r})\n"
+        "sys.dont_write_bytecode = True\n"
+        "from torchspeed.measure import instructions\n"
+        "instructions._compile()"
+    )
+    _runs(program, tmp_path)
+    for source in (tmp_path / "src" / "torchspeed").rglob("*.py"):
+        assert list(source.parent.glob(f"__pycache__/{source.stem}.*.pyc")), source
+
+
+def _runs(program: str, folder: Path, *arguments: str) -> str:
+    """Run Python in a process of its own: counting ends the collection of garbage."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@needs_x86_64
+def test_a_case_that_fails_says_why_and_costs_no_other(tmp_path: Path) -> None:
+    program = "from torchspeed.measure.counted_process import main; main()"
+    report = json.loads(_runs(program, tmp_path, "no_such_model:8", "tpa_lstm:2"))
+    assert report["no_such_model:8"]["error"].startswith("ValueError: no workload 'no_such_model'")
+    assert report["tpa_lstm:2"]["error"] == ""
+
+
+@needs_x86_64
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [
+        ("os.abort()", "its process ended with status -6"),
+        ("time.sleep(30)", "it was not counted within 1 s"),
+    ],
+)
+def test_a_case_that_crashes_or_hangs_costs_no_other(
+    happens: str, said: str, tmp_path: Path
+) -> None:
+    program = (
+        "import os, time\n"
+        "from torchspeed.measure import counted_cases\n"
+        "counted_cases._CASE_LIMIT = 1\n"
+        f"counted_cases._count = lambda case, callgrind: case == 'bad' and {happens}\n"
+        "print({case: one['error'] for case, one in counted_cases.count(['bad', 'good']).items()})"
+    )
+    assert ast.literal_eval(_runs(program, tmp_path)) == {"bad": said, "good": ""}
+
+
+def test_no_library_starts_a_program_where_instructions_are_counted(tmp_path: Path) -> None:
+    program = (
+        "import ctypes.util, sys\n"
+        "from torchspeed.measure.counted_process import _refuse_programs\n"
+        "sys.addaudithook(_refuse_programs)\n"
+        "print(ctypes.util.find_library('dl'))"
+    )
+    assert _runs(program, tmp_path) == "None\n"
+
+
+@needs_x86_64
+@pytest.mark.timeout(30)
+def test_who_is_killed_leaves_nobody_counting() -> None:
+    counts = (
+        "import time\n"
+        "from torchspeed.measure.orphans import die_with_parent\n"
+        "die_with_parent()\n"
+        "print('counting', flush=True)\n"
+        "time.sleep(60)"
+    )
+    waits = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {counts!r}])"
+    with subprocess.Popen(
+        [sys.executable, "-c", waits],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "counting\n"
+        process.kill()
+        # The pipe ends when the last process that could write to it has ended.
+        assert process.stdout.read() == ""
