@@ -7,18 +7,17 @@ TORCH ?= newest
 CASES ?=
 MODELS ?=
 COMPILED ?=
+RUNS ?= 4
+REPEATS ?= 3
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS
-# One thread and an allocator that keeps its memory, as in asv.conf.json.
-STEADY := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=4294967296 \
-	MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_TOP_PAD_=268435456
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly publish preview compare-peers screenshots test lint setup setup-test clean help
+.PHONY: bench bench-full nightly calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
 	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
@@ -29,6 +28,9 @@ bench-full: setup ## measure HEAD with every torch pair, every case, and publish
 nightly: setup ## measure every commit of main that is not measured yet, and publish
 	@$(RUN) nightly $(OPTIONS)
 
+calibrate: setup ## measure HEAD several times: how noisy this machine is, and what hurts
+	@$(RUN) calibrate --runs $(RUNS) --torch "$$TORCH" $(OPTIONS)
+
 publish: setup ## write the site from the stored results
 	@$(VENV)/bin/asv publish --no-pull
 
@@ -36,7 +38,10 @@ preview: setup ## serve the site on this machine
 	@$(VENV)/bin/asv preview
 
 compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
-	@$(STEADY) $(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+	@$(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+
+planted-slowdown: setup ## plant 5 % and 10 % of extra work in commits, measure, see what is found
+	@$(VENV)/bin/python -m tools.planted_slowdown --repeats $(REPEATS) --torch "$$TORCH" --cases "$$CASES"
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images

@@ -6,8 +6,8 @@ from torchspeed.measure.passes import passes
 from torchspeed.workloads import list_workloads
 
 
-class _ModelSuite:
-    """Times and weighs each case of `params`; parameters are model, device and maybe batch.
+class _Recipe:
+    """How a case is timed (docs/measuring.md).
 
     A change of `version` says that figures before and after do not compare.
     """
@@ -17,6 +17,10 @@ class _ModelSuite:
     repeat = (3, 10, 4.0)  # samples a round: at least, at most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
     warmup_time = 0.2  # s
+
+
+class _ModelSuite(_Recipe):
+    """Times and weighs each case of `params`; parameters are model, device and maybe batch."""
 
     def setup(self, model, device, batch=None):
         absent = missing_device(device)

@@ -13,7 +13,7 @@ from torchspeed.models import list_models
 from torchspeed.workloads import get_workload, list_workloads
 
 QUICK = [*list_workloads("time_series"), *list_workloads("flux_literal")]
-QUICK += [*list_workloads("small_cnn")]
+QUICK += [*list_workloads("flux_training"), *list_workloads("small_cnn")]
 
 
 def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
@@ -21,7 +21,7 @@ def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
 
 
 def test_families_partition_the_table_in_its_order() -> None:
-    families = ["time_series", "flux_literal", "small_cnn", "torchvision"]
+    families = ["time_series", "flux_literal", "flux_training", "small_cnn", "torchvision"]
     assert [name for family in families for name in list_workloads(family)] == list_workloads()
 
 
@@ -32,6 +32,8 @@ def test_families_partition_the_table_in_its_order() -> None:
         ("dsanet", (1000, 10, 50)),
         ("lstnet", (500, 10, 20)),
         ("tpa_lstm", (300, 10, 10)),
+        ("darnn_solar", (500, 10, 137)),
+        ("lstnet_solar_literal", (500, 10, 137)),
         ("flux_cnn", (1000, 3, 32, 32)),
         ("lenet5", (128, 1, 28, 28)),
         ("resnet18_mnist", (128, 1, 28, 28)),
@@ -42,6 +44,27 @@ def test_inputs_have_the_published_sizes(name: str, shape: tuple[int, ...]) -> N
     inputs = get_workload(name).example_inputs()
     assert inputs.shape == shape
     assert inputs.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("darnn_solar", {"encoder_lstm.weight_hh": (40, 10), "decoder_lstm.weight_hh": (40, 10)}),
+        ("lstnet_solar", {"convolution.weight": (2, 6 * 137), "gru.weight_hh": (9, 3)}),
+        ("tpa_lstm_solar", {"patterns.weight": (32, 9), "lstm.layers.1.weight_hh": (40, 10)}),
+        ("lstnet_solar_literal", {"convolution.weight": (2, 10 * 137)}),
+        ("tpa_lstm_solar_literal", {"convolution.weight": (32, 1, 9, 1)}),
+    ],
+)
+def test_fluxs_trainings_have_the_sizes_of_their_source(
+    name: str, sizes: dict[str, tuple[int, ...]]
+) -> None:
+    parameters = dict(get_workload(name).create_model().named_parameters())
+    assert {key: tuple(parameters[key].shape) for key in sizes} == sizes
+
+
+def test_fluxs_skip_of_120_samples_is_kept_where_its_work_is_done() -> None:
+    assert get_workload("lstnet_solar_literal").create_model().skip == 120
 
 
 @pytest.mark.parametrize("name", QUICK)

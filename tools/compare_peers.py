@@ -37,6 +37,7 @@ from tests.models.naive.lstnet import NaiveLSTNet
 from tests.models.naive.tpa_lstm import NaiveTPALSTM
 from tools import torch_nn
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.allocator import keep_memory
 from torchspeed.measure.clocks import clock_for
 from torchspeed.workloads import Workload, get_workload
 
@@ -156,6 +157,7 @@ def compare(names: list[str], compiled: bool, seconds: float) -> None:
     if not 0 < seconds < float("inf"):
         raise TorchspeedError(f"--seconds is {seconds}; it must be more than 0")
     torch.set_num_threads(1)
+    keep_memory()
     torch.manual_seed(0)
     now = datetime.datetime.now(tz=datetime.UTC)
     load = os.getloadavg()[0] / (os.cpu_count() or 1)

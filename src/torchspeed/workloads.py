@@ -44,7 +44,8 @@ class Workload:
 
     name: str
     family: str
-    """``time_series``, ``flux_literal``, ``small_cnn`` or ``torchvision``: one suite each."""
+    """``time_series``, ``flux_literal``, ``flux_training``, ``small_cnn`` or ``torchvision``:
+    one suite each."""
     model: str
     """Name for `torchspeed.models.create_model`."""
     batch: int
@@ -112,6 +113,7 @@ class Workload:
 
 _FLUXBENCH = "FluxBench (speed.fluxml.ai)"
 _METALHEAD = "FluxBench's Metalhead group, batch 5 and 10"
+_FLUX_TRAINING = "FluxArchitectures, benchmark/Benchmarks.jl: five Adam steps on :solar"
 _FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch's 50"
 _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
 
@@ -128,6 +130,24 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
         loss=F.mse_loss,
         objective=sum_of_output,
         source=_FLUXBENCH,
+    )
+
+
+def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
+    """137 solar plants, a window of 10 steps, 500 samples."""
+    window, features = 10, 137
+    return Workload(
+        name=name,
+        family="flux_training",
+        model=model,
+        batch=500,
+        input_shape=(window, features),
+        outputs=outputs,
+        classifies=False,
+        loss=F.mse_loss,
+        objective=F.mse_loss,
+        source=_FLUX_TRAINING,
+        overrides=MappingProxyType({"features": features, "window": window, **overrides}),
     )
 
 
@@ -172,6 +192,17 @@ _TABLE = (
     _forecast("dsanet_flux_literal", 1000, 10, 50, 1),
     _forecast("lstnet_flux_literal", 500, 10, 20, 1),
     _forecast("tpa_lstm_flux_literal", 300, 10, 10, 1),
+    _flux_training("darnn_solar", "darnn", encoder_hidden=10, decoder_hidden=10),
+    _flux_training("dsanet_solar", "dsanet"),
+    # Flux's skip of 120 runs along samples; in a window of 10 it is 2, as at FluxBench's sizes.
+    _flux_training("lstnet_solar", "lstnet", outputs=137),
+    _flux_training("tpa_lstm_solar", "tpa_lstm", layers=2),
+    _flux_training(
+        "darnn_solar_literal", "darnn_flux_literal", encoder_hidden=10, decoder_hidden=10
+    ),
+    _flux_training("dsanet_solar_literal", "dsanet_flux_literal"),
+    _flux_training("lstnet_solar_literal", "lstnet_flux_literal", skip=120),
+    _flux_training("tpa_lstm_solar_literal", "tpa_lstm_flux_literal", layers=2),
     #          model            batch  channels, height, width
     _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
     _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),

@@ -8,13 +8,19 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import asv.benchmark
 import pytest
+import torch
 
+from benchmarks import utilisation
+from benchmarks._once import look_up, measure_each
+from benchmarks.allocations import Allocations
+from benchmarks.flux_training import AllCores
 from benchmarks.work import Work
 from tests.conftest import ROOT
 from torchspeed.driver.selection import SHORT
@@ -22,6 +28,8 @@ from torchspeed.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
+VARIED = ("modes.", "variants.")
+"""Suites of workloads that others measure as the sources have them."""
 DEVICE_FIGURES = tuple(
     f"track_device_peak_{kind}_{pass_name}"
     for kind in ("allocated", "reserved")
@@ -69,7 +77,90 @@ def test_every_workload_has_every_figure_on_every_device(
 ) -> None:
     pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
     measured = {found[1] for case in _cases(benchmarks) if (found := pattern.search(case))}
-    assert measured >= set(list_workloads())
+    assert measured >= set(list_workloads()) - set(list_workloads("flux_training"))
+
+
+@pytest.mark.parametrize("figure", ["time_five_steps", "peakmem_five_steps"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_every_training_of_flux_is_measured_on_every_device(
+    benchmarks: dict[str, Any], figure: str, device: str
+) -> None:
+    suite = benchmarks[f"flux_training.FluxTraining.{figure}"]
+    assert suite["params"][0] == [repr(name) for name in list_workloads("flux_training")]
+    assert repr(device) in suite["params"][1]
+    assert suite["params"][2] == ["1"]
+
+
+def test_all_cores_are_a_case_of_their_own_on_the_clock_on_the_wall(
+    benchmarks: dict[str, Any],
+) -> None:
+    suite = benchmarks["flux_training.AllCores.time_five_steps"]
+    assert suite["params"][1:] == [["'cpu'"], ["'all'"]]
+    assert suite["clocks"]["cpu"] == "wall time"
+    one = benchmarks["flux_training.FluxTraining.time_five_steps"]
+    assert one["clocks"]["cpu"] == "CPU time of the process"
+    assert set(suite["params"][0]) < set(one["params"][0])
+
+
+def test_all_cores_means_all_and_the_clock_is_the_walls() -> None:
+    threads = torch.get_num_threads()
+    try:
+        suite = AllCores()
+        suite.setup("lstnet_solar", "cpu", "all")
+        assert torch.get_num_threads() == len(os.sched_getaffinity(0))
+        assert suite.timer is time.perf_counter
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_utilisation_of_every_workload_is_tracked_and_more_is_better(
+    benchmarks: dict[str, Any], direction: str
+) -> None:
+    for figure, unit in ((f"flops_per_second_{direction}", "FLOP/s"), (f"mfu_{direction}", "%")):
+        suites = [
+            benchmark
+            for name, benchmark in benchmarks.items()
+            if name.startswith("utilisation.") and name.endswith(f".track_{figure}")
+        ]
+        models = [model for suite in suites for model in suite["params"][0]]
+        trained = set(list_workloads("flux_training"))
+        assert models == [repr(name) for name in list_workloads() if name not in trained]
+        assert {suite["unit"] for suite in suites} == {unit}
+        assert all(suite["higher_is_better"] for suite in suites)
+
+
+def test_a_peak_is_tracked_for_each_arithmetic(benchmarks: dict[str, Any]) -> None:
+    peak = benchmarks["utilisation.DevicePeak.track_peak_flops_per_second"]
+    assert peak["params"] == [["'cpu'", "'cuda'"], ["'float32'", "'tf32'"]]
+    assert peak["unit"] == "FLOP/s"
+    assert peak["higher_is_better"]
+
+
+def test_one_failure_or_skip_leaves_the_other_figures() -> None:
+    def measure(key: str) -> dict[str, int]:
+        if key == "absent":
+            raise NotImplementedError("no such device")
+        return {"figure": {"broken": 1 // (key != "broken"), "sound": 7}[key]}
+
+    found = measure_each(["sound", "broken", "absent"], measure)
+    assert look_up(found, "sound") == {"figure": 7}
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        look_up(found, "broken")
+    with pytest.raises(NotImplementedError, match="no such device"):
+        look_up(found, "absent")
+
+
+def test_utilisation_is_looked_up_skipped_or_failed_with_the_reason() -> None:
+    suite = utilisation.TimeSeries()
+    passes = {
+        name: {"flops_per_second": 2e9, "share_of_peak": 0.02} for name in ("forward", "backward")
+    }
+    suite.setup({("darnn", "cpu"): passes}, "darnn", "cpu")
+    assert suite.track_flops_per_second_forward({}, "darnn", "cpu") == 2e9
+    assert suite.track_mfu_backward({}, "darnn", "cpu") == 2.0
+    with pytest.raises(NotImplementedError, match="does not measure utilisation"):
+        suite.setup({}, "darnn", "cpu")
 
 
 @pytest.mark.parametrize(
@@ -86,14 +177,23 @@ def test_every_workload_has_every_figure_on_every_device(
 def test_the_work_of_every_workload_is_tracked(
     benchmarks: dict[str, Any], figure: str, unit: str
 ) -> None:
-    suite = benchmarks[f"work.Work.track_{figure}"]
-    assert suite["params"][0] == [repr(name) for name in list_workloads()]
-    assert suite["unit"] == unit
+    work, trained = (
+        benchmarks[f"work.{suite}.track_{figure}"] for suite in ("Work", "TrainingWork")
+    )
+    training = list_workloads("flux_training")
+    assert trained["params"][0] == [repr(name) for name in training]
+    assert work["params"][0] == [repr(name) for name in list_workloads() if name not in training]
+    assert work["unit"] == trained["unit"] == unit
     assert not more_is_better(unit)
 
 
 def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
-    suite, works = Work(), {"darnn": {"forward": {"flops": 7}}, "vgg19": {"failed": "OSError: 1"}}
+    suite = Work()
+    works = {
+        "darnn": {"forward": {"flops": 7}},
+        "vgg19": {"failed": "OSError: 1"},
+        "lstnet": {"skipped": "this commit has no workload 'lstnet'"},
+    }
     suite.setup(works, "darnn", "cpu")
     assert suite.track_flops_forward(works, "darnn", "cpu") == 7
     with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
@@ -104,12 +204,46 @@ def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
         suite.setup(works, "vgg19", "cpu")
 
 
+@pytest.mark.parametrize("pass_name", ["forward", "backward"])
+def test_the_allocations_of_every_workload_are_tracked(
+    benchmarks: dict[str, Any], pass_name: str
+) -> None:
+    for figure, unit in (("allocations", "blocks"), ("allocated", "bytes")):
+        suite = benchmarks[f"allocations.Allocations.track_{figure}_{pass_name}"]
+        trained = list_workloads("flux_training")
+        assert suite["params"][0] == [repr(m) for m in list_workloads() if m not in trained]
+        assert suite["unit"] == unit
+        assert not more_is_better(unit)
+
+
+def test_allocations_are_looked_up_skipped_or_failed_with_the_reason() -> None:
+    counted = {
+        ("darnn", "cpu"): {"forward": {"count": 7, "size": 512}},
+        ("darnn", "cuda"): {"skipped": "no such device"},
+        ("vgg19", "cpu"): {"failed": "OSError: 1"},
+        ("lstnet", "cpu"): {"skipped": "this commit has no workload 'lstnet'"},
+    }
+    suite = Allocations()
+    suite.setup(counted, "darnn", "cpu")
+    assert suite.track_allocations_forward(counted, "darnn", "cpu") == 7
+    assert suite.track_allocated_forward(counted, "darnn", "cpu") == 512
+    with pytest.raises(NotImplementedError, match="no such device"):
+        suite.setup(counted, "darnn", "cuda")
+    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
+        suite.setup(counted, "lstnet", "cpu")
+    with pytest.raises(NotImplementedError, match="does not count allocations"):
+        suite.setup({}, "lstnet", "cpu")
+    with pytest.raises(RuntimeError, match="OSError: 1"):
+        suite.setup(counted, "vgg19", "cpu")
+
+
 @pytest.mark.parametrize("figure", DEVICE_FIGURES)
 def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
     benchmarks: dict[str, Any], figure: str
 ) -> None:
     def cases(wanted: str) -> set[str]:
-        ends = {case.partition(f".{wanted}(")[2] for case in _cases(benchmarks)}
+        plain = [case for case in _cases(benchmarks) if not case.startswith(VARIED)]
+        ends = {case.partition(f".{wanted}(")[2] for case in plain}
         return {end for end in ends if "'cuda'" in end}
 
     assert cases(figure) == cases("time_forward")
@@ -143,13 +277,69 @@ def test_the_clock_of_a_time_is_in_its_metadata(benchmarks: dict[str, Any]) -> N
             assert set(benchmark["clocks"]) == {"cpu", "cuda"}, name
 
 
-def test_the_short_set_has_every_family_and_under_half_of_the_cases(
+def test_the_short_set_has_every_family_but_compiling_and_under_half_of_the_cases(
     benchmarks: dict[str, Any],
 ) -> None:
     cases = list(_cases(benchmarks))
     short = [case for case in cases if any(re.search(pattern, case) for pattern in SHORT)]
-    assert {case.split(".")[0] for case in short} == {case.split(".")[0] for case in cases}
+    families = {case.split(".")[0] for case in cases}
+    assert {case.split(".")[0] for case in short} == families - {"modes"}
     assert len(short) < len(cases) / 2
+
+
+def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
+    benchmarks: dict[str, Any],
+) -> None:
+    ours = [
+        repr(name) for family in ("time_series", "small_cnn") for name in list_workloads(family)
+    ]
+    for figure in ("time_forward", "time_backward"):
+        suite = benchmarks[f"modes.Modes.{figure}"]
+        assert suite["param_names"] == ["model", "device", "mode"]
+        assert suite["params"] == [
+            ours,
+            ["'cpu'", "'cuda'"],
+            ["'eager'", "'compiled'", "'cudagraph'"],
+        ]
+        assert suite["skipped_because"] == "CUDA graphs are for GPUs"
+        assert suite["rounds"] == 1, "eager and compiled in one recipe"
+
+
+@pytest.mark.parametrize(
+    ("figure", "unit"),
+    [
+        ("compile_seconds_forward", "seconds"),
+        ("compile_seconds_backward", "seconds"),
+        ("graph_breaks", "breaks"),
+        ("recompilations", "graphs"),
+    ],
+)
+def test_what_compiling_costs_is_tracked(
+    benchmarks: dict[str, Any], figure: str, unit: str
+) -> None:
+    suite = benchmarks[f"modes.Compilation.track_{figure}"]
+    assert suite["params"] == benchmarks["modes.Modes.time_forward"]["params"][:2]
+    assert suite["unit"] == unit
+    assert not more_is_better(unit)
+    # asv runs them by name: what is compiled here from nothing, the timed cases find.
+    assert suite["name"] < "modes.Modes"
+    assert suite["setup_cache_key"] == benchmarks["modes.Modes.time_forward"]["setup_cache_key"]
+
+
+def test_variants_come_with_the_default_that_they_are_compared_to(
+    benchmarks: dict[str, Any],
+) -> None:
+    for figure in ("time_forward", "time_backward"):
+        images = benchmarks[f"variants.CNNVariants.{figure}"]
+        assert images["param_names"] == ["model", "device", "precision", "layout"]
+        assert images["params"][2:] == [
+            ["'fp32'", "'bf16'"],
+            ["'contiguous'", "'channels_last'"],
+        ]
+        assert {repr(name) for name in list_workloads("small_cnn")} < set(images["params"][0])
+        series = benchmarks[f"variants.TimeSeriesVariants.{figure}"]
+        assert series["param_names"] == ["model", "device", "precision"]
+        assert series["params"][0] == [repr(name) for name in list_workloads("time_series")]
 
 
 def test_asv_finds_no_fault_with_the_suites(root: Path) -> None:

@@ -163,6 +163,16 @@ def test_backward_over_forward(site: Site, visitor: Visitor) -> None:
     assert said == pytest.approx(value / truth[row, "cpu", "forward"], rel=0.01)
 
 
+def test_a_mode_of_ours_is_not_put_beside_a_published_figure(
+    modes: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(modes.url)
+    visitor.go("#/compare?show=published")
+    shown = table(visitor)
+    assert shown, "darnn was published"
+    assert {row["ours"] for row in shown.values()} == {"–"}
+
+
 def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(modes.url)
     visitor.go("#/compare")

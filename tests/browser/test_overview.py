@@ -79,7 +79,10 @@ def test_metric_machine_and_environment_are_chosen_and_stand_in_the_address(
     visitor.choose("e", environment(site, "2.14.1"))
     assert "m=ci-2core" in visitor.address
     assert f"e={environment(site, '2.14.1')}" in visitor.address
-    assert "skipped" in visitor.text("#overview-matrix table")
+    # No column for what the machine cannot run, but a word about it.
+    assert "cuda" not in visitor.text("#overview-matrix table")
+    assert "Not shown: cuda" in visitor.text("#overview-matrix .note")
+    assert "no CUDA device on this machine" in visitor.text("#overview-matrix .note")
 
 
 def test_a_step_is_marked_by_sign_word_and_colour_only_while_it_is_news(
@@ -130,8 +133,43 @@ def test_choosing_a_figure_opens_its_history(site: Site, visitor: Visitor) -> No
     assert case_of(one).split("(")[0].split(".")[0] in visitor.address
 
 
-def test_what_the_page_says_first_answers_whether_anything_changed(visitor: Visitor) -> None:
+def test_the_first_screen_answers_what_a_newcomer_asks(visitor: Visitor) -> None:
     page = visitor.go()
-    assert page.locator(".card").count() >= 3
-    assert "failed" in visitor.text(".cards")
+    questions = [plain(text) for text in page.locator("#answers h2").all_inner_texts()]
+    assert questions == [
+        "Which model is slowest on the CPU?",
+        "Did anything get slower lately?",
+        "What did torch 2.15.0 change against 2.14.1?",
+        "What failed in the newest run, and why?",
+    ]
+    box = page.locator("#answers").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900, "without scrolling"
     assert page.locator("#overview-changes a").count() >= 1
+
+
+def test_the_slowest_model_is_the_one_that_the_comparison_puts_first(visitor: Visitor) -> None:
+    page = visitor.go()
+    slowest = visitor.text("#answers strong")
+    page.locator("#answers a", has_text="slowest first").click()
+    visitor.settled()
+    first = visitor.rows("#compare-app table.list")[0][0]
+    assert first == slowest
+
+
+def test_what_a_release_changed_is_counted_as_changes_counts_it(visitor: Visitor) -> None:
+    page = visitor.go()
+    text = plain(page.locator("#answers .card").nth(2).inner_text())
+    told = re.search(r"mean of (\d+) times.*?(\d+|None) faster beyond.*?(\d+|None) slower", text)
+    assert told is not None, text
+    page.locator("#answers a", has_text="Every series").click()
+    visitor.settled()
+    verdicts = {"faster": 0, "slower": 0}
+    units = page.locator("#changes-app section.unit")
+    for number in range(units.count()):
+        if not plain(units.nth(number).locator("h2").inner_text()).startswith("time"):
+            continue
+        verdicts["faster"] += units.nth(number).locator("td:nth-child(6) .better").count()
+        verdicts["slower"] += units.nth(number).locator("td:nth-child(6) .worse").count()
+    counts = [0 if one == "None" else int(one) for one in told.groups()[1:]]
+    assert counts == [verdicts["faster"], verdicts["slower"]]

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from torchspeed.history.recorded import read_records
+
 SUITE = """
+import os
 import time
 from asv_runner.benchmarks.mark import skip_for_params
 RAN = {marker!r}
@@ -47,28 +50,73 @@ class Outcomes:
 
     def time_it(self, kind, device):
         pass
+
+
+class Conditions:
+    params = ["OMP_NUM_THREADS", "MALLOC_TOP_PAD_"]
+
+    def track_variable(self, name):
+        return int(os.environ[name])
+
+
+class Cached:
+    params = ([1, 2, 3],)
+
+    def setup_cache(self):
+        raise RuntimeError("the cache ran dry")
+
+    def track_cached(self, cache, n):
+        return n
+
+
+class SlowCache:
+    def setup_cache(self):
+        time.sleep(60)
+
+    setup_cache.timeout = 1
+
+    def track_slow_cache(self, cache):
+        return 1
+"""
+
+FAILS_TO_BUILD = """
+import asv.environment, asv.main, asv.util
+
+builds = iter(["for discovery"])
+
+def build(*_):
+    if not next(builds, None):
+        raise asv.util.ProcessError(["pip", "wheel"], 1, "", "")
+
+asv.environment.ExistingEnvironment.installed_commit_hash = "another"
+asv.environment.ExistingEnvironment.install_project = build
+asv.main.main()
 """
 
 CONFIGURATION = """{
     "version": 1, "project": "p", "repo": ".", "branches": ["main"],
     "environment_type": "virtualenv", "plugins": [".torchspeed.driver.asv_hooks"],
+    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"], "MALLOC_TOP_PAD_": ["65536"]}},
 }"""
 
 
 class Project:
     """A project with its own suite, measured by real asv in this Python."""
 
-    def __init__(self, folder: Path, marker: Path) -> None:
+    def __init__(self, folder: Path, marker: Path, stubs: Path) -> None:
         self.folder = folder
         self._marker = marker
+        self._stubs = stubs
 
-    def run(self, *arguments: str, **variables: str) -> int:
+    def run(self, *arguments: str, asv: tuple[str, str] = ("-m", "asv"), **variables: str) -> int:
         """`asv run` HEAD in this Python; returns its exit status."""
         self._marker.write_text("")
         environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | variables
+        modules = [str(self._stubs), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, modules))
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "asv", "run", "--machine", "m", "--attribute=rounds=1"),
+                *(sys.executable, *asv, "run", "--machine", "m", "--attribute=rounds=1"),
                 *("-E", f"existing:{sys.executable}", "--set-commit-hash", "HEAD", *arguments),
             ],
             cwd=self.folder,
@@ -77,7 +125,7 @@ class Project:
             text=True,
             check=False,
         )
-        assert "asv_hooks.py" not in done.stdout + done.stderr, "our own code failed"
+        assert "asv_hooks.py" not in done.stdout + done.stderr, done.stdout + done.stderr
         return done.returncode
 
     def started(self) -> set[str]:
@@ -111,7 +159,10 @@ def project(
             "benchmarks/suite.py": SUITE.format(marker=str(marker)),
         }
     )
-    return Project(folder, marker)
+    stubs = tmp_path / "stubs"  # no suite here needs torch, and importing it takes seconds
+    stubs.mkdir()
+    (stubs / "torch.py").write_text("raise ImportError('left out')")
+    return Project(folder, marker, stubs)
 
 
 def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
@@ -160,6 +211,62 @@ def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(project: Pr
     figures = project.values("suite.Outcomes.track_decorated")
     assert isinstance(figures[0], float)
     assert math.isnan(figures[0]), "a skipped case is stored as asv stores it"
+
+
+def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: Project) -> None:
+    assert project.run("--bench", r"track_cached\((1|3)\)", "--bench", "track_slow_cache") == 2
+    outcomes = project.outcomes()
+    for case in ("suite.Cached.track_cached(1)", "suite.Cached.track_cached(3)"):
+        assert outcomes[case][0] == "failed"
+        assert "RuntimeError: the cache ran dry" in outcomes[case][1]
+    assert outcomes["suite.SlowCache.track_slow_cache"] == (
+        "timed out",
+        "setup_cache was stopped after 1 s",
+    )
+    assert "suite.Cached.track_cached(2)" not in outcomes
+    one, two, three = project.values("suite.Cached.track_cached")
+    assert (one, three) == (None, None)
+    assert two is not None, "a case that nobody asked for has not failed"
+    assert math.isnan(two)
+
+
+def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(project: Project) -> None:
+    good, both = r"track_it\('good', 'cpu'", r"track_it\('(good|shy)', 'cpu'"
+    assert project.run("--bench", good) == 0
+    project.run("--bench", both, asv=("-c", FAILS_TO_BUILD), TORCHSPEED_RESUME="missing")
+    assert project.started() == set()
+    assert "could not be built" in project.outcomes()["suite.Outcomes.track_it('shy', 'cpu')"][1]
+    assert project.outcomes()["suite.Outcomes.track_it('good', 'cpu')"] == ("ok", "")
+    values = project.values("suite.Outcomes.track_it")
+    assert values[0] == 42.0
+    assert values[6] is None
+
+
+def test_an_existing_python_runs_under_the_conditions_of_the_configuration(
+    project: Project,
+) -> None:
+    project.run("--bench", "track_variable", OMP_NUM_THREADS="3")
+    assert project.values("suite.Conditions.track_variable") == [3, 65536]
+
+
+def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
+    project: Project,
+) -> None:
+    good = ("--bench", r"track_it\('good'")
+    project.run(*good)
+    project.run(*good, OMP_NUM_THREADS="3")
+    project.run(*good, TORCHSPEED_RESUME="missing")  # nothing is missing: nothing was measured
+    (path,) = (project.folder / "results" / "m").glob("*OMP*.environment.jsonl")
+    (other,) = set((project.folder / "results" / "m").glob("*.environment.jsonl")) - {path}
+    records, problems = read_records(path)
+    assert problems == []
+    (record,) = records
+    assert record.environment["variable OMP_NUM_THREADS"] == "1"
+    assert record.environment["torch build"] == "none (left out)"
+    assert record.machine["kernel"]
+    assert record.before.keys() == record.after.keys()
+    ((late,), _) = read_records(other)
+    assert late.environment["variable OMP_NUM_THREADS"] == "3"
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

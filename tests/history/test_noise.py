@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,27 @@ def test_steps_and_spikes_move_it_little():
 def test_scale_does_not_matter(values, factor):
     scaled = run_to_run([value * factor for value in values])
     assert scaled == pytest.approx(run_to_run(values), rel=1e-6, abs=1e-9)
+
+
+@given(figures)
+def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values):
+    sizes = np.abs(np.diff(np.log(values)))
+    half, three_quarters = np.quantile(sizes, (0.5, 0.75))
+    expected = max(
+        half / scipy.stats.halfnorm.ppf(0.5), three_quarters / scipy.stats.halfnorm.ppf(0.75)
+    )
+    assert run_to_run(values) == pytest.approx(expected / math.sqrt(2), abs=1e-12)
+
+
+@given(figures, st.floats(0.5, 2.0))
+def test_powers_have_so_many_times_the_noise(values, exponent):
+    powered = run_to_run([value**exponent for value in values])
+    assert powered == pytest.approx(exponent * run_to_run(values), rel=1e-6, abs=1e-9)
+
+
+def test_a_second_mode_is_noise():
+    values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
+    assert run_to_run(values) > 0.1
 
 
 @given(figures)

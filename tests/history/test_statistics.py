@@ -93,8 +93,12 @@ def test_scale(describe, values, factor):
     assert scaled == pytest.approx(describe(values) * factor, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("describe", DESCRIPTIONS[:1] + DESCRIPTIONS[2:4])
-@given(values=samples, shift=st.floats(-1e3, 1e3))
+# An interval of too few values is none, and none cannot be shifted.
+@pytest.mark.parametrize("describe", DESCRIPTIONS[:1] + DESCRIPTIONS[2:5])
+@given(
+    values=st.lists(figures, min_size=8, max_size=60) | st.just([1.0] * 9),
+    shift=st.floats(-1e3, 1e3),
+)
 def test_shift_moves_a_location(describe, values, shift):
     shifted = describe([value + shift for value in values])
     assert shifted == pytest.approx(describe(values) + shift, rel=1e-6, abs=1e-6)
@@ -125,6 +129,19 @@ def test_refuses_what_is_not_finite(describe, bad):
 def test_refuses_nothing(describe):
     with pytest.raises(ValueError, match="empty"):
         describe([])
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=8, max_size=60))
+def test_median_interval_counts_ties_like_any_other_values(values):
+    ordered = sorted(values)
+    lowest, highest = map(int, statistics.median_interval(list(range(len(values)))))
+    assert statistics.median_interval(values) == (ordered[lowest], ordered[highest])
+
+
+@given(samples, st.floats(0.5, 2.0))
+def test_geometric_mean_of_powers_is_the_power(values, exponent):
+    powered = statistics.geometric_mean([value**exponent for value in values]).value
+    assert powered == pytest.approx(statistics.geometric_mean(values).value ** exponent)
 
 
 @given(figures)

@@ -16,13 +16,13 @@ from torchspeed.workloads import get_workload
 def test_backward_computes_the_gradient_by_every_parameter_and_the_input(name: str) -> None:
     prepared = Passes(name, "cpu", 4)
     prepared._set_training(True)
-    leaves = [*prepared._parameters, prepared._inputs]
+    leaves = [*prepared._parameters, prepared.inputs]
     seen: dict[int, torch.Tensor] = {}
     for index, leaf in enumerate(leaves):
         leaf.register_hook(lambda gradient, index=index: seen.update({index: gradient}))
     prepared.backward()
     workload = get_workload(name)
-    output = prepared._model(prepared._inputs)
+    output = prepared._model(prepared.inputs)
     workload.objective(output, workload.example_targets(4)).backward()
     assert len(seen) == len(leaves)
     for index, leaf in enumerate(leaves):

@@ -11,8 +11,9 @@ import pytest
 from tests.site.conftest import Project, registered
 from tests.site.handmade import PROJECT, handmade, handmade_standings
 from torchspeed.history.git import read_commits
-from torchspeed.history.records import History, Outcome
+from torchspeed.history.records import Environment, History, Outcome
 from torchspeed.history.results import load_history
+from torchspeed.site import data_files, names
 from torchspeed.site.build import build_site
 from torchspeed.site.names import slug
 from torchspeed.site.standing import Findings, standings
@@ -193,3 +194,48 @@ def test_names_of_files_are_safe_and_told_apart() -> None:
     slugs = [slug(name) for name in odd]
     assert len(set(slugs)) == len(odd)
     assert all(len(one) < 120 and "/" not in one for one in slugs)
+
+
+def test_environments_are_told_apart_by_what_differs() -> None:
+    def environment(torch: str, **others: str) -> Environment:
+        return Environment(
+            f"{torch}-{others}",
+            "3.11",
+            {"torch": torch, "torchvision": "0.29", "scikit-learn": "1.9.1"},
+            {"OMP_NUM_THREADS": "1", **others},
+        )
+
+    alike = [environment("2.14.1"), environment("2.15.0")]
+    assert list(names.environment_labels(alike).values()) == [
+        "torch 2.14.1 · torchvision 0.29",
+        "torch 2.15.0 · torchvision 0.29",
+    ]
+    apart = [environment("2.15.0"), environment("2.15.0", OMP_NUM_THREADS="2")]
+    assert list(names.environment_labels(apart).values()) == [
+        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 1",
+        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 2",
+    ]
+    bare = Environment("existing-py", "", {}, {})
+    assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
+
+
+def test_a_long_history_is_told_over_several_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_files, "FIGURES", 180)
+    build_site(tmp_path, handmade_standings(), generated=0, project=PROJECT)
+    index = registered(tmp_path / "data" / "index.js")[1]
+    share = index["share"]
+    assert share == 180 // len(index["commits"])
+    for place, benchmark in enumerate(index["benchmarks"]):
+        members = [at for at, one in enumerate(index["series"]) if one["b"] == place]
+        told = []
+        for number in range(-(-len(members) // share)):
+            path = (
+                tmp_path / "data" / "s" / f"{benchmark['slug']}{f'~{number}' if number else ''}.js"
+            )
+            name, data = registered(path)
+            assert name == f"s/{path.stem}"
+            assert len(data["series"]) <= share
+            told += [one["s"] for one in data["series"]]
+        assert told == members

@@ -8,8 +8,10 @@ from html import unescape
 
 import pytest
 
+from tests.history.calibrations import calibration
 from tests.site.handmade import PROJECT, handmade
 from torchspeed.history.records import History, LeftOut, Problem
+from torchspeed.site.matrix import family_order
 from torchspeed.site.pages import render_page
 from torchspeed.site.quantities import quantity
 from torchspeed.site.standing import Findings, standings
@@ -64,15 +66,85 @@ def test_old_news_is_grey() -> None:
     assert 'class="change worse"' not in page
 
 
-def test_the_first_sentence_answers_what_got_slower() -> None:
+def card(page: str, question: str) -> str:
+    """The words of the card that asks so."""
+    return next(
+        text for text in map(words, page.split('<li class="card">')[1:]) if question in text
+    )
+
+
+def test_the_slowest_model_is_named_with_its_figures(page: str) -> None:
+    history, _ = handmade()
+    newest = {
+        series.case.labels["pass"]: list(series.values.values())[-1]
+        for series in history.series
+        if series.case.labels.get("model") == "vgg19"
+        and series.case.labels.get("batch") == "10"
+        and series.case.labels["metric"] == "time"
+        and series.environment.endswith("2.15.0")
+        and series.values
+    }
+    text = card(page, "slowest on the CPU?")
+    assert "vgg19 batch 10" in text
+    for direction, value in newest.items():
+        assert f"{quantity(value, 'seconds')} {direction}" in text
+    assert "Then resnet18 batch 10" in text
+
+
+def test_what_got_slower_is_told_with_when_how_much_and_how_sure() -> None:
     history, findings = handmade()
-    quiet = words(section(render(history, replace(findings, changes=())), "overview"))
-    assert "nothing got slower or faster" in quiet
-    slower = next(change for change in findings.changes if change.verdict == "better")
-    worse = replace(slower, commit=58, previous=57, before=1.0, after=1.1, verdict="worse")
-    loud = words(section(render(history, replace(findings, changes=(worse,))), "overview"))
-    assert "1 series got slower (most: darnn time" in loud
-    assert "+10.0%" in loud
+    question = "Did anything get slower lately?"
+    quiet = card(render(history, replace(findings, changes=())), question)
+    assert "Nothing found In 10 measured commits: a lasting change of" in quiet
+    change = next(change for change in findings.changes if change.verdict == "better")
+    worse = replace(
+        change, commit=58, previous=57, before=1.0, after=1.1, verdict="worse", z=9.4, since=7
+    )
+    loud = card(render(history, replace(findings, changes=(worse,))), question)
+    assert "Yes, 1 of" in loud
+    day = "2025-10-09"
+    assert f"+10.0% since {history.commits[58].hash[:8]} of {day}" in loud
+    assert "9 standard errors, 7 runs since" in loud
+
+
+def test_a_change_that_few_commits_cannot_show_is_not_denied() -> None:
+    history, findings = handmade()
+    first = {commit.hash for commit in history.commits[:5]}
+    short = replace(
+        history,
+        series=tuple(
+            replace(one, runs={key: run for key, run in one.runs.items() if key in first})
+            for one in history.series
+        ),
+    )
+    nothing = replace(findings, changes=(), levels=((),) * len(history.series))
+    text = card(render(short, nothing), "Did anything get slower lately?")
+    assert "Too early to tell" in text
+    assert "takes 8 measured commits" in text
+    assert "here are 4" in text
+
+
+def test_the_newest_torch_is_told_against_the_one_before(page: str) -> None:
+    text = card(page, "What did torch 2.15.0 change against 2.14.1?")
+    assert re.search(r"1\.0[4-7]× faster", text)
+    assert re.search(r"Geometric mean of \d+ times", text)
+    assert "faster beyond noise" in text
+
+
+def test_what_failed_is_told_with_its_message(page: str) -> None:
+    text = card(page, "What failed in the newest run, and why?")
+    assert re.search(r"✗ \d+ of \d+ cases", text)
+    assert "RuntimeError: expected <Tensor>" in text
+    assert "skipped (mostly: this machine has no CUDA device)" in text
+
+
+def test_families_stand_in_the_order_of_a_reader(page: str) -> None:
+    families = re.findall(r'scope="rowgroup"[^>]*>([^<]*)<', page)
+    assert families[:2] == ["time series", "torchvision models"]
+    shown = sorted(
+        ["work", "time series", "a new one", "flux literal", "small CNNs"], key=family_order
+    )
+    assert shown == ["time series", "small CNNs", "a new one", "flux literal", "work"]
 
 
 def test_status_tells_outcomes_apart_and_why(page: str) -> None:
@@ -108,3 +180,20 @@ def test_every_view_has_its_address_and_heading(page: str) -> None:
     assert len(re.findall("<h1", page)) == 6
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
+
+
+def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
+    assert "calibrated" not in section(page, "status")
+    history, findings = handmade()
+    machine = next(iter(history.machines))
+    calibrated = replace(history, calibrations={machine: calibration()})
+    text = words(section(render(calibrated, findings), "status"))
+    assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
+    assert "3 runs of commit 01234567 with torch 2.15.0" in text
+    assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
+    assert "0 of 6 comparisons raised a false alarm" in text
+    assert "others kept 0.05 cores busy" in text
+    assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
+    assert "swap" not in text
+    assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5%" in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100%" in text

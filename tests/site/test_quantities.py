@@ -23,6 +23,9 @@ TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
         (0.0, "seconds", "0 s"),
         (1000330000, "bytes", "954 MiB"),
         (11689512, "parameters", "11,689,512 parameters"),
+        (39_286_304_768, "FLOP", "39.3 GFLOP"),
+        (1.23e12, "FLOP/s", "1.23 TFLOP/s"),
+        (1_254_000_000, "instructions", "1.25 billion instructions"),
         (0.5, "", "0.500"),
     ],
 )

@@ -1,5 +1,6 @@
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,16 +10,18 @@ import asv.benchmark
 import pytest
 import torch
 
+from benchmarks.training import BenchmarkJade
 from torchspeed.training import cases
+from torchspeed.workloads import get_workload
 
 
-def measure(root: Path, tmp_path: Path, benchmark: str) -> Any:
-    """Measure one case as asv does, in a process of its own."""
+def measure(root: Path, tmp_path: Path, benchmark: str, folder: Path | None = None) -> Any:
+    """Measure one case as asv does, in a process of its own, in a folder with its cache."""
     file = tmp_path / "result.json"
     done = subprocess.run(
         [sys.executable, asv.benchmark.__file__, "run", str(root / "benchmarks"), benchmark,
          "{}", "None", str(file)],
-        cwd=root,
+        cwd=folder or root,
         env={**os.environ, "ASV_PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -59,10 +62,78 @@ def test_time_to_accuracy_repeats_in_epochs_and_accuracy() -> None:
     assert first.seconds_to_target > 0
 
 
-def test_asv_measures_the_phases_of_resnet50(root: Path, tmp_path: Path) -> None:
-    # Parameter set 8 is the first of smooth-inference: cpu, small.
-    name = "training.BenchmarkJade.track_data_processing-8"
-    assert 0 < measure(root, tmp_path, name) < 1
+def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
+    torch.set_num_threads(1)
+    case = cases.AdamSteps("lstnet_solar", "cpu")
+    ends = []
+    for _ in range(2):
+        case.run()
+        ends.append([p.detach().clone() for p in case._parameters])
+    recipe = get_workload("lstnet_solar")
+    model = recipe.create_model()
+    adam = torch.optim.Adam(model.parameters(), lr=0.007)
+    for _ in range(5):
+        loss = torch.nn.functional.mse_loss(
+            model(recipe.example_inputs()), recipe.example_targets()
+        )
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    for once, again, by_hand in zip(*ends, model.parameters(), strict=True):
+        assert torch.equal(once, again), "nothing creeps from one sample to the next"
+        torch.testing.assert_close(once, by_hand.detach())
+
+
+def test_the_phases_of_resnet50_come_from_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[str] = []
+    original = cases.infer_smoothly
+
+    def counted(config: Any) -> Any:
+        runs.append(config.model)
+        return original(config)
+
+    monkeypatch.setattr(cases, "infer_smoothly", counted)
+    phases = cases.jade_phases("smooth-inference", "cpu", "small")
+    assert runs == ["resnet50"]
+    assert set(phases) == {"data loading", "data processing", "forward"}
+    assert all(0 < seconds < 60 for seconds in phases.values())
+
+
+def test_the_suite_runs_each_mode_once_and_skips_what_cannot_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[tuple[str, str, str]] = []
+
+    def phases(*case: str) -> dict[str, float]:
+        runs.append(case)
+        if case[0] == "inference":
+            raise OSError("disk full")
+        return {"data loading": 1.0, "data processing": 2.0, "forward": 3.0, "backward": 4.0}
+
+    monkeypatch.setattr(cases, "jade_phases", phases)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    suite = BenchmarkJade()
+    measured = suite.setup_cache()
+    assert sorted(runs) == sorted((mode, "cpu", "small") for mode in BenchmarkJade.params[0])
+    suite.setup(measured, "train", "cpu", "small")
+    assert suite.track_data_processing(measured, "train", "cpu", "small") == 2.0
+    assert suite.track_backward(measured, "train", "cpu", "small") == 4.0
+    with pytest.raises(RuntimeError, match="OSError: disk full"):
+        suite.setup(measured, "inference", "cpu", "small")
+    with pytest.raises(NotImplementedError, match="batches of 128 are for GPUs"):
+        suite.setup(measured, "train", "cpu", "published")
+    with pytest.raises(NotImplementedError, match="not on this machine"):
+        suite.setup(measured, "train", "cuda", "small")
+
+
+def test_asv_hands_the_phases_of_one_run_to_every_case(root: Path, tmp_path: Path) -> None:
+    # As `asv run` leaves it behind for the cases. Set 8 is smooth inference: cpu, small.
+    seconds = {"data loading": 1.5, "data processing": 2.5, "forward": 3.5}
+    cache = {("smooth-inference", "cpu", "small"): seconds}
+    (tmp_path / "cache.pickle").write_bytes(pickle.dumps(cache))
+    for phase, figure in (("data_processing", 2.5), ("forward", 3.5)):
+        name = f"training.BenchmarkJade.track_{phase}-8"
+        assert measure(root, tmp_path, name, folder=tmp_path) == figure
 
 
 def test_asv_times_data_loading(root: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from torchspeed.cli.information import info, list_names
 from torchspeed.cli.sweep import sweep
 from torchspeed.cli.train import train
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.allocator import keep_memory
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 and the signal's number."""
@@ -66,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: without the program's name; those of the process by default.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    keep_memory()
     try:
         status = app(
             args=list(arguments), obj=arguments, prog_name="torchspeed", standalone_mode=False

@@ -1,4 +1,4 @@
-"""``python -m torchspeed.driver``: what ``make bench`` and ``make nightly`` call."""
+"""``python -m torchspeed.driver``: what ``make bench``, ``nightly`` and ``calibrate`` call."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 
 from torchspeed.driver import configuration, machine, measuring, nightly, preflight, selection
 from torchspeed.driver.asv_command import run_asv
+from torchspeed.driver.calibrate import calibrate
+from torchspeed.driver.calibration_report import report
 from torchspeed.driver.progress import Progress
 from torchspeed.errors import TorchspeedError
+from torchspeed.history.calibration import FILE_NAME, append_calibration
 
 SOME_CASES_FAILED = 3
 """Exit status of a run that was published whole, with failed cases in it."""
@@ -24,8 +27,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "job",
-        choices=["bench", "nightly"],
-        help="bench: HEAD; nightly: every commit of main that is not measured yet",
+        choices=["bench", "nightly", "calibrate"],
+        help="bench: HEAD; nightly: every commit of main that is not measured yet; "
+        "calibrate: HEAD several times, to say how noisy this machine is",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure every case, not the short set"
@@ -45,6 +49,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--machine", default="", metavar="NAME", help="folder of results; by default the host name"
     )
+    parser.add_argument(
+        "--runs", type=int, default=4, metavar="N", help="runs of a calibration (default: 4)"
+    )
     return parser.parse_args(arguments)
 
 
@@ -55,9 +62,13 @@ def _work(options: argparse.Namespace) -> int:
     pairs = configuration.select_pairs(
         conf.pairs, "all" if options.job == "nightly" else options.torch
     )
+    if options.job == "calibrate" and len(pairs) > 1:
+        raise TorchspeedError(f"a calibration takes one torch release, not {options.torch!r}")
     preflight.check(root, conf, pairs)
     name = options.machine or machine.default_name()
     machine.register(name)
+    if options.job == "calibrate":
+        return _calibrate(options, root, conf, pairs[0], name)
     if options.job == "nightly":
         commits = nightly.commits_to_measure(root, conf.branch, conf.results, name)
     else:
@@ -83,6 +94,31 @@ def _work(options: argparse.Namespace) -> int:
     return SOME_CASES_FAILED if tally.failures else 0
 
 
+def _calibrate(
+    options: argparse.Namespace,
+    root: Path,
+    conf: configuration.Configuration,
+    pair: configuration.Pair,
+    name: str,
+) -> int:
+    chosen = (selection.checked(options.cases),) if options.cases else selection.SHORT
+    found = calibrate(
+        root,
+        conf,
+        preflight.git(root, "rev-parse", "HEAD"),
+        pair,
+        name,
+        patterns=selection.timings(chosen),
+        runs=options.runs,
+    )
+    path = conf.results / name / FILE_NAME
+    append_calibration(path, found)
+    print(
+        f"\n{report(found, name)}\n\nkept in {path.relative_to(root)}: the site's Status shows it"
+    )
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a job; print errors that a person can mend as one line."""
     try:
@@ -91,9 +127,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"torchspeed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(
-            "torchspeed: interrupted; the same command goes on where it stopped", file=sys.stderr
+        goes_on = (
+            "nothing was kept, for that takes two whole runs"
+            if (arguments or sys.argv[1:])[:1] == ["calibrate"]
+            else "the same command goes on where it stopped"
         )
+        print(f"torchspeed: interrupted; {goes_on}", file=sys.stderr)
         return 130
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import asv.config
@@ -21,6 +22,8 @@ class Pair:
     environment: str
     """asv's name of the environment, for ``asv run -E``."""
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What measured processes have in their environment, besides that of the run."""
 
     def __str__(self) -> str:
         return f"torch {self.torch} + torchvision {self.torchvision}"
@@ -65,6 +68,7 @@ def read_configuration(root: Path) -> Configuration:
             torchvision=environment.requirements.get("torchvision", ""),
             environment=environment.name,
             folder=Path(environment._path),
+            variables=dict(environment.env_vars),
         )
         for environment in environments
     )

@@ -38,8 +38,19 @@ def human_time(seconds: float) -> str:
 class Progress:
     """Prints a line a case, with the time left of the whole run."""
 
-    def __init__(self, remembered: Mapping[str, float], stream: TextIO | None = None) -> None:
+    def __init__(
+        self, remembered: Mapping[str, float], stream: TextIO | None = None, again: int = 0
+    ) -> None:
+        """Begin.
+
+        Args:
+            remembered: seconds a round of each case.
+            stream: where to print; standard output by default.
+            again: how many times the same cases will run once more after this run.
+        """
         self._expected = dict(remembered)
+        self._again = again
+        self._plan: dict[str, int] = {}
         self._left: dict[str, int] = {}
         self._total = 0
         self._done = 0
@@ -53,7 +64,8 @@ class Progress:
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the running asv: its plan, or a case that ran."""
         if "plan" in message:
-            self._left = dict(message["plan"])
+            self._plan = dict(message["plan"])
+            self._left = dict(self._plan)
             self._total = sum(self._left.values())
             return
         ran = message["ran"]
@@ -74,7 +86,10 @@ class Progress:
     def seconds_left(self) -> float:
         """Expected time of all that is still to run: remembered, or else the mean so far."""
         mean = self._took / self._done if self._done else 0.0
-        return sum(rounds * self._expected.get(case, mean) for case, rounds in self._left.items())
+        return sum(
+            (rounds + self._again * self._plan[case]) * self._expected.get(case, mean)
+            for case, rounds in self._left.items()
+        )
 
     def say(self, line: str, *, passing: bool = False) -> None:
         """Print a line; a passing one is overwritten by the next on a terminal."""

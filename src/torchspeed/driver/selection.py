@@ -13,10 +13,16 @@ SHORT = (
     r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
     r"^device_memory\.DeviceMemory\.",
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
-    r"^work\..*'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
+    r"^flux_training\.FluxTraining\..*'(lstnet|tpa_lstm)_solar'",
+    r"^utilisation\.(TimeSeries|SmallCNNs|DevicePeak)\.",
+    r"^(work\.Work|allocations)\..*"
+    r"'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
+    r"^variants\..*'lenet5'",
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
+
+Compiling (family ``modes``) takes a minute a model, so it is left to `make bench-full`.
 
 Of torchvision's models the two quickest, at the smaller batch; `make bench-full`
 measures all.
@@ -26,6 +32,11 @@ measures all.
 def asv_patterns(patterns: tuple[str, ...]) -> list[str]:
     """The arguments that make asv measure only what matches; none means everything."""
     return [part for pattern in patterns for part in ("--bench", pattern)]
+
+
+def timings(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Narrow patterns to the cases that time something: the ``time_*`` of a suite."""
+    return tuple(rf"^(?=[^(]*\.time_).*(?:{pattern})" for pattern in patterns)
 
 
 def checked(pattern: str) -> str:

@@ -121,6 +121,33 @@ def better_or_worse(step: Step, higher_is_better: bool) -> str:
     return "better" if (step.direction == "up") == higher_is_better else "worse"
 
 
+def figures_to_confirm() -> int:
+    """Figures that a series needs before a step in it can be confirmed at all."""
+    return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
+
+
+def smallest_visible(
+    noise: float, figures: int, minimum_effect: float = MINIMUM_EFFECT
+) -> float | None:
+    """Tell how large a recent step has to be to be found: what silence about a series means.
+
+    Args:
+        noise: Coefficient of variation between runs, as ``run_to_run`` gives it.
+        figures: Length of the series.
+        minimum_effect: Smallest relative change to report.
+
+    Returns:
+        The relative change of a step that has only just been confirmed, and that stands
+        out by ``MINIMUM_Z`` standard errors where there is no drift; ``None`` for a
+        series too short to show any.
+    """
+    if figures < figures_to_confirm():
+        return None
+    after = FEWEST_VALUES + CONFIRMING_RUNS - 1
+    error = noise * math.sqrt(1 / (figures - after) + 1 / after)
+    return max(math.expm1(MINIMUM_Z * error), minimum_effect)
+
+
 def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) -> list[Step]:
     """Find the steps of a series.
 

@@ -129,6 +129,7 @@ def compare_environments(
     commit: str | None = None,
     *,
     minimum_effect: float = MINIMUM_EFFECT,
+    by_samples: bool = True,
 ) -> tuple[Comparison, ...]:
     """Compare two environments on one machine, such as two releases of torch.
 
@@ -140,6 +141,8 @@ def compare_environments(
         commit: Hash, start of one, or tag; by default, for each case, the newest commit
             that has a figure in both.
         minimum_effect: Smallest relative change that counts.
+        by_samples: Use the rank test where samples are stored; else the intervals of the
+            medians decide, as they do where samples are not at hand.
 
     Raises:
         TorchspeedError: There is no such machine, environment or commit.
@@ -147,7 +150,9 @@ def compare_environments(
     _known(machine, history.machines, "machine")
     for name in (before, after):
         _known(name, history.environments, "environment")
-    return _compare_places(history, (machine, before), (machine, after), commit, minimum_effect)
+    return _compare_places(
+        history, (machine, before), (machine, after), commit, minimum_effect, by_samples
+    )
 
 
 def compare_machines(
@@ -199,6 +204,7 @@ def _compare_places(
     after: tuple[str, str],
     commit: str | None,
     minimum_effect: float,
+    by_samples: bool = True,
 ) -> tuple[Comparison, ...]:
     full_hash = None if commit is None else resolve_commit(history, commit)
     others = {s.case: s for s in history.series if (s.machine, s.environment) == after}
@@ -210,7 +216,7 @@ def _compare_places(
         at = full_hash or _newest_common(series, other)
         if at is not None:
             pairs.append((series, at, other, at))
-    return _compare(pairs, minimum_effect, interleaved=False)
+    return _compare(pairs, minimum_effect, interleaved=False, by_samples=by_samples)
 
 
 def _newest_common(series: Series, other: Series) -> str | None:
@@ -229,7 +235,7 @@ _Pair = tuple[Series, str, Series, str]
 
 
 def _compare(
-    pairs: Sequence[_Pair], minimum_effect: float, interleaved: bool
+    pairs: Sequence[_Pair], minimum_effect: float, interleaved: bool, by_samples: bool = True
 ) -> tuple[Comparison, ...]:
     noise_of = _remembered_noise()
     raw = [
@@ -238,6 +244,8 @@ def _compare(
         )
         for pair in pairs
     ]
+    if not by_samples:
+        raw = [replace(comparison, p=None) for comparison in raw]
     tested = [number for number, comparison in enumerate(raw) if comparison.p is not None]
     adjusted = benjamini_hochberg([raw[number].p or 0.0 for number in tested])
     for number, p in zip(tested, adjusted, strict=True):

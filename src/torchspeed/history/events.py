@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torchspeed.history.records import History
+from torchspeed.history.records import History, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +17,12 @@ class Event:
     environment: str
     """Empty for a fact of the machine, which concerns all of its environments."""
     previous: str
-    """Last measured commit with the old fact; empty for an environment's first commit."""
+    """Last measured commit with the old fact; empty for an environment's first commit. The same
+    as ``commit`` where it changed between two runs of one commit."""
     commit: str
     """First measured commit with the new one."""
     fact: str
-    """Name of the fact: ``os``, ``python``, ``variable OMP_NUM_THREADS``; ``environment`` for
+    """Name of the fact: ``kernel``, ``python``, ``variable OMP_NUM_THREADS``; ``environment`` for
     an environment that this machine had not measured with before."""
     before: str
     """Old value, empty where there was none."""
@@ -36,7 +38,8 @@ def find_events(history: History) -> tuple[Event, ...]:
 
     Facts are compared from one measured commit to the next: those of a machine over
     all of its commits, those of an environment over its own. What a machine's first
-    commit was measured with is no event.
+    commit was measured with is no event. What runs recorded of where they ran is compared
+    from one such run to the next: a commit without a record says nothing either way.
     """
     order = {commit.hash: place for place, commit in enumerate(history.commits)}
     events: list[Event] = []
@@ -50,16 +53,31 @@ def find_events(history: History) -> tuple[Event, ...]:
         own = {
             commit: _part(all_facts, of_environment=True) for commit, all_facts in facts.items()
         }
-        events += _changes(machine, environment, own)
+        events += _changes(machine, environment, list(own.items()))
     for machine, commits in of_machine.items():
         in_order = sorted(commits, key=order.__getitem__)
-        events += _changes(machine, "", {commit: commits[commit] for commit in in_order})
+        events += _changes(machine, "", [(commit, commits[commit]) for commit in in_order])
         events += [
             Event(machine, environment, "", commit, "environment", "", environment)
             for commit, environment in first_commits[machine]
             if commit != in_order[0]
         ]
-    return tuple(sorted(events, key=lambda event: order[event.commit]))
+    events += _of_records(history, order)
+    # What asv stores of a machine is part of the record as well.
+    return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
+
+
+def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
+    of_machine: dict[str, list[tuple[str, Record]]] = {}
+    for (machine, environment), commits in history.recorded.items():
+        runs = [(commit, record) for commit, records in commits.items() for record in records]
+        of_machine.setdefault(machine, []).extend(runs)
+        yield from _changes(
+            machine, environment, [(commit, record.environment) for commit, record in runs]
+        )
+    for machine, runs in of_machine.items():
+        runs.sort(key=lambda run: (order[run[0]], run[1].at))
+        yield from _changes(machine, "", [(commit, record.machine) for commit, record in runs])
 
 
 def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:
@@ -70,11 +88,13 @@ def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:
     }
 
 
-def _changes(machine: str, environment: str, facts: dict[str, dict[str, str]]) -> list[Event]:
-    """What differs between each commit and the next."""
+def _changes(
+    machine: str, environment: str, runs: list[tuple[str, dict[str, str]]]
+) -> list[Event]:
+    """What differs between the facts of each commit, or run of one, and the next."""
     return [
         Event(machine, environment, previous, commit, fact, old.get(fact, ""), new.get(fact, ""))
-        for (previous, old), (commit, new) in pairwise(facts.items())
+        for (previous, old), (commit, new) in pairwise(runs)
         if old != new
         for fact in sorted(old.keys() | new.keys())
         if old.get(fact, "") != new.get(fact, "")

@@ -7,10 +7,12 @@ shows it escapes it.
 from __future__ import annotations
 
 import ast
+import re
 
 from torchspeed.history.records import Benchmark
 
 _PASSES = ("forward", "backward")
+_WRITTEN = {"flops": "FLOPs", "mfu": "MFU", "cuda": "CUDA"}
 _METRIC_OF_TYPE = {"time": "time", "peakmemory": "peak memory", "memory": "memory"}
 
 
@@ -51,14 +53,17 @@ def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
 
     Figures of one metric stand side by side, so what is no pass of a model (an
     epoch, an import) is a metric of its own. A ``track_forward`` that says no
-    more is named after its class.
+    more is named after its class, and so is a ``track_seconds``: of
+    ``TimeToAccuracy`` it is the ``time to accuracy``.
     """
     *_, owner, function = ["", *benchmark.name.split(".")]
     words = [word for word in function.split("_")[1:] if word] or [function]
     passes = [word for word in words if word in _PASSES]
-    others = " ".join(word for word in words if word not in _PASSES)
+    others = " ".join(_WRITTEN.get(word, word) for word in words if word not in _PASSES)
     of_type = _METRIC_OF_TYPE.get(benchmark.type)
-    if of_type is None:
+    if of_type is None and others == "seconds":
+        metric = " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or others
+    elif of_type is None:
         metric = others or owner or benchmark.type
     elif passes:
         metric = of_type

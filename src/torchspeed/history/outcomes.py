@@ -7,11 +7,11 @@ asv stores figures, but not why there is none. One JSON object a line says it:
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torchspeed.history.json_lines import read_lines, seconds
 from torchspeed.history.records import Outcome, Problem
 
 SUFFIX = ".outcomes.jsonl"
@@ -29,13 +29,9 @@ class Report:
 
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     """Read a sidecar: case name to its last report, and a problem for each bad line."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        return {}, [Problem(str(path), f"cannot be read: {error.strerror}")]
+    entries, problems = read_lines(path)
     reports: dict[str, Report] = {}
-    problems: list[Problem] = []
-    for number, entry in _entries(lines):
+    for number, entry in entries:
         report = _report(entry)
         if report is None:
             problems.append(
@@ -46,33 +42,11 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     return reports, problems
 
 
-def _entries(lines: list[bytes]) -> list[tuple[int, Any]]:
-    """Line number and content; ``None`` for a line that is no JSON."""
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    try:
-        # One call for all lines takes a third of the time of one call a line.
-        entries = json.loads(b"[" + b",".join(line for _, line in numbered) + b"]")
-    except (ValueError, RecursionError):
-        entries = []
-    if len(entries) != len(numbered):
-        entries = [_loads(line) for _, line in numbered]
-    return [(number, entry) for (number, _), entry in zip(numbered, entries, strict=True)]
-
-
-def _loads(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _report(entry: Any) -> Report | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("case"), str):
         return None
     outcome = entry.get("outcome")
     reason = entry.get("reason") or ""
-    at = entry.get("at")
     if not isinstance(outcome, str) or outcome not in _OUTCOMES or not isinstance(reason, str):
         return None
-    ran_at = int(at) if isinstance(at, (int, float)) and abs(at) < 1e12 else None
-    return Report(_OUTCOMES[outcome], reason, ran_at)
+    return Report(_OUTCOMES[outcome], reason, seconds(entry.get("at")))

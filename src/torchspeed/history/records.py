@@ -10,6 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchspeed.history.calibration import Calibration
 
 
 class Outcome(Enum):
@@ -198,6 +202,22 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """What a run noted of the place where it measured: text by name."""
+
+    at: int
+    """When it began, seconds since the epoch."""
+    machine: dict[str, str]
+    """Facts of the machine: they stay until somebody changes something."""
+    environment: dict[str, str]
+    """Facts of the environment: Python, torch and its build, threads, variables."""
+    before: dict[str, str] = field(default_factory=dict)
+    """State of the machine when it began: load, temperatures, clocks; units in the names."""
+    after: dict[str, str] = field(default_factory=dict)
+    """The same when it ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """Everything that the tracked results say."""
 
@@ -212,3 +232,8 @@ class History:
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to where and with what that
     commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
+    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
+    """(machine, environment) to commit hash, oldest first, to what the runs of that commit
+    noted of where they ran, oldest first; commits from before this was noted are missing."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """Machine to its newest calibration."""

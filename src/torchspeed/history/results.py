@@ -1,10 +1,11 @@
 """The one reader of what asv has stored: a results folder in, a ``History`` out.
 
 A results folder holds ``benchmarks.json`` and a folder for each machine, with
-its ``machine.json``, a result file for each commit and environment, and beside
-each the outcomes of its cases. What is sound is loaded; what is damaged becomes
-a ``Problem`` that names its file; what is sound but not current (an older
-version of a benchmark, a commit of another branch) is counted as ``LeftOut``.
+its ``machine.json``, a result file for each commit and environment, beside each
+the outcomes of its cases and a record of where they were measured, and the
+machine's calibrations. What is sound is loaded; what is damaged becomes a
+``Problem`` that names its file; what is sound but not current (an older version
+of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 
 How a case went, from the figure stored and what the outcomes say:
 
@@ -31,10 +32,12 @@ from pathlib import Path
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.history import outcomes
+from torchspeed.history import calibration, outcomes, recorded
 from torchspeed.history.benchmark_list import read_benchmarks
+from torchspeed.history.calibration import Calibration, read_calibrations
 from torchspeed.history.labels import case_labels
 from torchspeed.history.outcomes import Report, read_outcomes
+from torchspeed.history.recorded import read_records
 from torchspeed.history.records import (
     NEVER_RUN,
     Benchmark,
@@ -47,6 +50,7 @@ from torchspeed.history.records import (
     Outcome,
     Point,
     Problem,
+    Record,
     Run,
     Series,
 )
@@ -129,8 +133,10 @@ class _Loader:
         self._runs: dict[tuple[str, str], list[dict[str, Run]]] = {}
         self._measured: dict[tuple[str, str], dict[str, str]] = {}
         self._facts: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+        self._recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = {}
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
+        self._calibrations: dict[str, Calibration] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.iterdir()):
@@ -151,6 +157,11 @@ class _Loader:
                 place: {commit: facts[commit] for commit in self._in_order(facts)}
                 for place, facts in self._facts.items()
             },
+            recorded={
+                place: {commit: records[commit] for commit in self._in_order(records)}
+                for place, records in self._recorded.items()
+            },
+            calibrations=self._calibrations,
         )
 
     def _in_order(self, commits: dict[str, Any]) -> list[str]:
@@ -180,18 +191,29 @@ class _Loader:
             self._problem(folder, f"it cannot be read: {error.strerror}")
             return
         result_files = [f for f in files if f.suffix == ".json" and f.name != "machine.json"]
-        sidecars = {f.name for f in files if f.name.endswith(outcomes.SUFFIX)}
+        sidecars = {f.name for f in files if f.name.endswith((outcomes.SUFFIX, recorded.SUFFIX))}
         machine_file = folder / "machine.json"
         if not result_files and not sidecars and not machine_file.exists():
             return
         machine = self._read_machine(machine_file)
         self._machines[machine.name] = machine
+        if any(file.name == calibration.FILE_NAME for file in files):
+            calibrations, damage = read_calibrations(folder / calibration.FILE_NAME)
+            self._problems.extend(damage)
+            if calibrations:
+                self._calibrations[machine.name] = calibrations[-1]
         for path in result_files:
-            sidecar = path.with_suffix(outcomes.SUFFIX)
             reports: dict[str, Report] = {}
+            sidecar = path.with_suffix(outcomes.SUFFIX)
             if sidecar.name in sidecars:
                 sidecars.discard(sidecar.name)
                 reports, problems = read_outcomes(sidecar)
+                self._problems.extend(problems)
+            records: tuple[Record, ...] = ()
+            sidecar = path.with_suffix(recorded.SUFFIX)
+            if sidecar.name in sidecars:
+                sidecars.discard(sidecar.name)
+                records, problems = read_records(sidecar)
                 self._problems.extend(problems)
             try:
                 content = read_result_file(path)
@@ -205,7 +227,7 @@ class _Loader:
                     "its results are left out",
                 )
                 continue
-            self._load_file(path, content, reports)
+            self._load_file(path, content, reports, records)
         for name in sorted(sidecars):
             self._problem(
                 folder / name, "the result file that it belongs to is missing; it was left out"
@@ -223,7 +245,13 @@ class _Loader:
         content.pop("version", None)
         return Machine(name, {key: str(value) for key, value in content.items()})
 
-    def _load_file(self, path: Path, content: ResultFile, reports: dict[str, Report]) -> None:
+    def _load_file(
+        self,
+        path: Path,
+        content: ResultFile,
+        reports: dict[str, Report],
+        records: tuple[Record, ...],
+    ) -> None:
         commit = content.commit
         if commit not in self._order:
             self._left_out[commit, "the commit is not on the branch"] += 1
@@ -239,6 +267,8 @@ class _Loader:
         measured[commit] = path.name
         self._note_environment(environment, content)
         self._facts.setdefault(place, {})[commit] = self._shared(_facts(content))
+        if records:
+            self._recorded.setdefault(place, {})[commit] = records
         runs = self._runs.setdefault(place, [{} for _ in self._cases])
         here = _Place(path, commit, reports, runs)
         outdated = self._load_rows(here, content)

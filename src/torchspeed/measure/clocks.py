@@ -1,7 +1,8 @@
-"""The right clock for a device."""
+"""The right clock for a device, and timing a call with it."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -31,3 +32,27 @@ def clock_for(device: str) -> Clock:
     return before the work is done.
     """
     return _synchronised_wall_clock if device.startswith("cuda") else time.process_time
+
+
+def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 0.02) -> float:
+    """Time so many calls in a row that they take ``at_least`` seconds together.
+
+    The number of calls is found by trying, so the last batch, which alone counts,
+    comes after a warm-up wherever a call is short.
+
+    Args:
+        run: what to time; what it returns is not kept.
+        clock: `clock_for` its device.
+        at_least: seconds, or ``clock``'s steps would show.
+    """
+    calls = 1
+    while True:
+        start = clock()
+        for _ in range(calls):
+            run()
+        took = clock() - start
+        if took >= at_least:
+            return took / calls
+        # A tenth more than should do; tenfold at most, for the first calls mislead.
+        wanted = 1.1 * calls * at_least / took if took > 0 else math.inf
+        calls = math.ceil(min(10 * calls, max(wanted, calls + 1)))

@@ -18,7 +18,7 @@ class DevicePeaks:
     """Bytes taken from the driver: the above, and what fragmentation and rounding cost."""
 
 
-def device_peaks(run: Callable[[], None], device: str) -> DevicePeaks:
+def device_peaks(run: Callable[[], object], device: str) -> DevicePeaks:
     """Run a pass twice on ``device`` and read the second's peaks.
 
     The first makes what stays for good (parameters on the device, workspaces of cuBLAS

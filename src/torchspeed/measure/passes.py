@@ -2,61 +2,140 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import torch
+from torch import Tensor
 
+from torchspeed.measure import compilation
+from torchspeed.measure.cuda_graph import Captured, Capturer, CudaCapturer
+from torchspeed.measure.layout import laid_out
+from torchspeed.measure.precision import in_precision
 from torchspeed.workloads import get_workload
 
 
 class Passes:
     """A workload's model and inputs on a device, with a forward and a backward pass.
 
-    The passes return nothing and synchronise nothing: the clock does
-    (`torchspeed.measure.clocks`).
+    The passes synchronise nothing: the clock does (`torchspeed.measure.clocks`).
     """
 
-    def __init__(self, workload: str, device: str, batch: int | None = None) -> None:
+    def __init__(
+        self,
+        workload: str,
+        device: str,
+        batch: int | None = None,
+        *,
+        compiled: bool = False,
+        precision: str = "fp32",
+        layout: str = "contiguous",
+    ) -> None:
         """Build model, inputs and targets.
 
+        Args:
+            workload: name in `torchspeed.workloads`.
+            device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
+            batch: samples; the workload's own batch by default.
+            compiled: whether ``torch.compile`` takes the model, at the first call of a pass.
+            precision: one of `torchspeed.measure.precision.PRECISIONS`.
+            layout: one of `torchspeed.measure.layout.LAYOUTS`.
+
         Raises:
-            ValueError: no such workload, or ``device`` is not on this machine.
+            ValueError: no such workload, precision or layout, a layout that its inputs
+                cannot have, or ``device`` is not on this machine.
         """
         recipe = get_workload(workload)
-        self._objective = recipe.objective
-        self._inputs = recipe.example_inputs(batch, device)
-        self._targets = recipe.example_targets(batch, device)
-        self._model = recipe.create_model().to(self._inputs.device).eval()
+        self.name = workload
+        self.inputs = laid_out(recipe.example_inputs(batch, device), layout)
+        self.targets = recipe.example_targets(batch, device)
+        self._model = laid_out(recipe.create_model().to(self.inputs.device), layout).eval()
+        model: Callable[[Tensor], Tensor] = self._model
+        if compiled:
+            model = compilation.compiled(self._model)
+        self._call = in_precision(model, precision, device)
+        self._objective = in_precision(recipe.objective, precision, device)
         # DSANet as Flux has it owns parameters that nothing reads.
         self._parameters = [p for p in self._model.parameters() if p.requires_grad]
 
     @torch.inference_mode()
-    def forward(self) -> None:
-        """One inference: evaluation mode, no graph."""
+    def forward(self) -> Tensor:
+        """One inference: evaluation mode, no graph. Returns the output."""
         self._set_training(False)
-        self._model(self._inputs)
+        return self._call(self.inputs)
 
-    def backward(self) -> None:
+    def backward(self) -> tuple[Tensor, ...]:
         """One forward in training mode and the gradient of the objective.
 
-        With respect to every parameter that learns and, as FluxBench has it, the input.
+        With respect to every parameter that learns and, as FluxBench has it, the input;
+        the gradients are returned in this order.
         """
         self._set_training(True)
-        output = self._model(self._inputs)
-        objective = self._objective(output, self._targets)
-        torch.autograd.grad(objective, [*self._parameters, self._inputs])
+        output = self._call(self.inputs)
+        objective = self._objective(output, self.targets)
+        return torch.autograd.grad(objective, [*self._parameters, self.inputs])
 
     def _set_training(self, training: bool) -> None:
         # Walking the modules costs 0.1 ms in the larger ones: only where it changes anything.
         if self._model.training is not training:
             self._model.train(training)
-            self._inputs.requires_grad_(training)
+            self.inputs.requires_grad_(training)
+
+
+class CapturedPasses:
+    """The passes of a workload, each one CUDA graph that is fed new values at every call.
+
+    A pass is what a user of the graph does: copy a batch from elsewhere on the device into
+    the graph's buffers, and replay.
+    """
+
+    def __init__(self, passes: Passes, capturer: Capturer) -> None:
+        self._inputs = passes.inputs.detach().clone()
+        self._targets = passes.targets.clone()
+        self._forward = Captured(
+            f"{passes.name} forward", passes.forward, (passes.inputs,), capturer
+        )
+        self._backward = Captured(
+            f"{passes.name} backward", passes.backward, (passes.inputs, passes.targets), capturer
+        )
+
+    def forward(self) -> Tensor:
+        """One inference. Returns the output, which the next one writes over."""
+        return self._forward(self._inputs)
+
+    def backward(self) -> tuple[Tensor, ...]:
+        """One forward in training mode and the gradients, as `Passes.backward` has them."""
+        return self._backward(self._inputs, self._targets)
+
+
+MODES = ("eager", "compiled", "cudagraph")
+"""How a pass runs: operator by operator; through ``torch.compile``; as one CUDA graph."""
 
 
 @lru_cache(maxsize=1)
-def passes(workload: str, device: str, batch: int | None = None) -> Passes:
+def passes(
+    workload: str,
+    device: str,
+    batch: int | None = None,
+    mode: str = "eager",
+    precision: str = "fp32",
+    layout: str = "contiguous",
+) -> Passes | CapturedPasses:
     """The passes of a case, built at the first call and kept while the case runs.
 
     asv calls ``setup`` before every sample; without this, so would we build.
+
+    Raises:
+        ValueError: as of `Passes`; no such mode, or a CUDA graph of another device.
     """
-    return Passes(workload, device, batch)
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(MODES)}")
+    captured = mode == "cudagraph"
+    if captured and torch.device(device).type != "cuda":
+        raise ValueError(
+            f"mode 'cudagraph' is for CUDA devices, not for {device!r}; use 'eager' or 'compiled'"
+        )
+    built = Passes(
+        workload, device, batch, compiled=mode == "compiled", precision=precision, layout=layout
+    )
+    return CapturedPasses(built, CudaCapturer(device)) if captured else built

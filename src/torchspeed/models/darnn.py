@@ -17,7 +17,7 @@ class DARNN(nn.Module):
     Y. Qin et al., "A Dual-Stage Attention-Based Recurrent Neural Network for Time
     Series Prediction", IJCAI 2017, arXiv:1704.02971. The encoder, an LSTM (eq. 3-7),
     weighs the driving series at every step (eq. 8-11); the decoder, a second LSTM
-    (eq. 16-21), weighs the encoder's states (eq. 12-14) and reads the target's
+    (eq. 16, its gates 17-21), weighs the encoder's states (eq. 12-14) and reads the target's
     own past (eq. 15). Equation 22 is two linear maps with nothing between, so it is
     one here. The target is one of the input's series and known over the whole
     window, so the decoder takes one step for each of the window's.

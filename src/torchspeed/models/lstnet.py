@@ -21,7 +21,9 @@ class LSTNet(nn.Module):
     window - kernel + 1 steps; the paper's text pads the window with zeros on the left.
 
     Where this differs from laiguokun/LSTNet (579 parameters): the candidate state
-    passes through relu, as the paper says, not tanh, and there is one bias a gate.
+    passes through relu, as the paper says, not tanh, there is one bias a gate, and the
+    skip component takes every whole period that the convolution leaves, not
+    (window - kernel) / skip of them.
     FluxArchitectures' version (538 parameters) convolves the whole window to one
     vector and runs both recurrences along the *samples*, without a reset between
     calls; its skip of 60 only makes sense there. Its autoregression sees the last

@@ -15,10 +15,11 @@ class TPALSTM(nn.Module):
     """Temporal pattern attention LSTM.
 
     S.-Y. Shih et al., "Temporal Pattern Attention for Multivariate Time Series
-    Forecasting", Machine Learning 2019, arXiv:1809.04206. Filters over time turn the
-    LSTM's past states H into H^C (section 4.2); the last state h_t scores each row of
-    it through W_a, a sigmoid weighs it, and h' = W_h h_t + W_v v_t gives the output
-    (section 4.3). The embedding with relu before the LSTM is Flux's and jingw2's.
+    Forecasting", Machine Learning 108 (2019), arXiv:1809.04206. Filters over time turn
+    the LSTM's past states H into H^C ("Temporal Pattern Detection using CNN"); the last
+    state h_t scores each row of it through W_a, a sigmoid weighs it, and
+    h' = W_h h_t + W_v v_t gives the output ("Proposed Attention Mechanism"). The
+    embedding with relu before the LSTM is Flux's and jingw2's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
     does not. FluxArchitectures' version has the same 2063 parameters, but at every time

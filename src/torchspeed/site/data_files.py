@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from torchspeed.history.change_points import MINIMUM_EFFECT
+from torchspeed.history.change_points import MINIMUM_EFFECT, figures_to_confirm
 from torchspeed.history.compare import DEVIATIONS_BETWEEN_RUNS
 from torchspeed.history.records import Point
 from torchspeed.site import names
-from torchspeed.site.matrix import family
+from torchspeed.site.matrix import family, family_order
 from torchspeed.site.scripts import json_bytes, script
 from torchspeed.site.standing import Change, Standing, Standings
 
@@ -18,10 +18,20 @@ FORMAT = 1
 BLOCK = 32
 """Commits in a block of revisions: Changes loads two of them."""
 
-RULES = {"min_effect": MINIMUM_EFFECT, "noise_factor": DEVIATIONS_BETWEEN_RUNS, "news": 30}
+FIGURES = 60_000
+"""Figures in a file of series, about a megabyte: more are told over several files, so that
+the timeline of one series of a long history does not wait for all the others."""
+
+RULES = {
+    "min_effect": MINIMUM_EFFECT,
+    "noise_factor": DEVIATIONS_BETWEEN_RUNS,
+    "confirmed": figures_to_confirm(),
+    "news": 30,
+}
 """What the script decides with, as `torchspeed.history.compare` does: a difference counts
 beyond `min_effect` (relative) and `noise_factor` standard deviations of a difference of two
-runs. A step is coloured while less than `news` commits are newer."""
+runs. A series shows no step before it has `confirmed` figures. A step is coloured while less
+than `news` commits are newer."""
 
 Row = dict[str, Any]
 
@@ -36,17 +46,24 @@ def write_data_files(folder: Path, standings: Standings, index: Row) -> None:
     by_benchmark: dict[str, list[Standing]] = {}
     for row in standings.rows:
         by_benchmark.setdefault(row.benchmark.name, []).append(row)
+    share = _series_a_file(standings)
     for benchmark, rows in by_benchmark.items():
-        name = f"s/{names.slug(benchmark)}"
-        data = {
-            "benchmark": benchmark,
-            "series": [_history_of(row, columns[row.index]) for row in rows],
-        }
-        (folder / "data" / f"{name}.js").write_bytes(script(name, data))
+        for number, first in enumerate(range(0, len(rows), share)):
+            name = f"s/{names.slug(benchmark)}{f'~{number}' if number else ''}"
+            members = rows[first : first + share]
+            data = {
+                "benchmark": benchmark,
+                "series": [_history_of(row, columns[row.index]) for row in members],
+            }
+            (folder / "data" / f"{name}.js").write_bytes(script(name, data))
     for number, block in enumerate(_blocks(columns, len(standings.history.commits))):
         name = f"r/{number}"
         revisions: Row = {"first": number * BLOCK, "series": block}
         (folder / "data" / f"{name}.js").write_bytes(script(name, revisions))
+
+
+def _series_a_file(standings: Standings) -> int:
+    return max(1, FIGURES // max(1, len(standings.history.commits)))
 
 
 def index_data(
@@ -61,6 +78,7 @@ def index_data(
     metric = {one: place for place, one in enumerate(standings.metrics)}
     machine = {one.name: place for place, one in enumerate(standings.machines)}
     environment = {one.name: place for place, one in enumerate(standings.environments)}
+    environment_label = names.environment_labels(standings.environments)
     benchmark = {one.name: place for place, one in enumerate(standings.benchmarks)}
     metric_of = {row.benchmark.name: metric[row.metric] for row in standings.rows}
     return {
@@ -68,6 +86,7 @@ def index_data(
         "generated": generated,
         "project": project,
         "block": BLOCK,
+        "share": _series_a_file(standings),
         "baseline": baseline(standings),
         "rules": RULES,
         "commits": [
@@ -79,7 +98,7 @@ def index_data(
             {
                 "id": names.environment_id(one),
                 "name": one.name,
-                "label": names.environment_label(one),
+                "label": environment_label[one.name],
                 "torch": one.torch,
                 "python": one.python,
                 "requirements": one.requirements,
@@ -96,6 +115,7 @@ def index_data(
             }
             for one in standings.metrics
         ],
+        "groups": sorted({family(one) for one in standings.benchmarks}, key=family_order),
         "benchmarks": [
             {
                 "name": one.name,
@@ -130,6 +150,8 @@ def index_data(
                 "p": change.previous,
                 "s": change.series,
                 "cause": change.cause,
+                "z": None if change.z is None else shortened(change.z, 3),
+                "since": change.since,
                 **_change(change),
             }
             for change in standings.changes

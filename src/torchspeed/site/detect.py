@@ -39,6 +39,8 @@ def detect(history: History) -> Findings:
             after=one.step.after,
             verdict="better" if one.verdict == "better" else "worse",
             cause=_cause(series, one, place, events, (index, one.commit) in machines),
+            z=one.step.z,
+            since=one.step.values_after,
         )
         for index, series in enumerate(history.series)
         for one in steps[index]
@@ -129,10 +131,10 @@ def _cause(
 
 def _events(history: History, place: dict[str, int]) -> tuple[Event, ...]:
     events = []
+    labels = names.environment_labels(history.environments.values())
     for one in find_events(history):
         if one.fact == "environment":
-            label = names.environment_label(history.environments[one.environment])
-            text = f"first measured with {label}"
+            text = f"first measured with {labels[one.environment]}"
         else:
             text = f"{one.fact}: {one.before or 'nothing'} → {one.after or 'nothing'}"
         events.append(Event(place[one.commit], one.machine, one.environment, one.fact, text))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from torchspeed.history.compare import compare_environments
 from torchspeed.history.records import Case
 from torchspeed.site import quantities
-from torchspeed.site.matrix import Place, places, release
+from torchspeed.site.matrix import Place, places, two_releases
 from torchspeed.site.standing import Standing, Standings
 
 if TYPE_CHECKING:
@@ -172,13 +172,16 @@ def _devices(rows: Sequence[Standing], place: Place) -> Drawing:
 
 def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     """The newest torch against the one before, on the first machine that has two."""
-    machine, old, new = _two_releases(found)
+    machine, old, new = two_releases(found)
     grouped: dict[str, list[Mark]] = {}
     if old is not None and new is not None:
-        compared = compare_environments(
-            standings.history, machine, old.environment.name, new.environment.name
-        )
-        for one in compared:
+        for one in compare_environments(
+            standings.history,
+            machine,
+            old.environment.name,
+            new.environment.name,
+            by_samples=False,
+        ):
             if one.unit == "seconds" and one.ratio is not None:
                 labels = one.case.labels
                 hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)
@@ -206,25 +209,15 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     )
 
 
-def _two_releases(found: Sequence[Place]) -> tuple[str, Place | None, Place | None]:
-    machines = dict.fromkeys(place.machine.name for place in found)
-    for machine in machines:
-        by_release = {
-            release(place.environment.torch): place
-            for place in reversed(found)
-            if place.machine.name == machine and place.environment.torch
-        }
-        if len(by_release) > 1:
-            old, new = sorted(by_release)[-2:]
-            return machine, by_release[old], by_release[new]
-    return "", None, None
+_AS_PUBLISHED = {"model", "device", "pass", "metric"}
+"""Labels of a case that is run as its source ran it: no other batch, mode or precision."""
 
 
 def _published(rows: Sequence[Standing], published: Sequence[dict[str, Any]]) -> Drawing:
     ours: dict[tuple[str, str, str], float] = {}
     for row in rows:
         labels = row.series.case.labels
-        if row.last is not None and "batch" not in labels:
+        if row.last is not None and labels.keys() <= _AS_PUBLISHED:
             key = (labels.get("model", ""), labels.get("device", ""), labels.get("pass", ""))
             ours[key] = row.last[1].value
     grouped: dict[str, list[Mark]] = {}

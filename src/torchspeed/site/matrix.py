@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchspeed.history.records import Benchmark, Environment, Machine
+from torchspeed.site import names
 from torchspeed.site.standing import Metric, Standing, Standings
 
-_COLUMN_LABELS = ("device", "pass", "mode")
+_COLUMN_LABELS = ("device", "pass")
 _ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
 """Labels that a row's details need not repeat."""
+
+_FIRST = ("time series", "small CNNs", "torchvision models")
+_LAST = ("flux literal", "training", "device memory", "imports", "work")
+"""Families as a reader looks for them: the models, then what is special, what surrounds them
+and what is counted. Whatever else there is stands between the two, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A device, a pass and a mode, as far as the benchmarks have them."""
+    """A device and a pass, as far as the benchmarks have them."""
 
     name: str
     mark: str
@@ -23,13 +30,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model (with its batch or the like): a cell for each column."""
+    """One model (with its batch, mode or the like): a cell for each column."""
 
     family: str
     """The suite it comes from: ``time series``."""
     model: str
     details: str
-    """Its other parameters: ``batch 5``."""
+    """Its other parameters: ``batch 5, compiled``."""
     cells: tuple[tuple[Standing, ...], ...]
     """For each column the series that belong there: mostly one, or none."""
 
@@ -117,7 +124,7 @@ def _matrix(metric: Metric, rows: list[Standing]) -> Matrix:
         tuple(Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown),
         tuple(
             Row(*name, tuple(tuple(cells.get(column, ())) for column in shown))
-            for name, cells in sorted(table.items())
+            for name, cells in sorted(table.items(), key=_as_families)
             if any(cells.get(column) for column in shown)
         ),
     )
@@ -133,9 +140,22 @@ def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
     return (device, direction != "forward", column)
 
 
+def _as_families(row: tuple[tuple[str, str, str], object]) -> tuple[object, ...]:
+    group, *name = row[0]
+    return (family_order(group), name)
+
+
 def family(benchmark: Benchmark) -> str:
     """The suite that a benchmark belongs to, as a heading: ``time series``."""
-    return benchmark.name.partition(".")[0].replace("_", " ")
+    words = benchmark.name.partition(".")[0].split("_")
+    return " ".join("CNNs" if word == "cnns" else word for word in words)
+
+
+def family_order(name: str) -> tuple[int, int, str]:
+    """Where a family stands among the others."""
+    if name in _FIRST:
+        return (0, _FIRST.index(name), name)
+    return (2, _LAST.index(name), name) if name in _LAST else (1, 0, name)
 
 
 def mark(device: str, direction: str) -> str:
@@ -146,11 +166,28 @@ def mark(device: str, direction: str) -> str:
 
 
 def _details(row: Standing) -> str:
-    return " · ".join(
-        f"{key} {value}" for key, value in row.series.case.labels.items() if key not in _ELSEWHERE
+    return ", ".join(
+        names.setting(key, value)
+        for key, value in row.series.case.labels.items()
+        if key not in _ELSEWHERE
     )
 
 
 def release(version: str) -> tuple[int, ...]:
     """A release as numbers, so that 2.9 comes before 2.10."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def two_releases(found: Sequence[Place]) -> tuple[str, Place | None, Place | None]:
+    """The first machine that measured two torch releases, and the places of the newest two."""
+    machines = dict.fromkeys(place.machine.name for place in found)
+    for machine in machines:
+        by_release = {
+            release(place.environment.torch): place
+            for place in reversed(found)
+            if place.machine.name == machine and place.environment.torch
+        }
+        if len(by_release) > 1:
+            old, new = sorted(by_release)[-2:]
+            return machine, by_release[old], by_release[new]
+    return "", None, None

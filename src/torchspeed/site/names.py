@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 from torchspeed.history.records import Environment, Series
 
@@ -37,14 +38,40 @@ def environment_id(environment: Environment) -> str:
     return f"{slug(readable)}-{digest(environment.name)}"
 
 
-def environment_label(environment: Environment) -> str:
-    """What a heading calls it: the requirements with their versions, and the Python."""
-    order = {"torch": 0, "torchvision": 1}
-    required = sorted(environment.requirements.items(), key=lambda kv: (order.get(kv[0], 2), kv))
-    parts = [f"{name} {version}".strip() for name, version in required]
-    if environment.python:
-        parts.append(f"Python {environment.python}")
-    return " · ".join(parts) or environment.name
+def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
+    """What headings call each environment, by asv's name of it.
+
+    torch and torchvision are always said; another requirement, the Python or a variable
+    only where the environments differ in it.
+    """
+    facts = {one.name: _facts(one) for one in environments}
+    every = dict.fromkeys(fact for found in facts.values() for fact in found)
+    told = [
+        fact
+        for fact in every
+        if fact in _ALWAYS_TOLD or len({found.get(fact) for found in facts.values()}) > 1
+    ]
+    return {
+        name: " · ".join(f"{fact} {found[fact]}".strip() for fact in told if fact in found) or name
+        for name, found in facts.items()
+    }
+
+
+_ALWAYS_TOLD = ("torch", "torchvision")
+
+
+def _facts(environment: Environment) -> dict[str, str]:
+    required = environment.requirements
+    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_TOLD}
+    python = {"Python": environment.python} if environment.python else {}
+    first = {name: required[name] for name in _ALWAYS_TOLD if name in required}
+    return first | rest | python | dict(sorted(environment.variables.items()))
+
+
+def setting(name: str, value: str) -> str:
+    """A parameter as a person says it: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
+    return value if is_word else f"{name} {value}"
 
 
 def series_id(series: Series, environment: str) -> str:

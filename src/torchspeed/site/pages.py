@@ -13,9 +13,11 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from torchspeed.history.noise import machine_noise
+from torchspeed.history.records import Case
 from torchspeed.site import names, quantities
+from torchspeed.site.answers import Releases, answers
 from torchspeed.site.data_files import RULES
-from torchspeed.site.latest import Batch, batches, largest, recent_changes, speeds
+from torchspeed.site.latest import Batch, batches
 from torchspeed.site.matrix import mark, places
 from torchspeed.site.sparkline import sparkline
 from torchspeed.site.standing import Change, Standing, Standings
@@ -30,6 +32,8 @@ LATEST = 50
 """Changes listed without JavaScript."""
 LATEST_BATCHES = 8
 """Lines of the overview's list of changes."""
+REASON = 120
+"""Characters of a failure's message on the overview."""
 
 
 def render_page(
@@ -56,6 +60,10 @@ def render_page(
         faster=_faster,
         timeline=_timeline_address,
         css=_class,
+        share=_share,
+        model_name=_model_name,
+        case_name=_case_name,
+        first_line=_first_line,
         mark=_mark,
         sparkline=sparkline,
     )
@@ -83,13 +91,21 @@ def render_page(
 
     def batch_address(batch: Batch) -> str:
         new, old = commits[batch.commit].hash, commits[batch.previous].hash
-        machine = quote(batch.machine.encode("utf-8", "replace"), safe="")
-        return f"#/changes?rev={new[:12]}&base={old[:12]}&m={machine}&sig=1"
+        return f"#/changes?rev={new[:12]}&base={old[:12]}&m={_quoted(batch.machine)}&sig=1"
 
     def extremes(changes: Sequence[Change]) -> str:
         ratios = sorted(one.ratio for one in changes if one.ratio is not None)
         ends = [quantities.change(ratio) for ratio in (ratios[:1] + ratios[-1:])]
         return " … ".join(dict.fromkeys(ends))
+
+    def releases_address(one: Releases) -> str:
+        parts = {
+            "m": _quoted(one.new.machine.name),
+            "e": names.environment_id(one.new.environment),
+            "be": names.environment_id(one.old.environment),
+            "rev": commits[one.commit].hash[:12],
+        }
+        return "#/changes?" + "&".join(f"{key}={value}" for key, value in parts.items())
 
     newest = max((one[-1] for one in standings.measured.values() if one), default=None)
 
@@ -108,7 +124,7 @@ def render_page(
         headline=[
             mean
             for mean in standings.means
-            if mean.metric.unit == "seconds"
+            if mean.metric.label == "time"
             and (mean.machine, mean.environment) == (found[0].machine.name, found[0].environment)
         ],
         short=short,
@@ -118,10 +134,13 @@ def render_page(
         batch_address=batch_address,
         extremes=extremes,
         environment_id=names.environment_id,
-        environment_label=names.environment_label,
+        environment_label=names.environment_labels(standings.environments),
         changes=standings.changes[:LATEST],
         batches=batches(standings, standings.changes)[:LATEST_BATCHES],
-        lately=_lately(standings),
+        answers=answers(standings, found),
+        releases_address=releases_address,
+        oldest=min((one[0] for one in standings.measured.values() if one), default=None),
+        newest_run_at=_newest_run_at(standings),
         attention=[
             row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
         ],
@@ -137,9 +156,11 @@ def render_page(
 def _timeline_address(row: Standing) -> str:
     machine, environment = row.series.machine, names.environment_id(row.environment)
     parts = {"s": row.series.case.name, "m": machine, "e": environment}
-    return "#/timeline?" + "&".join(
-        f"{key}={quote(value.encode('utf-8', 'replace'), safe='')}" for key, value in parts.items()
-    )
+    return "#/timeline?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
+
+
+def _quoted(text: str) -> str:
+    return quote(text.encode("utf-8", "replace"), safe="")
 
 
 def _class(status: str) -> str:
@@ -171,16 +192,40 @@ def _faster(ratio: float) -> str:
     return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
 
 
-def _lately(standings: Standings) -> dict[str, Any]:
-    """What the overview says in words of the newest measured commits."""
-    span, changes = recent_changes(standings)
-    times = speeds(standings.rows, changes)
-    slower = tuple(change for change in times if change.verdict == "worse")
-    return {
-        "span": span,
-        "worse": sum(change.verdict == "worse" for change in changes),
-        "better": sum(change.verdict == "better" for change in changes),
-        "slower": slower,
-        "faster": tuple(change for change in times if change.verdict == "better"),
-        "worst": largest(slower) if slower else None,
-    }
+def _share(value: float) -> str:
+    return f"{quantities.digits(value * 100, 2)}%"
+
+
+def _model_name(row: Standing) -> str:
+    """``vgg19 batch 10``: the case without its device and pass."""
+    labels = row.series.case.labels
+    without = {"model", "device", "pass", "metric"}
+    return " ".join(
+        [row.model, *(names.setting(*one) for one in labels.items() if one[0] not in without)]
+    )
+
+
+def _case_name(case: Case) -> str:
+    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    settings = [] if "model" in case.labels else [owner]
+    settings += [
+        value if key in {"model", "device", "pass"} else names.setting(key, value)
+        for key, value in case.labels.items()
+        if value and not (key == "metric" and value == "time")
+    ]
+    return " ".join(settings)
+
+
+def _first_line(reason: str) -> str:
+    line = (reason.strip().splitlines() or [""])[0].rstrip(".")
+    return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
+
+
+def _newest_run_at(standings: Standings) -> int | None:
+    """When the newest run of any case was, seconds since the epoch, where that is known."""
+    times = []
+    for row in standings.rows:
+        run = row.series.last
+        started_at = run.point.started_at if run.point else None
+        times += [when for when in (run.at, started_at) if when is not None]
+    return max(times, default=None)

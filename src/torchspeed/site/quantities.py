@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+_OPERATIONS = ("FLOP", "FLOP/s")
+_LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_SCALES = {
+    "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bytes": ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+    **{unit: tuple((factor, prefix + unit) for factor, prefix in _LARGE) for unit in _OPERATIONS},
+}
+_WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
 def digits(value: float, significant: int = 3) -> str:
@@ -24,18 +30,13 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure in its unit: ``5.62 ms``, ``954 MiB``, ``11,689,512 parameters``."""
-    if unit == "seconds":
-        for factor, name in _TIMES:
-            if abs(value) >= factor:
-                return f"{digits(value / factor)} {name}"
-        return "0 s" if value == 0 else f"{digits(value / 1e-9)} ns"
-    if unit == "bytes":
-        for factor, name in _BYTES:
-            if abs(value) >= factor:
-                return f"{digits(value / factor)} {name}"
-        return f"{digits(value)} B"
-    return f"{digits(value)} {unit}".strip()
+    """A figure in its unit: ``5.62 ms``, ``954 MiB``, ``39.3 GFLOP``, ``1.25 billion calls``."""
+    scale = _SCALES.get(unit) or tuple((factor, word + unit) for factor, word in _WORDS)
+    fitting = [one for one in scale if abs(value) >= one[0]]
+    factor, name = fitting[0] if fitting else scale[-1]
+    if value == 0:
+        factor, name = next(one for one in scale if one[0] == 1.0)
+    return f"{digits(value / factor)} {name}".strip()
 
 
 def change(ratio: float | None) -> str:

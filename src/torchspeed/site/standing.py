@@ -55,6 +55,10 @@ class Change:
     after: float
     verdict: Verdict
     cause: Cause = "code"
+    z: float | None = None
+    """Difference of the two levels in standard errors: how sure it is."""
+    since: int | None = None
+    """Figures measured at the new level, up to the next step: how well it is confirmed."""
 
     @property
     def ratio(self) -> float | None:
@@ -136,7 +140,8 @@ class Standing:
     @property
     def model(self) -> str:
         """The row it belongs to in a matrix."""
-        return self.series.case.labels.get("model", self.series.case.benchmark)
+        case = self.series.case
+        return case.labels.get("model") or case.benchmark.rpartition(".")[0].rpartition(".")[2]
 
     @property
     def column(self) -> str:
@@ -144,7 +149,7 @@ class Standing:
         labels = self.series.case.labels
         first = [labels[key] for key in ("device", "pass") if labels.get(key)]
         rest = [
-            f"{key} {value}"
+            names.setting(key, value)
             for key, value in labels.items()
             if key not in {"model", "device", "pass", "metric"}
         ]
@@ -376,6 +381,15 @@ def _metric(series: Series) -> Metric:
 
 
 def _in_order(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
-    """Each metric once: times first, then memory, then the rest by name."""
-    rank = {"time": 0, "peak memory": 1}
-    return tuple(sorted(set(metrics), key=lambda metric: (rank.get(metric.label, 2), metric.id)))
+    """Each metric once: the two of every model, other times, other memory, the rest by name."""
+    first = ("time", "peak memory")
+    units = ("seconds", "bytes")
+
+    def place(metric: Metric) -> tuple[int, int, str]:
+        return (
+            first.index(metric.label) if metric.label in first else len(first),
+            units.index(metric.unit) if metric.unit in units else len(units),
+            metric.id,
+        )
+
+    return tuple(sorted(set(metrics), key=place))

@@ -6,6 +6,8 @@
   const THIN = "\u202f"; // narrow space that does not break
   const SPACE = "\u00a0";
   const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+  const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+  const WORDS = [[1e12, "trillion"], [1e9, "billion"]];
   const BYTES = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
 
   const significant = (value) => {
@@ -35,7 +37,9 @@
     if (unit === "seconds" || unit === "s") return value === 0 ? "0" + SPACE + "s" : scaled(value, SECONDS);
     if (unit === "bytes") return value === 0 ? "0" + SPACE + "B" : scaled(value, BYTES);
     if (unit === "%" || unit === "percent") return number(value) + THIN + "%";
-    const text = value === 0 ? "0" : number(value);
+    if (unit === "FLOP" || unit === "FLOP/s") return value === 0 ? "0" + SPACE + unit : scaled(value, PREFIXES) + unit;
+    const [step, word] = WORDS.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
+    const text = value === 0 ? "0" : number(value / step) + (word && SPACE + word);
     return unit && unit !== "unit" && unit !== "ratio" ? text + SPACE + unit : text;
   };
 

@@ -11,6 +11,9 @@
     return rest === metric.label || metric.label.startsWith(`${rest} `) || rest.replaceAll(" ", "-") === metric.id ? "" : rest;
   }
 
+  /** A parameter as a person says it: "batch 5", but "compiled" and not "mode compiled". */
+  ts.setting = (name, value) => (/^\p{L}/u.test(value) && !["True", "False", "None"].includes(value) ? value : `${name} ${value}`);
+
   const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
 
   ts.buildModel = function (index) {
@@ -30,7 +33,7 @@
       if (!cases.has(key)) {
         const others = Object.entries(labels).filter(([name]) => !named.includes(name));
         const what = subject(benchmark, metric, labels.pass);
-        const details = [...(what ? [what] : []), ...others.map(([name, value]) => `${name} ${value}`)];
+        const details = [...(what ? [what] : []), ...others.map(([name, value]) => ts.setting(name, value))];
         const model = labels.model ?? benchmark.name.split(".").slice(-2, -1)[0] ?? benchmark.name;
         const column = [labels.device, labels.pass].filter(Boolean).join(" · ") || metric.label;
         cases.set(key, {
@@ -52,6 +55,7 @@
           title: [model, ...details, column].join(" · "),
         });
       }
+      if (raw.last) cases.get(key).measured = true;
       const one = { ...raw, at: at, newestRun: raw.at, key, case: cases.get(key), machine, environment, benchmark, metric };
       byPlace.set(`${key}\n${raw.m}\n${raw.e}`, one);
       return one;
@@ -64,7 +68,9 @@
     }
 
     const unique = (values) => [...new Set(values)].filter((value) => value !== "");
-    const allCases = [...cases.values()];
+    const rank = new Map(index.groups.map((group, at) => [group, at]));
+    const allCases = [...cases.values()].sort((a, b) => rank.get(a.group) - rank.get(b.group) || a.order - b.order);
+    allCases.forEach((one, at) => (one.order = at));
     const releases = index.environments
       .map((environment, at) => ({ ...environment, at }))
       .sort((a, b) => compareVersions(a.torch, b.torch) || a.at - b.at);
@@ -132,9 +138,13 @@
       ? null
       : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
 
-  /** Every run of one series, from its benchmark's file: a promise. */
+  let firstOf = null;
+  /** Every run of one series, from a file of its benchmark: a promise. */
   ts.runsOf = async function (one) {
-    const file = await ts.load(`s/${one.benchmark.slug}`);
+    // Series are sorted by benchmark, and so many of a benchmark share a file.
+    firstOf ??= new Map([...ts.model.series].reverse().map((series) => [series.benchmark, series.at]));
+    const part = Math.floor((one.at - firstOf.get(one.benchmark)) / ts.model.index.share);
+    const file = await ts.load(`s/${one.benchmark.slug}${part ? `~${part}` : ""}`);
     file.places ??= new Map(file.series.map((entry) => [entry.s, entry]));
     const entry = file.places.get(one.at);
     if (!entry) return { points: [], others: [], levels: [] };
@@ -206,6 +216,10 @@
     const judged = known || (base.interval && now.interval);
     const significant = judged && Number.isFinite(size) && size >= Math.log1p(least) && apart(base, now) && !(size <= factor * noise);
     const good = ratio > 1 === higherIsBetter;
-    return { ratio, inNoise: noise > 0 ? size / noise : NaN, verdict: significant ? (good ? "better" : "worse") : "same" };
+    // The least change that would have counted here: what "not significant" is worth.
+    const reach = (figure, side) => (figure.interval ? Math.abs(Math.log(figure.interval[side] / figure.value)) : 0);
+    const spread = base.interval && now.interval ? Math.max(reach(base, 1) + reach(now, 0), reach(base, 0) + reach(now, 1)) : 0;
+    const visible = judged ? Math.expm1(Math.max(Math.log1p(least), known ? factor * noise : 0, Number.isFinite(spread) ? spread : 0)) : NaN;
+    return { ratio, visible, inNoise: noise > 0 ? size / noise : NaN, verdict: significant ? (good ? "better" : "worse") : "same" };
   };
 })(window.torchspeed);

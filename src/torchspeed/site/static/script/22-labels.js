@@ -54,7 +54,7 @@
   /** The path of a sparkline 120 wide and 24 high; the line spans what was not measured. */
   ts.sparkPath = function (values) {
     const known = values.filter((value) => value !== null).sort((a, b) => a - b);
-    if (!known.length) return "";
+    if (known.length < 2) return ""; // a lone figure has no course
     // One spike in thirty may leave the frame, or it would flatten all the rest; and noise of
     // a percent must not look like a mountain range.
     const spikes = Math.floor(known.length / 30);
@@ -70,7 +70,7 @@
       path += `${pen}${(2 + i * stride).toFixed(1)} ${(12 - height * 9).toFixed(1)}`;
       pen = "L";
     });
-    return known.length === 1 ? `${path}h0` : path; // a lone figure is a dot
+    return path;
   };
 
   ts.sparkline = (values, verdict = "") =>

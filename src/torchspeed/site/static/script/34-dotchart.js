@@ -41,8 +41,9 @@
       const middle = y + (row.marks.length * LINE) / 2 + 4;
       const fits = Math.floor((left - 14) / 7.6);
       // A long name goes on two lines, the model above its details.
-      const cut = row.label.length > fits && row.marks.length > 1 ? row.label.indexOf(" ") : -1;
-      const lines = cut < 0 ? [row.label] : [row.label.slice(0, cut), row.label.slice(cut + 1)];
+      const long = row.label.length > fits && row.marks.length > 1;
+      const cut = !long ? -1 : row.label.includes(" ") ? row.label.indexOf(" ") : row.label.lastIndexOf("_", fits - 1);
+      const lines = cut < 0 ? [row.label] : [row.label.slice(0, cut + 1).trim(), row.label.slice(cut + 1)];
       lines.forEach((line, i) => {
         const text = line.length > fits ? line.slice(0, fits - 1) + "…" : line;
         const at = middle + (lines.length > 1 ? i * 14 - 7 : 0);
@@ -58,12 +59,16 @@
         const place = x(mark.value);
         const classes = mark.published ? "published" : ts.markClass(mark.device, mark.pass);
         const group = svg("g", { class: classes });
+        let end = place;
         if (mark.title) group.append(svg("title", {}, mark.title));
         if (options.from === null) {
           group.append(svg("line", { class: "stem", x1: fix(left), x2: fix(place), y1: fix(at), y2: fix(at) }));
           if (mark.interval) {
             const [a, b] = mark.interval.map((value) => x(Math.max(value, x.domain[0])));
-            if (b - a > 8) group.append(svg("line", { class: "whisker", x1: fix(a), x2: fix(b), y1: fix(at), y2: fix(at) }));
+            if (b - a > 8) {
+              group.append(svg("line", { class: "whisker", x1: fix(a), x2: fix(b), y1: fix(at), y2: fix(at) }));
+              end = Math.max(place, b - 3);
+            }
           }
           group.append(svg("path", { class: `dot ${classes}`, d: ts.markPath(mark.published ? 3 : mark.shape ?? 0, place, at) }));
         } else {
@@ -71,7 +76,7 @@
           group.append(svg("rect", { class: `bar ${classes}`, x: fix(Math.min(zero, place)), y: fix(at - 4.5), width: fix(Math.abs(place - zero)), height: 9 }));
         }
         const before = options.from === 1 && place < x(1);
-        group.append(svg("text", { class: "strong", x: fix(place + (before ? -7 : 8)), y: fix(at + 4), "text-anchor": before ? "end" : "start" }, mark.text));
+        group.append(svg("text", { class: "strong", x: fix(before ? place - 7 : end + 8), y: fix(at + 4), "text-anchor": before ? "end" : "start" }, mark.text));
         marks.push(group);
       });
       y += row.marks.length * LINE + GAP;

@@ -9,8 +9,10 @@
       return ts.outcomeTag(one.status, one.status, one.reason);
     if (one.status === "stale") return ts.outcomeTag("stale", `${one.behind} behind`, `last measured ${one.behind} commits ago`);
     if (!one.change) {
-      const alone = one.spark.filter((value) => value !== null).length < 2;
-      return el("span", { class: "change steady" }, alone ? "first figure" : "steady");
+      const count = one.spark.filter((value) => value !== null).length;
+      const word = count < 2 ? "first figure" : count < ts.model.rules.confirmed ? `${count} figures` : "steady";
+      const title = word === "steady" ? "no lasting change was found" : `a change takes ${ts.model.rules.confirmed} figures to be sure of`;
+      return el("span", { class: "change steady", title }, word);
     }
     const since = `since ${ts.model.nameOf(one.change.c)}`;
     const old = ts.model.newest - one.change.c >= ts.model.news;
@@ -38,12 +40,19 @@
   }
 
   function matrix(metricAt, m, e) {
-    const chosen = ts.model.series.filter((one) => one.m === m && one.e === e && one.case.metricAt === metricAt);
+    const chosen = ts.model.series.filter((one) => one.m === m && one.e === e && one.case.metricAt === metricAt).sort((a, b) => a.case.order - b.case.order);
     const metric = ts.model.index.metrics[metricAt];
     const columns = [];
     const groups = new Map();
+    // A column that this machine skips from top to bottom is a sentence, not a column.
+    const live = new Set(chosen.filter((one) => one.last || !["skipped", "never run"].includes(one.status)).map((one) => one.case.column));
+    const skipped = new Map();
     for (const one of chosen) {
       const { case: what } = one;
+      if (live.size && !live.has(what.column)) {
+        if (!skipped.get(what.column)) skipped.set(what.column, one.reason || one.status);
+        continue;
+      }
       if (!columns.some((column) => column.name === what.column)) columns.push({ name: what.column, device: what.device, pass: what.pass });
       if (!groups.has(what.group)) groups.set(what.group, new Map());
       const rows = groups.get(what.group);
@@ -51,7 +60,7 @@
       rows.get(what.rowId).cells.set(what.column, one);
     }
     columns.sort((a, b) => ts.byColumn(a, b));
-    return el(
+    const table = el(
       "table",
       { class: "matrix" },
       el("caption", { class: "visually-hidden" }, `Newest ${metric.label} of every model, with its change since its last step`),
@@ -76,6 +85,7 @@
         ),
       ),
     );
+    return { table, skipped };
   }
 
   ts.views.overview = {
@@ -121,11 +131,13 @@
             : "",
         ),
       );
-      this.matrix.replaceChildren(matrix(metricAt, m, e));
+      const { table, skipped } = matrix(metricAt, m, e);
+      this.matrix.replaceChildren(table);
       const metric = index.metrics[metricAt];
       this.note.replaceChildren(
         `${metric.higher_is_better ? "More" : "Less"} is better. Each change is since the last step found in the series: `,
         `coloured for ${ts.model.news} commits, grey after. Choose a figure to see its history.`,
+        ...[...skipped].map(([column, reason]) => ` Not shown: ${column}, skipped here (${reason}).`),
       );
     },
   };

@@ -68,7 +68,7 @@
       const one = pair.now ?? pair.base;
       const now = pair.now ? read(pair.now.at, rev) : null;
       const then = pair.base && base >= 0 ? read(pair.base.at, base) : null;
-      const row = { key, one, what: one.case, metric: one.metric, now, then, ratio: NaN, inNoise: NaN, verdict: "same", trend: NaN, trendVerdict: "same" };
+      const row = { key, one, what: one.case, metric: one.metric, now, then, ratio: NaN, visible: NaN, inNoise: NaN, verdict: "same", trend: NaN, trendVerdict: "same" };
       const more = one.metric.higher_is_better;
       if (now && then) Object.assign(row, ts.judge(then, now, [pair.base.noise, pair.now.noise], more));
       row.cost = more ? 1 / row.ratio : row.ratio;
@@ -157,6 +157,23 @@
       ],
       { className: "list compact" },
     );
+  }
+
+  /** How large a change would have had to be: what it means that the others show none. */
+  function sensitivity(rows) {
+    const compared = rows.filter((row) => Number.isFinite(row.ratio));
+    const sizes = compared.map((row) => row.visible).filter(Number.isFinite).sort((a, b) => a - b);
+    const unjudged = compared.filter((row) => !Number.isFinite(row.visible));
+    const same = unjudged.filter((row) => row.ratio === 1).length;
+    const percent = (share) => `${(share * 100).toPrecision(2).replace(/\.0$/, "")}%`;
+    const at = (share) => percent(sizes[Math.min(sizes.length - 1, Math.floor(sizes.length * share))]);
+    const texts = [
+      sizes.length &&
+        `Of the ${ts.count(sizes.length)} figures whose spread is known, half would have shown a change of ${at(0.5)}, nine in ten one of ${at(0.9)}: smaller ones cannot be told from chance between two runs.`,
+      same && `${ts.count(same)} without a known spread are the same to the last digit.`,
+      unjudged.length > same && `Nothing can be said of ${ts.count(unjudged.length - same)}: they differ, and their spread is not known before ${ts.model.rules.confirmed} figures.`,
+    ].filter(Boolean);
+    return texts.length ? el("p", { class: "note", id: "sensitivity" }, texts.join(" ")) : null;
   }
 
   function heading(result) {
@@ -266,7 +283,8 @@
     if (result.base < 0) return null;
     const first = Math.min(result.base, result.rev);
     const last = Math.max(result.base, result.rev);
-    const events = model.index.events.filter((event) => event.m === result.m && event.c > first && event.c <= last);
+    const concerns = (event) => event.kind !== "environment" && event.m === result.m && (event.e === null || event.e === result.e || event.e === result.be);
+    const events = model.index.events.filter((event) => concerns(event) && event.c > first && event.c <= last);
     const count = last - first;
     const commits = model.commits[last].position - model.commits[first].position;
     const measured = commits > count ? `, ${ts.count(count)} of them measured` : "";
@@ -362,6 +380,7 @@
         result.base < 0 && every.length ? el("p", { class: "notice" }, NOTHING_BEFORE) : null,
         between(result),
         ts.scrollBox("Summary of the changes", summaryTable(sum)),
+        sensitivity(every),
         el(
           "div",
           { class: "actions" },

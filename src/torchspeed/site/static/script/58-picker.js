@@ -32,7 +32,7 @@
       const metricAt = ts.model.index.metrics.indexOf(shownMetric(state));
       const words = ts.one(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
       return ts.model.allCases.filter(
-        (one) => one.metricAt === metricAt && words.every((word) => `${one.title} ${one.group}`.toLowerCase().includes(word)),
+        (one) => one.metricAt === metricAt && (one.measured || ts.many(state, "s").includes(one.key)) && words.every((word) => `${one.title} ${one.group}`.toLowerCase().includes(word)),
       );
     }
 

@@ -158,6 +158,9 @@
     };
   }
 
+  /** What changed around the code of the series in view. */
+  const eventsOf = (asked) => ts.model.index.events.filter((one) => one.m === asked.m && (one.e === null || asked.environments.includes(one.e)));
+
   const pointAt = (line, at) => line.points.find((point) => point.at === at);
 
   const half = (point) => (point?.interval ? (point.interval[1] - point.interval[0]) / 2 / point.value : NaN);
@@ -207,7 +210,7 @@
         unit,
         ticks: across.ticks,
         tags: commits ? model.commits.filter((commit) => commit.tags.length).map((commit) => ({ at: commit.at, text: commit.tags.at(-1) })) : [],
-        events: commits ? model.index.events.filter((event) => event.m === asked.m).map((event) => ({ at: event.c, text: event.text })) : [],
+        events: commits ? eventsOf(asked).map((event) => ({ at: event.c, text: event.text })) : [],
         bands: new Set([asked.interval && commits && "interval", asked.quartiles && commits && "quartiles"].filter(Boolean)),
         levels: asked.levels && commits,
         whiskers: !commits && asked.interval,
@@ -315,7 +318,7 @@
       if (asked.x === "torch") this.when.replaceChildren(el("strong", {}, across.name(at)), " newest figure of each series");
       else {
         const commit = ts.model.commits[at];
-        const event = ts.model.index.events.filter((one) => one.m === asked.m && one.c === at).map((one) => one.text);
+        const event = eventsOf(asked).filter((one) => one.c === at).map((one) => one.text);
         this.when.replaceChildren(
           el("a", { href: this.changesAddress(at) }, el("code", {}, ts.short(commit.hash))),
           ` · ${ts.day(commit.date)} · ${commit.subject}`,
@@ -484,7 +487,7 @@
   async function drawGrid(asked, show) {
     const { model } = ts;
     const e = asked.environments[0] ?? 0;
-    const members = model.series.filter((one) => one.m === asked.m && one.e === e && one.metric === asked.metric && one.last);
+    const members = model.series.filter((one) => one.m === asked.m && one.e === e && one.metric === asked.metric && one.last).sort((a, b) => a.case.order - b.case.order);
     const rows = new Map();
     for (const one of members) {
       if (!rows.has(one.case.rowId)) rows.set(one.case.rowId, []);

@@ -94,7 +94,7 @@
   function rowName(what, without) {
     const rest = Object.entries(what.labels)
       .filter(([name]) => name !== "model" && !without.includes(name))
-      .map(([name, value]) => (name === "device" || name === "pass" ? value : `${name} ${value}`));
+      .map(([name, value]) => (name === "device" || name === "pass" ? value : ts.setting(name, value)));
     return [what.model, ...rest].join(" ");
   }
 
@@ -255,6 +255,8 @@
   async function published(asked) {
     const list = await figures({ ...asked, by: [] }, () => true);
     const rows = new Map();
+    // A mode, precision or layout of ours is no figure of theirs, whatever its model.
+    const asPublished = (labels) => Object.keys(labels).every((name) => ["model", "device", "pass", "metric", "batch"].includes(name));
     const key = (labels) => [labels.model, labels.device, labels.pass, labels.batch ? `batch ${labels.batch}` : ""].filter(Boolean).join(" · ");
     const words = asked.words;
     for (const theirs of ts.model.index.published) {
@@ -266,7 +268,8 @@
       rows.get(name).theirs.push(theirs);
     }
     for (const figure of list) {
-      const row = rows.get(key(figure.one.case.labels));
+      const { labels } = figure.one.case;
+      const row = asPublished(labels) ? rows.get(key(labels)) : null;
       if (row && !row.ours && row.theirs[0].unit === figure.one.metric.unit) row.ours = figure;
     }
     const unit = ts.model.index.published[0]?.unit ?? "seconds";

@@ -1,0 +1,115 @@
+"""``make calibrate``: how noisy this machine is, and why.
+
+The timing cases of the short set are measured in several runs of one commit, run after run
+as nights are, by the same asv with the same recipe. What the runs differ by is noise.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from torchspeed.driver.conditions import (
+    describe_conditions,
+    describe_load,
+    describe_throttling,
+    read_throttling,
+)
+from torchspeed.driver.configuration import Configuration, Pair
+from torchspeed.driver.other_load import LoadWatch
+from torchspeed.driver.progress import Progress, human_time, remembered_seconds
+from torchspeed.driver.scratch import ScratchProject
+from torchspeed.errors import TorchspeedError
+from torchspeed.history.calibration import Calibration, Load
+from torchspeed.history.records import History
+from torchspeed.history.repeated_runs import compare_runs
+
+FEWEST_RUNS = 2
+
+
+def calibrate(
+    root: Path,
+    configuration: Configuration,
+    commit: str,
+    pair: Pair,
+    machine: str,
+    *,
+    patterns: tuple[str, ...],
+    runs: int,
+) -> Calibration:
+    """Measure a commit several times and say how far its figures lie apart.
+
+    An interrupt ends the measuring; the runs that are whole by then count, if there are
+    two at least.
+
+    Args:
+        root: the checkout.
+        configuration: of the checkout.
+        commit: hash of the commit.
+        pair: environment to measure in.
+        machine: name under which this machine is registered with asv.
+        patterns: cases to measure, see `torchspeed.driver.selection.timings`.
+        runs: how many.
+
+    Raises:
+        TorchspeedError: too few runs were asked for, no case has a figure in every run, or
+            asv failed as a whole.
+        KeyboardInterrupt: before two runs were whole.
+    """
+    if runs < FEWEST_RUNS:
+        raise TorchspeedError(
+            f"{runs} runs have nothing to compare; ask for {FEWEST_RUNS} or more"
+        )
+    folder = root / ".asv" / "calibration"
+    shutil.rmtree(folder, ignore_errors=True)
+    watch, throttling = LoadWatch(), read_throttling()
+    started = time.monotonic()
+    seconds = remembered_seconds(configuration.results / machine)
+    measured: list[History] = []
+    load, took = watch.load(), 0.0
+    for number in range(1, runs + 1):
+        print(f"run {number} of {runs} of {commit[:8]} with {pair}, on {machine}", flush=True)
+        project = ScratchProject(folder / f"run-{number}", root)
+        try:
+            progress = Progress(seconds, again=runs - number)
+            project.measure(commit, pair, machine, patterns, progress)
+        except KeyboardInterrupt:
+            if len(measured) < FEWEST_RUNS:
+                raise
+            print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
+            break
+        measured.append(project.history((commit,)))
+        seconds |= remembered_seconds(project.results / machine)
+        load, took = watch.load(), time.monotonic() - started
+        progress.say(f"  done, {human_time(took)} so far")
+    found = compare_runs(measured)
+    if not found.cases:
+        what = found.without_figure[0] if found.without_figure else "no case that times something"
+        raise TorchspeedError(
+            f"no case has a figure in every run ({what}); try `make bench`, which says why"
+        )
+    return Calibration(
+        at=int(time.time()),
+        commit=commit,
+        torch=pair.torch,
+        torchvision=pair.torchvision,
+        runs=len(measured),
+        seconds=took,
+        load=_rounded(load),
+        noise=found.noise,
+        worst=found.worst,
+        comparisons=found.comparisons,
+        false_alarms=found.false_alarms,
+        cases=found.cases,
+        without_figure=found.without_figure,
+        findings=(
+            *describe_load(load),
+            *describe_throttling(throttling, read_throttling()),
+            *describe_conditions(pair.variables),
+        ),
+    )
+
+
+def _rounded(load: Load) -> Load:
+    return Load(round(load.before, 2), round(load.others, 3), round(load.stolen, 4))

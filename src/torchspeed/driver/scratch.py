@@ -1,0 +1,83 @@
+"""Real asv runs whose results stay out of the tracked ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import asv.util
+
+from torchspeed.driver.asv_command import run_asv
+from torchspeed.driver.configuration import Pair
+from torchspeed.driver.preflight import git
+from torchspeed.driver.progress import Progress
+from torchspeed.driver.selection import asv_patterns
+from torchspeed.history.records import Commit, History
+from torchspeed.history.results import load_history
+
+
+class ScratchProject:
+    """A folder from which asv measures another checkout, in that one's environments.
+
+    Suites, environments, launch method and every other setting are the checkout's own;
+    only results and pages go into the folder.
+    """
+
+    def __init__(self, folder: Path, checkout: Path, environments: Path | None = None) -> None:
+        """Write the folder's asv.conf.json.
+
+        Args:
+            folder: made if it is missing.
+            checkout: whose commits are measured, with the suites in its working tree.
+            environments: folder of asv's environments; the checkout's own by default.
+        """
+        self._folder = folder
+        self._checkout = checkout
+        settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
+        env_dir = environments or checkout / settings.get("env_dir", "env")
+        settings |= {
+            "repo": str(checkout),
+            "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
+            "env_dir": str(env_dir),
+            "results_dir": str(self.results),
+            "html_dir": str(folder / "html"),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self._folder / "results"
+
+    def measure(
+        self,
+        commit: str,
+        pair: Pair,
+        machine: str,
+        patterns: tuple[str, ...],
+        progress: Progress,
+    ) -> None:
+        """Measure a commit as `make bench` does.
+
+        Raises:
+            TorchspeedError: asv failed as a whole.
+        """
+        where = ["--machine", machine, "--environment", pair.environment]
+        run_asv(
+            self._folder,
+            ["run", *where, "--record-samples", *asv_patterns(patterns), f"{commit}^!"],
+            progress,
+        )
+
+    def history(self, commits: tuple[str, ...]) -> History:
+        """What was measured of these commits, oldest first.
+
+        Raises:
+            TorchspeedError: nothing was.
+        """
+        named = tuple(
+            Commit(name, place, git(self._checkout, "log", "-1", "--format=%s", name), (), place)
+            for place, name in enumerate(commits)
+        )
+        return load_history(self.results, named)

@@ -1,0 +1,188 @@
+"""What `make calibrate` found out about a machine: ``results/<machine>/calibration.jsonl``.
+
+One JSON object a line, a line for each calibration, the newest last. The name does not end
+in ``.json``, for asv takes every such file for results.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torchspeed.history.records import Problem
+from torchspeed.history.repeated_runs import CaseNoise
+
+FILE_NAME = "calibration.jsonl"
+NOISE_TARGET = 0.01
+"""Standard deviation of the ratio of two runs that an idle machine should keep."""
+WORST_TARGET_IDLE = 0.03
+WORST_TARGET_LOADED = 0.06
+"""With its other cores busy."""
+IDLE_BELOW = 0.25
+"""Cores that others keep busy, up to which a machine counts as idle."""
+_FORMAT = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about a machine that bears on its timings."""
+
+    what: str
+    """Such as ``frequency governor``."""
+    state: str
+    """What it is set to, or how much there is of it."""
+    hurts: bool
+    remedy: str = ""
+    """One line; empty where nothing hurts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What else the machine did."""
+
+    before: float
+    """Load average over the minute before."""
+    others: float
+    """Cores that other processes kept busy during the runs, on average."""
+    stolen: float
+    """Share of all cores' time that the hypervisor gave to others during the runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One calibration of one machine."""
+
+    at: int
+    """When it ended, seconds since the epoch."""
+    commit: str
+    torch: str
+    torchvision: str
+    runs: int
+    seconds: float
+    """What all runs took."""
+    load: Load
+    noise: float
+    """Of all cases together, see `torchspeed.history.repeated_runs`."""
+    worst: float
+    comparisons: int
+    false_alarms: int
+    cases: tuple[CaseNoise, ...]
+    without_figure: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing else of note ran."""
+        return self.load.others < IDLE_BELOW
+
+    @property
+    def steady(self) -> bool:
+        """Whether the targets are met: those of an idle machine, or of a loaded one."""
+        if self.idle:
+            return self.noise <= NOISE_TARGET and self.worst <= WORST_TARGET_IDLE
+        return self.worst <= WORST_TARGET_LOADED
+
+
+def append_calibration(path: Path, calibration: Calibration) -> None:
+    """Add a line to a machine's file."""
+    line = json.dumps({"format": _FORMAT, **asdict(calibration)}, ensure_ascii=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = path.read_bytes() if path.exists() else b""
+    with path.open("a", encoding="utf-8") as stream:
+        # A line that was cut off must not swallow the next one.
+        stream.write(("\n" if text and not text.endswith(b"\n") else "") + line + "\n")
+
+
+def read_calibrations(path: Path) -> tuple[tuple[Calibration, ...], tuple[Problem, ...]]:
+    """Read a machine's file, oldest first, and a problem for each line that is damaged."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        return (), (Problem(str(path), f"cannot be read: {error.strerror}"),)
+    found, problems = [], []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_calibration(json.loads(line)))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            problems.append(
+                Problem(str(path), f"line {number} is no calibration; it was left out")
+            )
+    return tuple(found), tuple(problems)
+
+
+def _calibration(stored: dict[str, Any]) -> Calibration:
+    if stored["format"] != _FORMAT:
+        raise ValueError("it was written by another version")
+    cases = _all(stored["cases"], _case)
+    if not cases:
+        raise ValueError("it has no case")
+    return Calibration(
+        at=_count(stored["at"]),
+        commit=_text(stored["commit"]),
+        torch=_text(stored["torch"]),
+        torchvision=_text(stored["torchvision"]),
+        runs=_count(stored["runs"]),
+        seconds=_number(stored["seconds"]),
+        load=Load(*(_number(stored["load"][name]) for name in ("before", "others", "stolen"))),
+        noise=_number(stored["noise"]),
+        worst=_number(stored["worst"]),
+        comparisons=_count(stored["comparisons"]),
+        false_alarms=_count(stored["false_alarms"]),
+        cases=cases,
+        without_figure=_all(stored["without_figure"], _text),
+        findings=_all(stored["findings"], _finding),
+    )
+
+
+def _case(stored: dict[str, Any]) -> CaseNoise:
+    sees = stored["sees"]
+    return CaseNoise(
+        case=_text(stored["case"]),
+        figures=_all(stored["figures"], _number),
+        samples=_count(stored["samples"]),
+        noise=_number(stored["noise"]),
+        worst=_number(stored["worst"]),
+        sees=None if sees is None else _number(sees),
+    )
+
+
+def _finding(stored: dict[str, Any]) -> Finding:
+    if not isinstance(stored["hurts"], bool):
+        raise TypeError("hurts is true or false")
+    return Finding(
+        _text(stored["what"]), _text(stored["state"]), stored["hurts"], _text(stored["remedy"])
+    )
+
+
+def _all(stored: Any, read: Callable[[Any], T]) -> tuple[T, ...]:
+    if not isinstance(stored, list):
+        raise TypeError("not a list")
+    return tuple(read(one) for one in stored)
+
+
+def _text(stored: Any) -> str:
+    if not isinstance(stored, str):
+        raise TypeError("not a text")
+    return stored
+
+
+def _number(stored: Any) -> float:
+    if isinstance(stored, bool) or not isinstance(stored, int | float):
+        raise TypeError("not a number")
+    if not math.isfinite(stored):
+        raise ValueError("not finite")
+    return float(stored)
+
+
+def _count(stored: Any) -> int:
+    if isinstance(stored, bool) or not isinstance(stored, int) or not 0 <= stored < 10**12:
+        raise TypeError("not a count")
+    return stored

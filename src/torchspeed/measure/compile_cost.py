@@ -1,0 +1,106 @@
+"""What compiling a workload costs: seconds, graph breaks, recompilations."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from torchspeed.measure.compilation import keep_code_in
+from torchspeed.measure.passes import Passes
+
+REPEATS = 3
+"""Times that both passes run again, in turn, to see whether anything is compiled anew."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What compiling a workload took."""
+
+    forward_seconds: float
+    """CPU time of the first inference and of the compilers that it started."""
+    backward_seconds: float
+    """The same of the first forward in training mode with its gradient."""
+    graph_breaks: int
+    """Places where dynamo gave control back to Python, both passes together."""
+    recompilations: int
+    """Graphs that later calls with the same shapes asked for."""
+
+
+def compile_cost(workload: str, device: str, folder: Path) -> Cost:
+    """Compile both passes of a workload, nothing of them compiled before, and count.
+
+    What a first use of ``torch.compile`` costs whatever it compiles (importing inductor,
+    asking the C++ compiler what it can do, its precompiled headers) comes before, with a
+    function of two lines, and is not counted.
+
+    The compiled code stays in `code_folder`; so does the cost in ``folder``: a second call,
+    by another process too, reads it.
+
+    Raises:
+        ValueError: no such workload, or ``device`` is not on this machine.
+    """
+    record = folder / f"{workload}-{device}.json"
+    if record.is_file():
+        return Cost(**json.loads(record.read_text()))
+    code = code_folder(workload, device, folder)
+    if code.exists():  # a timed process came first: its code would be found
+        code = Path(tempfile.mkdtemp(dir=folder))
+    keep_code_in(code)
+    _compile_something(device)
+    cost = count_cost(Passes(workload, device, compiled=True))
+    record.write_text(json.dumps(asdict(cost)))
+    return cost
+
+
+def code_folder(workload: str, device: str, folder: Path) -> Path:
+    """Where the code of one workload is kept: apart, since others may share kernels with it."""
+    return folder / f"{workload}-{device}-code"
+
+
+def count_cost(passes: Passes) -> Cost:
+    """Run passes that nobody has run yet, and count what dynamo and the compilers do."""
+    before = _Counts.now()
+    forward_seconds = _cpu_seconds(passes.forward)
+    backward_seconds = _cpu_seconds(passes.backward)
+    first = _Counts.now()
+    for _ in range(REPEATS):
+        passes.forward()
+        passes.backward()
+    return Cost(
+        forward_seconds=forward_seconds,
+        backward_seconds=backward_seconds,
+        graph_breaks=first.breaks - before.breaks,
+        recompilations=_Counts.now().graphs - first.graphs,
+    )
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What dynamo has done so far in this process."""
+
+    graphs: int
+    breaks: int
+
+    @classmethod
+    def now(cls) -> _Counts:
+        from torch._dynamo.utils import counters  # noqa: PLC0415 - seconds, once
+
+        return cls(counters["stats"]["unique_graphs"], sum(counters["graph_break"].values()))
+
+
+def _cpu_seconds(run: Callable[[], object]) -> float:
+    """CPU time of ``run`` in this process and in those that it started and waited for."""
+    before, _, after = os.times(), run(), os.times()
+    return sum(after[:4]) - sum(before[:4])
+
+
+def _compile_something(device: str) -> None:
+    x = torch.ones(64, device=device, requires_grad=True)
+    function = torch.compile(lambda x: (x.sin() * 2).sum(), dynamic=False)
+    torch.autograd.grad(function(x), x)

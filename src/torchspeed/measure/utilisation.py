@@ -1,0 +1,81 @@
+"""Model FLOPs utilisation: how much of a device's own peak a pass reaches.
+
+A pass and the peak (`torchspeed.measure.peak`) are timed in turn, in one process: what
+slows the machine for a while slows both, and their ratio stands. FLOPs are those of
+`torchspeed.measure.work`, so elementwise arithmetic, which keeps the device as busy,
+counts for nothing: a model of many small operators has a small share by its nature.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.passes import Passes
+from torchspeed.measure.peak import Peak
+from torchspeed.measure.work import work_of
+
+ROUNDS = (3, 10)
+"""Rounds of a workload, at least and at most."""
+
+SECONDS = 2.0
+"""No further round starts after so much wall time."""
+
+
+@dataclass(frozen=True)
+class Utilisation:
+    """What a pass reaches: medians over the rounds."""
+
+    flops_per_second: float
+    share_of_peak: float
+    """1 is the peak's own rate. Where a convolution skips the zeros of its padding, which
+    the count of FLOPs takes for work, it may be more."""
+
+
+@dataclass(frozen=True)
+class UtilisationOfWorkload:
+    """Both passes of a workload; a backward pass includes its forward."""
+
+    forward: Utilisation
+    backward: Utilisation
+
+
+def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> UtilisationOfWorkload:
+    """Time both passes of a workload in turn with the peak of the same device.
+
+    Each pass is held against the mean of the peaks measured just before and just after.
+
+    Raises:
+        ValueError: no such workload, or a batch below 1.
+    """
+    work = work_of(workload, batch)
+    passes = Passes(workload, str(peak.device), batch)
+    clock = clock_for(peak.device.type)
+    parts: list[tuple[Callable[[], object], int]] = [
+        (passes.forward, work.forward.flops),
+        (passes.backward, work.backward.flops),
+    ]
+    for run, _ in parts:
+        run()  # warm-up: where a pass takes seconds, nothing else is
+    rates: tuple[list[float], list[float]] = ([], [])
+    shares: tuple[list[float], list[float]] = ([], [])
+    least, most = ROUNDS
+    begun = time.perf_counter()
+    before = peak.measure()
+    while len(rates[0]) < least or (
+        len(rates[0]) < most and time.perf_counter() - begun < SECONDS
+    ):
+        for index, (run, flops) in enumerate(parts):
+            rate = flops / seconds_per_call(run, clock)
+            after = peak.measure()
+            rates[index].append(rate)
+            shares[index].append(rate / statistics.fmean((before, after)))
+            before = after
+    forward, backward = (
+        Utilisation(statistics.median(rate), statistics.median(share))
+        for rate, share in zip(rates, shares, strict=True)
+    )
+    return UtilisationOfWorkload(forward, backward)

@@ -1,0 +1,74 @@
+"""By hand and in asv's environments the allocator behaves alike."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from platform import libc_ver
+
+import asv.util
+import pytest
+
+from torchspeed.measure.allocator import SETTINGS
+
+COUNT_FAULTS = """
+import resource, sys
+if "torchspeed" in sys.argv:
+    from torchspeed.cli.main import main
+    main(["list", "--help"])
+import torch
+from torchspeed.measure.passes import Passes
+torch.set_num_threads(1)
+backward = Passes("lenet5", "cpu").backward
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(3):
+    backward()
+before = faults()
+for _ in range(10):
+    backward()
+print((faults() - before) / 10)
+"""
+needs_glibc = pytest.mark.skipif(libc_ver()[0] != "glibc", reason="its malloc is tested")
+VARIABLES = {setting.variable: str(setting.value) for setting in SETTINGS}
+
+
+def faults_of_a_pass(*arguments: str, **variables: str) -> float:
+    """Page faults of one backward pass of LeNet-5, in a fresh process."""
+    bare = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_FAULTS, *arguments],
+        env=bare | {"OMP_NUM_THREADS": "1"} | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout.splitlines()[-1])
+
+
+@needs_glibc
+def test_a_pass_by_hand_faults_in_as_few_pages_as_one_that_asv_runs() -> None:
+    plain = faults_of_a_pass()
+    by_asv = faults_of_a_pass(**VARIABLES)
+    by_hand = faults_of_a_pass("torchspeed")
+    assert plain > 500, "without settings this pass gives its memory back and faults it in again"
+    assert by_asv < plain / 20
+    assert abs(by_hand - by_asv) < plain / 20
+
+
+@needs_glibc
+def test_what_the_environment_sets_is_left_alone() -> None:
+    given_back = faults_of_a_pass(
+        "torchspeed", MALLOC_TRIM_THRESHOLD_="131072", MALLOC_TOP_PAD_="0"
+    )
+    assert given_back > 500, "who wants memory given back gets that"
+
+
+def test_the_settings_are_those_of_asvs_environments(root: Path) -> None:
+    configuration = asv.util.load_json(str(root / "asv.conf.json"), js_comments=True)
+    conditions = configuration["matrix"]["env_nobuild"]
+    assert {name: [value] for name, value in VARIABLES.items()} == {
+        name: value for name, value in conditions.items() if name.startswith("MALLOC_")
+    }

@@ -1,0 +1,129 @@
+"""Compiling is counted: what it costs, where it breaks, and what is compiled again.
+
+One quick model is compiled for real, half a minute on one idle core; of the others dynamo
+takes the graphs, and no code is generated.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from torchspeed.measure import compilation, compile_cost
+from torchspeed.measure.compilation import cannot_compile, keep_code_in
+from torchspeed.measure.compile_cost import Cost, code_folder, count_cost
+from torchspeed.measure.passes import Passes
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
+        monkeypatch.setenv(name, "")  # put back afterwards, whatever the test sets
+        monkeypatch.delenv(name)
+    torch._dynamo.reset()
+
+
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let dynamo trace, and run what it traced operator by operator."""
+    monkeypatch.setattr(
+        compilation, "compiled", lambda model: torch.compile(model, backend="eager", dynamic=False)
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
+)
+def test_no_model_breaks_or_is_compiled_again_when_passes_alternate(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _quickly(monkeypatch)
+    cost = count_cost(Passes(name, "cpu", 4, compiled=True))
+    assert (cost.graph_breaks, cost.recompilations) == (0, 0)
+    assert cost.forward_seconds > 0
+    assert cost.backward_seconds > 0
+
+
+def test_a_break_and_a_recompilation_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Awkward(nn.Module):
+        """Looks at a value, and at a number that changes with every call."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(1))
+            self.calls = 0
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.calls += 1
+            x = x * self.weight * self.calls
+            torch._dynamo.graph_break()
+            return x.sum(1)
+
+    _quickly(monkeypatch)
+    prepared = Passes("lenet5", "cpu", 2)
+    model = Awkward().eval()
+    prepared._model = model
+    prepared._call = compilation.compiled(model)
+    prepared._objective = lambda output, _target: output.sum()
+    prepared._parameters = [model.weight]
+    cost = count_cost(prepared)
+    assert cost.graph_breaks >= 1
+    assert cost.recompilations >= 1
+
+
+def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilation.shutil, "which", lambda _name: None)
+    reason = cannot_compile("cpu")
+    assert reason is not None
+    assert "apt install g++" in reason
+    assert "CXX" in reason
+
+
+def test_without_pythons_headers_the_remedy_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compilation.sysconfig, "get_path", lambda _name: str(tmp_path))
+    assert "apt install python3-dev" in str(cannot_compile("cpu"))
+
+
+def test_a_second_look_at_a_cost_compiles_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    measured = Cost(1.0, 2.0, 0, 0)
+    monkeypatch.setattr(compile_cost, "count_cost", lambda _passes: measured)
+    monkeypatch.setattr(compile_cost, "_compile_something", lambda _device: None)
+    assert compile_cost.compile_cost("lenet5", "cpu", tmp_path) == measured
+    monkeypatch.setattr(compile_cost, "count_cost", None)
+    assert compile_cost.compile_cost("lenet5", "cpu", tmp_path) == measured
+
+
+def test_what_a_timed_process_compiled_before_does_not_make_it_cheap(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folders: list[Path] = []
+    monkeypatch.setattr(compile_cost, "count_cost", lambda _passes: Cost(1.0, 2.0, 0, 0))
+    monkeypatch.setattr(compile_cost, "_compile_something", lambda _device: None)
+    monkeypatch.setattr(compile_cost, "keep_code_in", folders.append)
+    code_folder("lenet5", "cpu", tmp_path).mkdir()
+    compile_cost.compile_cost("lenet5", "cpu", tmp_path)
+    compile_cost.compile_cost("lstnet", "cpu", tmp_path)
+    assert folders[0].parent == tmp_path
+    assert folders[0] != code_folder("lenet5", "cpu", tmp_path)
+    assert folders[1] == code_folder("lstnet", "cpu", tmp_path)
+
+
+@pytest.mark.skipif(cannot_compile("cpu") is not None, reason=str(cannot_compile("cpu")))
+def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(tmp_path: Path) -> None:
+    name = "lenet5"
+    keep_code_in(tmp_path)
+    ours, eager = Passes(name, "cpu", 4, compiled=True), Passes(name, "cpu", 4)
+    cold = count_cost(ours)
+    torch.testing.assert_close(ours.forward(), eager.forward(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(ours.backward(), eager.backward(), rtol=1e-4, atol=1e-5)
+    torch._dynamo.reset()
+    warm = count_cost(Passes(name, "cpu", 4, compiled=True))
+    assert (cold.graph_breaks, cold.recompilations) == (0, 0)
+    assert any(tmp_path.rglob("*.so"))
+    assert warm.backward_seconds < cold.backward_seconds / 2
