@@ -25,7 +25,7 @@ class _FluxTraining:
     param_names = ("model", "device", "threads")
     rounds = 1
     number = 1
-    repeat = (2, 10, 4.0)
+    repeat = (3, 10, 4.0)
     warmup_time = 0.1  # s: one call
     timeout = 900
 

@@ -86,3 +86,14 @@ def test_machines_and_environments_are_described(site: Site, visitor: Visitor) -
             assert machine["facts"][fact] in text
     assert "OMP_NUM_THREADS" in text
     assert "noise" in text.lower()
+
+
+def test_the_newest_run_says_where_it_was_measured(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/status")
+    records = visitor.page.locator("details.record")
+    assert records.count() == len(site.index["records"]) > 0
+    assert not records.first.locator("table").is_visible()
+    records.first.locator("summary").click()
+    text = records.first.inner_text()
+    for fact in ("governor", "performance", "threads", "load_1_5_15_min 0.1, 0.2, 0.3"):
+        assert fact in text

@@ -178,6 +178,8 @@ def generate(root: Path, plan: Plan) -> Generated:
             if outcomes:
                 sidecar = results / machine / f"{name.removesuffix('.json')}.outcomes.jsonl"
                 sidecar.write_text("".join(json.dumps(line) + "\n" for line in outcomes))
+        record = results / machine / f"{name.removesuffix('.json')}.environment.jsonl"
+        record.write_text(json.dumps(place.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **place.facts(plan.commits)}
         write_json(results / machine / "machine.json", facts, indent=4)
     return Generated(
@@ -340,6 +342,16 @@ class _Place:
             "num_cpu": "2",
             "os": f"Linux 6.{kernel}",
             "ram": "25165824",
+        }
+
+    def record(self, commit: int) -> dict[str, Any]:
+        """What a run of a commit notes of where it is measured."""
+        return {
+            "at": FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600,
+            "machine": {"kernel": "6.1.0-28-amd64", "governor": "performance", "swap": HOSTILE},
+            "environment": {"torch build": f"{self.pair[0]}+cpu", "threads": "1 within operators"},
+            "before": {"load_1_5_15_min": [0.1, 0.2, 0.3]},
+            "after": {"load_1_5_15_min": [1.0, 0.9, 0.5]},
         }
 
     def files(

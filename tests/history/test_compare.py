@@ -1,13 +1,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.history.making import commit_hash, figure, make_commits, make_history, make_series
+from tests.history.calibrations import calibration
+from tests.history.making import (
+    MACHINE,
+    commit_hash,
+    figure,
+    make_commits,
+    make_history,
+    make_series,
+)
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.compare import (
     Verdict,
@@ -18,6 +27,7 @@ from torchspeed.history.compare import (
 )
 from torchspeed.history.overview import summarise
 from torchspeed.history.records import NEVER_RUN, Commit, Outcome, Run
+from torchspeed.history.repeated_runs import CaseNoise
 from torchspeed.history.statistics import median, median_interval
 
 
@@ -97,6 +107,22 @@ def test_a_change_within_the_noise_between_runs_is_the_same_unless_interleaved()
     assert "between runs" in comparison.why
     [comparison] = compare_revisions(history, commit_hash(38), commit_hash(39), interleaved=True)
     assert comparison.verdict is Verdict.WORSE
+
+
+def test_on_a_calibrated_machine_the_noise_between_runs_counts_from_the_first_commit_on():
+    rng = np.random.default_rng(1)
+    series = make_series([sampled(rng, 1.0, 0.001), sampled(rng, 1.04, 0.001)])
+    history = make_history([series])
+
+    def verdict(noise):
+        case = CaseNoise(series.case.name, (1.0, 1.0), 20, noise, noise, None)
+        calibrated = replace(history, calibrations={MACHINE: calibration(cases=(case,))})
+        [comparison] = compare_revisions(calibrated, commit_hash(0), commit_hash(1))
+        return comparison.verdict
+
+    assert compare_revisions(history, commit_hash(0), commit_hash(1))[0].verdict is Verdict.WORSE
+    assert verdict(0.01) is Verdict.WORSE
+    assert verdict(0.02) is Verdict.SAME
 
 
 def test_without_samples_intervals_decide():

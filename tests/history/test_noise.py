@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.history.noise import machine_noise, run_to_run
+from tests.history.calibrations import calibration
+from tests.history.making import make_history, make_series
+from torchspeed.history.noise import known_noise, machine_noise, run_to_run
+from torchspeed.history.repeated_runs import CaseNoise
 
 figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 
@@ -75,6 +79,23 @@ def test_too_few_or_not_positive(values):
 def test_refuses_what_is_not_finite(bad):
     with pytest.raises(ValueError, match="finite"):
         run_to_run([1.0] * 10 + [bad])
+
+
+def test_a_calibration_stands_in_while_a_series_is_too_short():
+    short, long, elsewhere = (
+        make_series([1.0] * 3),
+        make_series([1.0, 1.1] * 10, environment="torch2.14.1"),
+        make_series([1.0] * 3, machine="desk"),
+    )
+    [name] = {short.case.name, long.case.name}
+    history = make_history([short, long, elsewhere])
+    assert list(map(known_noise(history), history.series))[::2] == [None, None]
+    case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
+    history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
+    of_short, of_long, of_elsewhere = map(known_noise(history), history.series)
+    assert of_short == pytest.approx(0.02 / math.sqrt(2))
+    assert of_long == run_to_run(list(long.values.values()))
+    assert of_elsewhere is None
 
 
 def test_noise_of_machines(history):

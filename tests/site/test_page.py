@@ -9,8 +9,8 @@ from html import unescape
 import pytest
 
 from tests.history.calibrations import calibration
-from tests.site.handmade import PROJECT, handmade
-from torchspeed.history.records import History, LeftOut, Problem
+from tests.site.handmade import HOSTILE, PROJECT, handmade
+from torchspeed.history.records import History, LeftOut, Problem, Record
 from torchspeed.site.matrix import family_order
 from torchspeed.site.pages import render_page
 from torchspeed.site.quantities import quantity
@@ -197,3 +197,34 @@ def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
     assert "swap" not in text
     assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5%" in text
     assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100%" in text
+
+
+def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: str) -> None:
+    assert "Where the newest run" not in section(page, "status")
+    history, findings = handmade()
+    place = (next(iter(history.machines)), next(iter(history.environments)))
+    old, new = history.commits[30].hash, history.commits[-1].hash
+    recorded = {
+        old: (Record(1_757_000_000, {"kernel": "6.1.0"}, {"threads": "1"}),),
+        new: (
+            Record(1_759_000_000, {"kernel": "6.1.8"}, {"threads": "1"}),
+            Record(
+                1_760_000_000,
+                {"kernel": f"6.1.9 {HOSTILE}"},
+                {"threads": "1 within operators"},
+                {"load_1_5_15_min": "0.5, 1, 2"},
+                {"gpus 0 celsius": "41.0"},
+            ),
+        ),
+    }
+    noted = replace(history, recorded={place: recorded})
+    html = section(render(noted, findings), "status")
+    assert HOSTILE not in html
+    text = words(html)
+    assert f"at {new[:8]}, begun 2025-10-09 08:53 UTC" in text
+    assert "kernel 6.1.9" in text
+    assert "6.1.0" not in text.split("What changed around the code")[0]
+    assert "threads 1 within operators" in text
+    assert "before it began load_1_5_15_min 0.5, 1, 2" in text
+    assert "after it ended gpus 0 celsius 41.0" in text
+    assert f"{history.commits[30].hash[:8]} ci-2core all os: Linux 6.1.0 → Linux 6.1.9" in text

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -395,3 +396,36 @@ def test_a_running_preview_survives(site: Project) -> None:
     finally:
         server.terminate()  # a test run in the background may have SIGINT ignored
         server.wait(timeout=20)
+
+
+def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) -> None:
+    folder = project.results / "ci-2core"
+    first = project.result_files()[0].name
+    environment = first.partition("-")[2]
+    hashes = [commit[0] for commit in _index(project)["commits"]]
+    files = [folder / f"{one[:8]}-{environment}" for one in hashes]
+    old, new, torn = [one for one in files if one.exists()][-3:]
+    for path, kernel in ((old, "6.1"), (new, "6.2"), (torn, "6.2")):
+        line = {"at": 1_760_000_000, "machine": {"kernel": kernel}, "environment": {}}
+        path.with_suffix(".environment.jsonl").write_text(json.dumps(line) + "\n")
+    with torn.with_suffix(".environment.jsonl").open("a") as stream:
+        stream.write('{"at": 1760')
+    done = project.publish()
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in said
+    assert "Traceback" not in said
+    index = _index(project)
+    events = [one["text"] for one in index["events"] if one["kind"] == "kernel"]
+    assert events == ["kernel: 6.1 → 6.2"]
+    (record,) = index["records"]
+    assert record["machine"] == {"kernel": "6.2"}
+    assert index["commits"][record["c"]][0].startswith(torn.name[:8])
+
+
+def _index(project: Project) -> dict[str, Any]:
+    """What programs read of the published site, which is published first if need be."""
+    if not (project.html / "index.json").exists():
+        project.publish()
+    index: dict[str, Any] = json.loads((project.html / "index.json").read_text())
+    return index

@@ -7,7 +7,8 @@ A difference counts as significant when all of these hold:
     did not, the 99 % intervals of the two medians do not touch. Where neither is stored
     (memory, counts), the spread between runs of point 2 has to be known.
 2.  *Beyond the spread between runs.* Where the series have enough figures to tell it,
-    the difference exceeds three standard deviations of a difference of two runs.
+    or the machine was calibrated for the case, the difference exceeds three standard
+    deviations of a difference of two runs.
 3.  *Big enough.* The relative change is at least 1.5 %.
 
 Samples of one run do not know what the next run will be like, hence the second rule: two
@@ -18,14 +19,14 @@ of the two were interleaved it can be left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.change_points import MINIMUM_EFFECT
 from torchspeed.history.false_discovery import benjamini_hochberg
-from torchspeed.history.noise import run_to_run
+from torchspeed.history.noise import known_noise
 from torchspeed.history.rank_test import mann_whitney, ratio_interval
 from torchspeed.history.records import NEVER_RUN, Case, History, Point, Run, Series
 
@@ -118,7 +119,7 @@ def compare_revisions(
         for series in history.series
         if old in series.runs or new in series.runs
     ]
-    return _compare(pairs, minimum_effect, interleaved)
+    return _compare(history, pairs, minimum_effect, interleaved)
 
 
 def compare_environments(
@@ -216,7 +217,7 @@ def _compare_places(
         at = full_hash or _newest_common(series, other)
         if at is not None:
             pairs.append((series, at, other, at))
-    return _compare(pairs, minimum_effect, interleaved=False, by_samples=by_samples)
+    return _compare(history, pairs, minimum_effect, interleaved=False, by_samples=by_samples)
 
 
 def _newest_common(series: Series, other: Series) -> str | None:
@@ -235,9 +236,13 @@ _Pair = tuple[Series, str, Series, str]
 
 
 def _compare(
-    pairs: Sequence[_Pair], minimum_effect: float, interleaved: bool, by_samples: bool = True
+    history: History,
+    pairs: Sequence[_Pair],
+    minimum_effect: float,
+    interleaved: bool,
+    by_samples: bool = True,
 ) -> tuple[Comparison, ...]:
-    noise_of = _remembered_noise()
+    noise_of = known_noise(history)
     raw = [
         _raw_comparison(
             pair, None if interleaved else _noise_of_ratio(noise_of(pair[0]), noise_of(pair[2]))
@@ -251,18 +256,6 @@ def _compare(
     for number, p in zip(tested, adjusted, strict=True):
         raw[number] = replace(raw[number], p=p)
     return tuple(_judged(comparison, minimum_effect) for comparison in raw)
-
-
-def _remembered_noise() -> Callable[[Series], float | None]:
-    """``run_to_run`` of a series, computed once: both sides are often the same series."""
-    known: dict[int, float | None] = {}
-
-    def noise_of(series: Series) -> float | None:
-        if id(series) not in known:
-            known[id(series)] = run_to_run(list(series.values.values()))
-        return known[id(series)]
-
-    return noise_of
 
 
 def _noise_of_ratio(before: float | None, after: float | None) -> float | None:

@@ -8,14 +8,14 @@ machine is warmer. That spread shows only between runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from torchspeed.history.records import History
+from torchspeed.history.records import History, Series
 from torchspeed.history.statistics import median
 
 FEWEST_VALUES = 8
@@ -52,6 +52,33 @@ def run_to_run(values: Sequence[float]) -> float | None:
     if len(figures) < FEWEST_VALUES or not (figures > 0).all():
         return None
     return math.sqrt(difference_variance(np.log(figures)) / 2)
+
+
+def known_noise(history: History) -> Callable[[Series], float | None]:
+    """What is known of each series' noise between runs.
+
+    From its own figures (`run_to_run`), or while these are too few from the newest
+    calibration of its machine, if that has the case. Each series is looked at once.
+
+    Returns:
+        A function from a series of the history to the coefficient of variation of one
+        run's figure, as a share, or ``None``.
+    """
+    calibrated = {
+        (machine, case.case): case.noise / math.sqrt(2)  # that of a ratio holds two runs'
+        for machine, calibration in history.calibrations.items()
+        for case in calibration.cases
+    }
+    known: dict[int, float | None] = {}
+
+    def noise_of(series: Series) -> float | None:
+        if id(series) not in known:
+            own = run_to_run(list(series.values.values()))
+            other = calibrated.get((series.machine, series.case.name)) if calibrated else None
+            known[id(series)] = other if own is None else own
+        return known[id(series)]
+
+    return noise_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,21 @@ def index_data(
             }
             for one in standings.means
         ],
+        "records": [
+            {
+                "m": machine[of_machine],
+                "e": environment[of_environment],
+                "c": commit,
+                "at": record.at,
+                "machine": record.machine,
+                "environment": record.environment,
+                "before": record.before,
+                "after": record.after,
+            }
+            for (of_machine, of_environment), (commit, record) in sorted(
+                standings.records.items(), key=lambda item: item[0]
+            )
+        ],
         "published": list(published),
         "problems": [{"path": one.path, "message": one.message} for one in standings.problems],
         "figures": list(figures),

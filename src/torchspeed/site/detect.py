@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from torchspeed.history.events import find_events
 from torchspeed.history.machine_steps import machine_steps
-from torchspeed.history.noise import run_to_run
+from torchspeed.history.noise import known_noise
 from torchspeed.history.records import History, Series
 from torchspeed.history.statistics import median
 from torchspeed.history.steps import SeriesStep, steps_of
@@ -52,7 +52,7 @@ def detect(history: History) -> Findings:
             _levels(series, found, place)
             for series, found in zip(history.series, steps, strict=True)
         ),
-        noise=tuple(run_to_run(list(series.values.values())) for series in history.series),
+        noise=tuple(map(known_noise(history), history.series)),
         changes=tuple(changes),
         events=events,
     )

@@ -18,6 +18,7 @@ from torchspeed.history.records import (
     Outcome,
     Point,
     Problem,
+    Record,
     Series,
 )
 from torchspeed.history.statistics import geometric_mean
@@ -186,6 +187,9 @@ class Standings:
     problems: tuple[Problem, ...] = ()
     measured: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     """Machine and environment to the commit indices that were measured there."""
+    records: dict[tuple[str, str], tuple[int, Record]] = field(default_factory=dict)
+    """Machine and environment to the newest commit index whose runs noted where they ran,
+    and the last of these notes."""
 
 
 def standings(history: History, findings: Findings) -> Standings:
@@ -228,6 +232,11 @@ def standings(history: History, findings: Findings) -> Standings:
         means=geometric_means(rows, history, measured),
         problems=history.problems,
         measured=measured,
+        records={
+            where: (place[commit], noted[-1])
+            for where, commits in history.recorded.items()
+            for commit, noted in [*commits.items()][-1:]
+        },
     )
 
 

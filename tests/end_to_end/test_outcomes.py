@@ -1,0 +1,123 @@
+"""Six things that can become of a case, from a real asv run to the published site, told apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+
+SUITE = """
+import time
+
+class Kinds:
+    params = ["good", "broken", "slow", "shy", "old", "new"]
+    param_names = ["kind"]
+    timeout = 3
+
+    def setup(self, kind):
+        if kind == "shy":
+            raise NotImplementedError("needs a full moon")
+
+    def track_it(self, kind):
+        if kind == "broken":
+            raise RuntimeError("out of cheese")
+        if kind == "slow":
+            time.sleep(60)
+        return 42.0
+
+class Uncached:
+    def setup_cache(self):
+        raise RuntimeError("the cache ran dry")
+
+    def track_cached(self, cache):
+        return 1.0
+"""
+
+CONFIGURATION = """{
+    "version": 1, "project": "p", "repo": ".", "branches": ["main"],
+    "environment_type": "virtualenv",
+    "plugins": [".torchspeed.driver.asv_hooks", ".torchspeed.site.publisher"],
+}"""
+
+
+@pytest.fixture
+def asv(
+    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Path]:
+    """Runs an asv command in a project of two commits; returns the project's folder."""
+    machine = {"machine": "m", "os": "", "arch": "", "cpu": "", "num_cpu": "1", "ram": ""}
+    (tmp_path / ".asv-machine.json").write_text(json.dumps({"m": machine, "version": 1}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = make_repository(
+        {
+            "asv.conf.json": CONFIGURATION,
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+        }
+    )
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "Change nothing")
+    stubs = tmp_path / "stubs"  # no suite here needs torch, and importing it takes seconds
+    stubs.mkdir()
+    (stubs / "torch.py").write_text("raise ImportError('left out')")
+    modules = os.pathsep.join(filter(None, [str(stubs), os.environ.get("PYTHONPATH", "")]))
+
+    def run(*arguments: str, status: int) -> Path:
+        done = subprocess.run(
+            [sys.executable, "-m", "asv", *arguments],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": modules},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return folder
+
+    return run
+
+
+def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
+    asv: Callable[..., Path],
+) -> None:
+    here = ("--machine", "m", "-E", f"existing:{sys.executable}")
+    asv("run", *here, "--set-commit-hash", "HEAD~1", "--bench", r"\('(good|old)'", status=0)
+    folder = asv(
+        *("run", *here, "--set-commit-hash", "HEAD"),
+        *("--bench", r"\('(good|broken|slow|shy)'", "--bench", "cached"),
+        status=2,
+    )
+    asv("publish", status=0)
+
+    index = json.loads((folder / "html" / "index.json").read_text())
+    series = {
+        one["labels"].get("kind", "cached"): (one["status"], one["behind"], one["reason"])
+        for one in index["series"]
+    }
+    assert series.keys() == {"good", "broken", "slow", "shy", "old", "new", "cached"}
+    assert series["good"] == ("ok", 0, "")
+    assert series["broken"][0] == "failed"
+    assert "RuntimeError: out of cheese" in series["broken"][2]
+    assert series["cached"][0] == "failed"
+    assert "RuntimeError: the cache ran dry" in series["cached"][2]
+    assert series["slow"][0] == "timed out"
+    assert series["slow"][2] == "stopped after 3 s"
+    assert series["shy"][0] == "skipped"
+    assert series["shy"][2] == "needs a full moon"
+    assert series["old"][:2] == ("stale", 1)
+    assert series["new"][0] == "never run"
+
+    page = (folder / "html" / "index.html").read_text()
+    status = page.split('data-view="status" aria-labelledby')[1].split("<section", maxsplit=1)[0]
+    for place, (kind, (state, _, reason)) in enumerate(series.items()):
+        row = unescape(status.split(f'<tr data-s="{place}">')[1].split("</tr>")[0])
+        assert state in row
+        why = "last measured 1 measured commits ago" if kind == "old" else reason
+        assert why in row
