@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.browser.axe import axe_source
-from tests.browser.visitor import VIEWS, Site, Visitor, address_of, timeline
+from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 ON_CUDA = "time_series.TimeSeries.time_backward('darnn', 'cuda')"
@@ -95,3 +96,64 @@ def test_a_page_without_scripts_is_accessible_as_well(
     found = violations(visitor)
     visitor.complaints.clear()  # the refusals themselves
     assert found == []
+
+
+def spoken(visitor: Visitor) -> list[tuple[str, str, dict[str, Any]]]:
+    """What the browser tells a screen reader: role, name and properties, in reading order."""
+    session = visitor.page.context.new_cdp_session(visitor.page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    return [
+        (
+            str(node.get("role", {}).get("value", "")),
+            str(node.get("name", {}).get("value", "")),
+            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+        )
+        for node in nodes
+        if not node.get("ignored")
+    ]
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_screen_reader_is_told_where_it_is_and_what_everything_is(
+    small: Site, visit: Callable[..., Visitor], name: str
+) -> None:
+    visitor = visit(small.url)
+    visitor.go(ADDRESSES[name])
+    nodes = spoken(visitor)
+    roles = [role for role, _, _ in nodes]
+    for landmark in ("banner", "main", "contentinfo"):
+        assert roles.count(landmark) == 1, landmark
+    navigations = [text for role, text, _ in nodes if role == "navigation"]
+    assert "Views" in navigations
+    assert len(set(navigations)) == len(navigations)
+    levels = [told["level"] for role, _, told in nodes if role == "heading"]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels)), levels
+    must_speak = {
+        "link", "button", "combobox", "checkbox", "searchbox", "textbox", "table", "region",
+        "image", "application", "navigation",
+    }  # fmt: skip
+    assert [role for role, text, _ in nodes if role in must_speak and not text.strip()] == []
+    assert [told for _, _, told in nodes if told.get("live") == "polite"], "an announcer"
+
+
+def test_a_figure_of_the_matrix_says_whose_it_is(
+    small: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(small.url)
+    visitor.go()
+    links = [plain(text) for role, text, _ in spoken(visitor) if role == "link"]
+    assert [text for text in links if text.endswith(", darnn · cpu · forward")]
+
+
+def test_what_a_choice_leads_to_is_announced(small: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(small.url)
+    page = visitor.go("#/changes")
+    visitor.type("q", "darnn")
+    page.wait_for_function("() => /series/.test(document.getElementById('announcer').textContent)")
+    assert "regressed" in visitor.text("#announcer")
+    visitor.go("#/status")
+    visitor.type("q", "no such case")
+    page.wait_for_function("() => document.getElementById('announcer').textContent === '0 cases.'")

@@ -258,3 +258,22 @@ def test_a_commit_that_was_not_measured_gives_way_to_the_nearest(
     ]
     assert before[-1][:8] in notice
     assert int(summary(visitor)["all compared"][0]) > 50
+
+
+def test_a_long_list_is_drawn_a_page_at_a_time(visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    section = page.locator("#changes-app section.unit").first
+    every = section.locator("tbody tr").count()
+    page.evaluate("torchspeed.PAGE = 3")
+    visitor.type("q", "cpu")
+    visitor.type("q", "")
+    assert section.locator("tbody tr").count() == 3
+    section.get_by_role("button", name=f"Show the other {every - 3}").click()
+    assert section.locator("tbody tr").count() == every
+    assert (
+        section.locator("tbody tr")
+        .nth(3)
+        .locator("a")
+        .evaluate("link => link === document.activeElement")
+    ), "the keyboard goes on where the list did"
+    page.evaluate("torchspeed.PAGE = 200")

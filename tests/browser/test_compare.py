@@ -202,6 +202,26 @@ def test_time_against_memory(site: Site, visitor: Visitor) -> None:
     assert size(one[2]) == pytest.approx(memory["darnn", "cpu", "forward"], rel=0.006)
 
 
+def test_published_figures_beside_ours(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    visitor.choose("show", "published")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    rows = visitor.rows("#compare-app table.list")
+    theirs = [one for one in site.index["published"] if one["model"] == "darnn"]
+    assert theirs
+    for one in theirs:
+        name = " · ".join([one["model"], one["device"], one["pass"]])
+        [row] = [row for row in rows if row[0] == name and row[4].startswith(plain(one["source"]))]
+        ours = truth["darnn", one["device"], one["pass"]]
+        assert size(row[1]) == pytest.approx(ours, rel=0.006)
+        assert size(row[2]) == pytest.approx(one["value"], rel=0.006)
+        assert float(row[3].rstrip("×").replace(" ", "")) == pytest.approx(
+            one["value"] / ours, rel=0.01
+        )
+    assert marks(visitor, ".dot.published") == len(site.index["published"])
+    assert "other machines" in visitor.text("#compare-app .note")
+
+
 def test_filters_and_order(visitor: Visitor) -> None:
     visitor.go("#/compare?order=suite")
     suites = list(table(visitor))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -173,3 +174,29 @@ def test_what_a_release_changed_is_counted_as_changes_counts_it(visitor: Visitor
         verdicts["slower"] += units.nth(number).locator("td:nth-child(6) .worse").count()
     counts = [0 if one == "None" else int(one) for one in told.groups()[1:]]
     assert counts == [verdicts["faster"], verdicts["slower"]]
+
+
+def test_means_against_the_baseline_say_of_how_many(site: Site, visitor: Visitor) -> None:
+    visitor.go()
+    index = site.index
+    texts = [plain(text) for text in visitor.page.locator(".means li").all_inner_texts()]
+    means = [
+        one
+        for one in index["geomeans"]
+        if index["metrics"][one["metric"]]["label"] == "time"
+        and index["machines"][one["m"]]["name"] == "gpu-lab"
+        and index["environments"][one["e"]]["torch"] == "2.15.0"
+    ]
+    assert len(texts) == len(means) >= 4
+    for text, one in zip(texts, means, strict=True):
+        assert text.startswith(" · ".join(one["labels"].values()))
+        assert f"geometric mean of {one['n']} series" in text
+        tag = index["commits"][one["base"]][3][-1]
+        assert f"since {tag}" in text
+
+
+def test_a_mode_is_told_by_its_name_alone(modes: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(modes.url)
+    visitor.go()
+    rows = {row[0] for row in visitor.rows("#overview-matrix table")}
+    assert {"darnn eager", "darnn compiled", "lenet5 eager", "lenet5 compiled"} <= rows

@@ -20,7 +20,7 @@ def test_every_outcome_is_counted_and_one_click_away(site: Site, visitor: Visito
         page.locator(".tally a", has_text=outcome).first.click()
         visitor.settled()
         rows = visitor.rows("#status-app table.status")
-        assert len(rows) == min(count, 250)
+        assert len(rows) == min(count, 200)
         assert {plain(row[2]).split(" ", 1)[1] for row in rows} == {outcome}
 
 
@@ -71,7 +71,7 @@ def test_filters_by_machine_environment_and_text(site: Site, visitor: Visitor) -
 def test_a_long_list_is_shown_in_two_helpings(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/status")
     count = len(site.index["series"])
-    if count <= 250:
+    if count <= 200:
         pytest.fail("the generated site is too small for this test: add series to its plan")
     page.get_by_role("button", name=re.compile("Show the other")).click()
     assert len(visitor.rows("#status-app table.status")) == count

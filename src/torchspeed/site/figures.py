@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchspeed.history.compare import compare_environments
 from torchspeed.history.records import Case
-from torchspeed.site import quantities
+from torchspeed.site import names, quantities
 from torchspeed.site.matrix import Place, places, two_releases
 from torchspeed.site.standing import Standing, Standings
 
@@ -110,7 +110,7 @@ def _drawings(
     times = [
         row
         for row in standings.rows
-        if row.metric.unit == "seconds"
+        if row.metric.label == "time"
         and row.last is not None
         and row.last[1].value > 0
         and row.series.machine == place.machine.name
@@ -187,7 +187,8 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
                 hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)
                 filled = labels.get("pass") != "backward"
                 mark = Mark(one.ratio, hue, filled, one.interval)
-                name = " · ".join(filter(None, (_name(one.case), labels.get("device"))))
+                metric = "" if labels["metric"] == "time" else labels["metric"]
+                name = " · ".join(filter(None, (_name(one.case), labels.get("device"), metric)))
                 grouped.setdefault(name, []).append(mark)
     releases = (
         f"torch {new.environment.torch} against {old.environment.torch}" if old and new else ""
@@ -245,8 +246,9 @@ def _nothing() -> Drawing:
 
 
 def _name(case: Case) -> str:
-    batch = f" · batch {case.labels['batch']}" if "batch" in case.labels else ""
-    return f"{case.labels.get('model', case.benchmark)}{batch}"
+    told = {"model", "device", "pass", "metric"}
+    settings = [names.setting(*one) for one in case.labels.items() if one[0] not in told]
+    return " · ".join([case.labels.get("model", case.benchmark), *settings])
 
 
 def _as_listed(row: Standing) -> tuple[str, str, bool]:

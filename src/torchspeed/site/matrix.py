@@ -13,8 +13,17 @@ _COLUMN_LABELS = ("device", "pass")
 _ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
 """Labels that a row's details need not repeat."""
 
-_FIRST = ("time series", "small CNNs", "torchvision models")
-_LAST = ("flux literal", "training", "device memory", "imports", "work")
+_FIRST = ("time series", "small CNNs", "torchvision models", "modes", "variants")
+_LAST = (
+    "flux literal",
+    "flux training",
+    "training",
+    "device memory",
+    "imports",
+    "work",
+    "allocations",
+    "utilisation",
+)
 """Families as a reader looks for them: the models, then what is special, what surrounds them
 and what is counted. Whatever else there is stands between the two, by name."""
 

@@ -142,7 +142,7 @@
     const roomy = matchMedia("(min-width: 44rem)");
     const box = el(
       "details",
-      { class: "controls" },
+      { class: "controls", "aria-label": "Choose what to see" },
       el("summary", {}, "Choose what to see"),
       el("div", { class: "fields" }, fields.map((one) => one.node)),
     );

@@ -116,6 +116,22 @@
     );
   };
 
+  /** Rows of a table that are drawn at once: more make a browser, and a reader, wait. */
+  ts.PAGE = 200;
+
+  /** What offers the rows after the first page, if there are any. */
+  ts.moreButton = function (body, rows, draw) {
+    if (rows.length <= ts.PAGE) return null;
+    const button = el("button", { type: "button", class: "button" }, `Show the other ${ts.count(rows.length - ts.PAGE)}`);
+    button.addEventListener("click", () => {
+      body.append(...rows.slice(ts.PAGE).map(draw));
+      ts.say(`${ts.count(rows.length)} rows.`);
+      body.rows[ts.PAGE].querySelector("a")?.focus();
+      button.remove();
+    });
+    return el("div", { class: "actions" }, button);
+  };
+
   /** A box that scrolls sideways by itself, by keyboard too, so that the page never does. */
   ts.scrollBox = (label, ...children) => el("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, children);
 })(window.torchspeed);

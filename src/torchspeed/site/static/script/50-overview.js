@@ -26,17 +26,17 @@
     if (!one) return el("td", { class: "none" }, el("span", { class: "muted", title: "no such case" }, "–"));
     const address = ts.address("timeline", { s: one.key, m: one.machine.name, e: one.environment.id });
     const fresh = one.change && ts.model.newest - one.change.c < ts.model.news ? one.change.verdict : "";
-    return el(
-      "td",
-      {},
-      el(
-        "a",
-        { class: `cell ${ts.markClass(one.case.device, one.case.pass)}`, href: address },
-        el("span", { class: "value" }, ts.value(one.last?.v, one.metric.unit)),
-        standing(one),
-        ts.sparkline(one.spark, fresh),
-      ),
+    const value = el("span", { class: "value" }, ts.value(one.last?.v, one.metric.unit));
+    const state = standing(one);
+    const link = el(
+      "a",
+      // In a list of links, as screen readers offer it, a figure alone would say nothing.
+      { class: `cell ${ts.markClass(one.case.device, one.case.pass)}`, href: address, "aria-label": `${value.textContent} ${state.textContent}, ${one.case.title}` },
+      value,
+      state,
+      ts.sparkline(one.spark, fresh),
     );
+    return el("td", {}, link);
   }
 
   function matrix(metricAt, m, e) {

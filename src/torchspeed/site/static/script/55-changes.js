@@ -235,7 +235,7 @@
       button.addEventListener("click", () => ts.go({ sort: next === "-change" ? null : next }));
       return el("th", { scope: "col", class: column.number ? "number" : null, "aria-sort": active ? (order.startsWith("-") ? "descending" : "ascending") : null }, button);
     });
-    const body = rows.map((row) =>
+    const line = (row) =>
       el(
         "tr",
         {},
@@ -248,8 +248,8 @@
         el("td", { class: "number" }, Number.isFinite(row.inNoise) ? `${row.inNoise.toFixed(1)}×` : "–"),
         el("td", { class: "number" }, Number.isFinite(row.trend) ? ts.delta(row.trend, row.trendVerdict) : el("span", { class: "muted" }, "–")),
         el("td", { "aria-hidden": "true" }, ts.sparkline(row.history, row.verdict)),
-      ),
-    );
+      );
+    const body = el("tbody", {}, rows.slice(0, ts.PAGE).map(line));
     const mean = ts.geometricMean(compared.map((row) => row.ratio));
     const title = `${metric.label}, ${metric.higher_is_better ? "more" : "less"} is better`;
     return el(
@@ -259,8 +259,9 @@
         compared.length ? ` · geometric mean ${ts.change(mean)} of ${ts.plural(compared.length, "series").replace(/seriess$/, "series")}` : "")),
       ts.scrollBox(
         title,
-        el("table", { class: "list" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, el("tr", {}, heads, el("td", { "aria-hidden": "true" }))), el("tbody", {}, body)),
+        el("table", { class: "list" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, el("tr", {}, heads, el("td", { "aria-hidden": "true" }))), body),
       ),
+      ts.moreButton(body, rows, line),
     );
   }
 

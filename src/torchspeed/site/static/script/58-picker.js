@@ -15,7 +15,7 @@
     const none = el("a", { class: "button", href: "#/timeline" }, "Every model");
     const node = el(
       "details",
-      { class: "picker" },
+      { class: "picker", "aria-label": "Choose series" },
       el("summary", {}, "Choose series"),
       el("div", { class: "fields" }, metric.node, filter.node),
       el("div", { class: "actions" }, all, none),

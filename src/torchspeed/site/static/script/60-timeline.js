@@ -169,7 +169,7 @@
 
   class Chart {
     constructor() {
-      this.svg = svg("svg", { class: "chart", role: "img" });
+      this.svg = svg("svg", { class: "chart", "aria-hidden": "true", focusable: "false" }); // the frame speaks
       this.frame = el("div", { class: "chart-frame", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "timeline-help" }, this.svg);
       this.overlay = svg("g", { class: "overlay" });
       this.cursor = null;
@@ -218,7 +218,6 @@
       });
       this.pixels = across.stops.map((at) => this.plot.x(at));
       this.svg.append(this.overlay);
-      this.svg.setAttribute("aria-label", this.scene.summary);
       this.frame.setAttribute("aria-label", this.scene.summary);
       this.table();
       this.mark();

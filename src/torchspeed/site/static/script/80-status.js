@@ -57,8 +57,6 @@
     );
   }
 
-  const PAGE = 250;
-
   ts.views.status = {
     title: "Status",
     mount(section) {
@@ -98,19 +96,13 @@
         const button = el("button", { type: "button", "data-sort": column.id, onclick: () => ts.go({ sort: next === "outcome" ? null : next }) }, column.text);
         return el("th", { scope: "col", class: column.number ? "number" : null, "aria-sort": active ? (down ? "descending" : "ascending") : null }, button);
       });
-      const body = el("tbody", {}, list.slice(0, PAGE).map(row));
+      const body = el("tbody", {}, list.slice(0, ts.PAGE).map(row));
       const pressed = document.activeElement?.dataset?.sort;
       const parts = list.length
         ? [ts.scrollBox("The newest run of each case", el("table", { class: "list status" }, el("caption", { class: "visually-hidden" }, "The newest run of each case"), el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Why"))), body))]
         : [el("p", { class: "notice" }, "No case passes the filters.")];
-      if (list.length > PAGE) {
-        const more = el("button", { type: "button", class: "button" }, `Show the other ${ts.count(list.length - PAGE)}`);
-        more.addEventListener("click", () => {
-          body.append(...list.slice(PAGE).map(row));
-          more.remove();
-        });
-        parts.push(el("div", { class: "actions" }, more));
-      }
+      const more = ts.moreButton(body, list, row);
+      if (more) parts.push(more);
       this.out.replaceChildren(...parts);
       if (pressed) this.out.querySelector(`[data-sort="${pressed}"]`)?.focus();
       ts.say(`${ts.plural(list.length, "case")}.`);
