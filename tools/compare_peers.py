@@ -11,9 +11,10 @@ peer, and the table shows the median ratio with its quartiles. Peers are
 - ``eager``: ours;
 - ``compiled``, if asked for: ours under ``torch.compile(fullgraph=True)``.
 
-Passes are those of the suites, with dropout off: forward under ``inference_mode``;
-``recorded``, a forward that records its graph; backward, a forward and the gradient of
-the objective by parameters and input. The clock is the process's CPU time, one thread.
+Passes: forward under ``inference_mode``; ``recorded``, a forward that records its graph;
+backward, a forward and the gradient of the objective by parameters and input; and, of
+models that drop out, ``training``, the same with dropout, as the suites time it. The
+clock is the process's CPU time, one thread.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ PEERS: dict[str, dict[str, Maker]] = {
     "flux_cnn": {"naive": torch_nn.flux_cnn},
     "lenet5": {"naive": torch_nn.lenet5},
 }
-PASSES = ("forward", "recorded", "backward")
+PASSES = ("forward", "recorded", "backward", "training")
 FEWEST_ROUNDS = 5
 CALLS_OF_A_SAMPLE = 0.01  # s of CPU time that a sample lasts at least
 
@@ -61,8 +62,8 @@ class Peer:
     """One way to compute a workload."""
 
     name: str
+    model: nn.Module
     call: Callable[[Tensor], Tensor]
-    parameters: list[nn.Parameter]
 
 
 class Contest:
@@ -76,10 +77,11 @@ class Contest:
         ours = workload.create_model().eval()
         models = {name: make(ours).eval() for name, make in PEERS[workload.name].items()}
         models["eager"] = ours
-        self.peers = [Peer(name, m, list(m.parameters())) for name, m in models.items()]
+        self.peers = [Peer(name, model, model) for name, model in models.items()]
         if compiled:
-            call = torch.compile(ours, fullgraph=True)
-            self.peers.append(Peer("compiled", call, list(ours.parameters())))
+            self.peers.append(Peer("compiled", ours, torch.compile(ours, fullgraph=True)))
+        drops_out = getattr(ours, "dropout", 0) > 0
+        self.passes = PASSES if drops_out else PASSES[:-1]
 
     def run(self, peer: Peer, which: str) -> None:
         """Do one pass."""
@@ -88,9 +90,9 @@ class Contest:
                 peer.call(self.plain)
             return
         output = peer.call(self.inputs)
-        if which == "backward":
+        if which != "recorded":
             objective = self.objective(output, self.targets)
-            torch.autograd.grad(objective, [self.inputs, *peer.parameters])
+            torch.autograd.grad(objective, [self.inputs, *peer.model.parameters()])
 
     def seconds(self, peer: Peer, which: str, calls: int) -> float:
         """CPU time of one pass, the mean of so many."""
@@ -104,6 +106,7 @@ class Contest:
         """Seconds of every peer, a figure a round, for ``budget`` seconds on the wall."""
         calls = {}
         for peer in self.peers:
+            peer.model.train(which == "training")
             self.run(peer, which)  # the first call compiles, allocates, picks kernels
             once = self.seconds(peer, which, 2)
             calls[peer.name] = max(1, round(CALLS_OF_A_SAMPLE / once))
@@ -131,8 +134,8 @@ def rows(name: str, compiled: bool, budget: float) -> list[list[str]]:
     torch._dynamo.reset()
     contest = Contest(get_workload(name), compiled)
     lines = []
-    for which in PASSES:
-        times = contest.times(which, budget / len(PASSES))
+    for which in contest.passes:
+        times = contest.times(which, budget / len(contest.passes))
         line = [name, which, f"{statistics.median(times['eager']) * 1e3:.2f} ms"]
         line.append(ratio(times["naive"], times["eager"]))
         line.append(ratio(times["torch.nn"], times["eager"]) if "torch.nn" in times else "")

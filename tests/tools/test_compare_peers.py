@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from tools.compare_peers import PASSES, PEERS, Contest, main, ratio
+from tools.compare_peers import PEERS, Contest, main, ratio
 from torchspeed.workloads import get_workload
 
 RATIO = r"\d+\.\d\dx \[\d+\.\d\d, \d+\.\d\d\]"
@@ -37,6 +37,17 @@ def test_a_peers_backward_pass_reaches_all_of_its_parameters() -> None:
             contest.run(peer, "backward")  # raises for a parameter that has no part
 
 
+def test_what_drops_out_is_timed_in_training_as_well() -> None:
+    contest = Contest(get_workload("dsanet"), compiled=False)
+    assert contest.passes[-1] == "training"
+    contest.inputs, contest.plain = contest.inputs[:4].detach().requires_grad_(), contest.plain[:4]
+    contest.targets = contest.targets[:4]
+    for which in contest.passes:
+        contest.times(which, 0)
+        assert {peer.model.training for peer in contest.peers} == {which == "training"}
+    assert "training" not in Contest(get_workload("darnn"), compiled=False).passes
+
+
 def test_a_ratio_is_the_median_of_the_rounds_with_their_quartiles() -> None:
     assert ratio([2.0, 4.0, 6.0, 8.0, 10.0], [2.0] * 5) == "3.00x [2.00, 4.00]"
     # Rounds are compared with themselves: a load that doubles a round changes nothing.
@@ -47,7 +58,7 @@ def test_the_table_has_a_line_a_model_and_pass(capsys: pytest.CaptureFixture[str
     assert main(["tpa_lstm", "lenet5", "--seconds", "0.01"]) == 0
     printed = capsys.readouterr().out
     assert f"torch {torch.__version__}, one thread; load " in printed
-    for which in PASSES:
+    for which in ("forward", "recorded", "backward"):
         assert re.search(
             rf"\| tpa_lstm \| {which} \| [\d.]+ ms \| {RATIO} \| {RATIO} \| ", printed
         )
