@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -153,6 +155,19 @@ def test_the_keyboard_zooms_pans_and_resets(visitor: Visitor) -> None:
     assert "from=" not in visitor.address
     assert axis_texts(visitor) == whole
     assert page.get_by_role("application").evaluate("node => node === document.activeElement")
+
+
+def test_within_a_day_the_axis_names_commits_or_times(site: Site, visitor: Visitor) -> None:
+    measured = history(site, FORWARD)["values"]
+    commits = [commit for commit in site.index["commits"] if commit[0] in measured]
+    day = 24 * 3600
+    first, last = next((a, b) for a, b in pairwise(commits) if a[1] // day == b[1] // day)
+    zoomed = {"from": first[0][:8], "to": last[0][:8], "n": "all"}
+    visitor.go(timeline(FORWARD, m="gpu-lab", **zoomed))
+    assert {first[0][:8], last[0][:8]} <= set(axis_texts(visitor))
+    visitor.go(timeline(FORWARD, m="gpu-lab", x="date", **zoomed))
+    times = [datetime.fromtimestamp(commit[1], UTC).strftime("%H:%M") for commit in (first, last)]
+    assert set(times) <= set(axis_texts(visitor))
 
 
 def said(visitor: Visitor, part: str) -> str:

@@ -71,6 +71,9 @@
   /** A day, as in 2025-10-30, of seconds since the epoch (UTC, as git log --date=iso). */
   ts.day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
+  /** The time of a day, as in 14:05 (UTC). */
+  ts.time = (seconds) => new Date(seconds * 1000).toISOString().slice(11, 16);
+
   /** The short form of a hash. */
   ts.short = (hash) => hash.slice(0, 8);
 

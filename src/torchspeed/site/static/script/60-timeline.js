@@ -110,16 +110,21 @@
     });
   }
 
+  /** The first and the last: all that a small chart has room for. */
+  const endsOf = (ticks) => ticks.filter((_, i) => i === 0 || i === ticks.length - 1);
+
   /** The x axis: where a commit stands, which commits there are, what is written below. */
   function axis(asked, lines) {
     const { commits } = ts.model;
     if (asked.x === "torch") {
       const names = ts.model.releases.map((release) => ts.model.environmentLabel(release).replace(/^torch /, ""));
+      const ticks = names.map((text, at) => ({ at, text }));
       return {
         stops: names.map((_, at) => at),
         place: (at) => at,
         domain: [-0.35, Math.max(0.35, names.length - 0.65)],
-        ticks: names.map((text, at) => ({ at, text })),
+        ticks,
+        ends: endsOf(ticks),
         name: (at) => ts.model.environmentLabel(ts.model.releases[at]),
       };
     }
@@ -144,14 +149,19 @@
     if (from >= 0 && to >= 0) [first, last] = from < to ? [from, to] : [to, from];
     const shown = stops.filter((at) => at >= first && at <= last);
     const stride = Math.max(1, Math.ceil(shown.length / 7));
-    const ticks = [];
-    for (let i = 0; i < shown.length; i += stride) ticks.push({ at: shown[i], text: ts.day(commits[shown[i]].date) });
+    // Within a day its name would tell nothing: the hash does, or the time.
+    const text = (at) => {
+      if (!shown.length || ts.day(commits[shown[0]].date) !== ts.day(commits[shown.at(-1)].date)) return ts.day(commits[at].date);
+      return asked.x === "date" ? ts.time(commits[at].date) : ts.short(commits[at].hash);
+    };
+    const ticks = shown.map((at) => ({ at, text: text(at) }));
     return {
       stops: shown,
       whole: stops,
       place,
       domain: [place(first), place(last)],
-      ticks,
+      ticks: ticks.filter((_, i) => i % stride === 0),
+      ends: endsOf(ticks),
       first,
       last,
       name: (at) => ts.model.nameOf(at),
@@ -469,7 +479,6 @@
     let lines = await linesOf(series);
     const across = axis(asked, lines);
     if (asked.y === "relative") lines = relativeLines(lines, across.stops[0] ?? 0);
-    const ends = [across.stops[0], across.stops.at(-1)].filter((at) => at !== undefined);
     ts.drawLines(picture, lines, {
       width: 300,
       height: 130,
@@ -478,7 +487,7 @@
       domain: across.domain,
       y: asked.y,
       unit: asked.metric.unit,
-      ticks: ends.map((at) => ({ at, text: ts.day(ts.model.commits[at].date) })),
+      ticks: across.ends,
     });
   }
 
