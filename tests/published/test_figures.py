@@ -1,3 +1,5 @@
+import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -88,10 +90,21 @@ def test_site_rows_are_in_seconds_with_the_differences() -> None:
         assert row["unit"] == "seconds"
         assert 0.001 < row["value"] < 110
         assert set(row) == {
-            "model", "device", "pass", "batch", "value", "unit", "source", "note"
+            "case", "model", "device", "pass", "batch", "value", "unit", "source", "note"
         }  # fmt: skip
         assert "There" in row["note"] or "here" in row["note"]
         assert row["source"].split(":")[0] in row["note"], "which machine it was"
+
+
+def test_a_figure_stands_beside_a_case_that_is_measured() -> None:
+    for name in {row["case"] for row in site_rows()}:
+        call = ast.parse(name, mode="eval").body
+        assert isinstance(call, ast.Call)
+        suite, owner, function = ast.unparse(call.func).split(".")
+        owner_class = getattr(importlib.import_module(f"benchmarks.{suite}"), owner)
+        assert hasattr(owner_class, function), name
+        for choices, value in zip(owner_class.params, call.args, strict=True):
+            assert ast.literal_eval(value) in choices, name
 
 
 def test_a_figure_stands_beside_the_same_work_where_there_is_such_a_workload() -> None:

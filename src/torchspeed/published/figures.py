@@ -44,6 +44,8 @@ class Figure:
     """The asv case that measures the model of that name here."""
     same_work: str | None
     """The workload here that does the published work to the letter, where there is one."""
+    same_case: str | None
+    """The asv case that measures that workload."""
     note: str
     """What is odd about the number in its source."""
 
@@ -88,17 +90,21 @@ def site_rows() -> list[dict[str, Any]]:
             if figure.case is None:
                 continue
             where = f"{figure.hardware.name}, {source.framework}."
-            rows.append(
-                _site_row(source, figure, figure.labels["model"], where, *source.differences)
-            )
-            if figure.same_work is not None:
+            model, differs = figure.labels["model"], source.differences
+            rows.append(_site_row(source, figure, model, figure.case, where, *differs))
+            if figure.same_work is not None and figure.same_case is not None:
                 same = "The same work here, on other hardware and in another language."
-                rows.append(_site_row(source, figure, figure.same_work, where, same))
+                rows.append(
+                    _site_row(source, figure, figure.same_work, figure.same_case, where, same)
+                )
     return rows
 
 
-def _site_row(source: Source, figure: Figure, model: str, *notes: str) -> dict[str, Any]:
+def _site_row(
+    source: Source, figure: Figure, model: str, case: str, *notes: str
+) -> dict[str, Any]:
     return {
+        "case": case,
         "model": model,
         "device": figure.labels["device"],
         "pass": figure.labels["pass"],
@@ -147,6 +153,7 @@ def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figur
                     command=_filled(table.get("here"), labels),
                     case=_filled(table.get("case"), labels),
                     same_work=_filled(table.get("same_work"), labels),
+                    same_case=_filled(table.get("same_case"), labels),
                     note=table.get("note", "").strip(),
                 )
             )

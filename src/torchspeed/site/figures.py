@@ -107,20 +107,20 @@ def _drawings(
     if not found:
         return []
     place = found[0]
-    times = [
+    measured = [
         row
         for row in standings.rows
-        if row.metric.label == "time"
-        and row.last is not None
+        if row.last is not None
         and row.last[1].value > 0
         and row.series.machine == place.machine.name
+        and row.environment == place.environment
     ]
-    here = [row for row in times if row.environment == place.environment]
+    here = [row for row in measured if row.metric.label == "time"]
     candidates = (
         _overview(here, place),
         _devices(here, place),
         _releases(standings, found),
-        _published(here, published),
+        _published(measured, published),
     )
     return [drawing for drawing in candidates if drawing.rows]
 
@@ -210,24 +210,15 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     )
 
 
-_AS_PUBLISHED = {"model", "device", "pass", "metric"}
-"""Labels of a case that is run as its source ran it: no other batch, mode or precision."""
-
-
 def _published(rows: Sequence[Standing], published: Sequence[dict[str, Any]]) -> Drawing:
-    ours: dict[tuple[str, str, str], float] = {}
-    for row in rows:
-        labels = row.series.case.labels
-        if row.last is not None and labels.keys() <= _AS_PUBLISHED:
-            key = (labels.get("model", ""), labels.get("device", ""), labels.get("pass", ""))
-            ours[key] = row.last[1].value
+    ours = {row.series.case.name: row.last[1].value for row in rows if row.last is not None}
     grouped: dict[str, list[Mark]] = {}
     for one in published:
-        key = (one["model"], one["device"], one["pass"])
-        if key in ours and one["unit"] == "seconds":
-            marks = grouped.setdefault(" · ".join(key), [])
+        if one["case"] in ours:
+            name = " · ".join((one["model"], one["device"], one["pass"]))
+            marks = grouped.setdefault(name, [])
             if not marks:
-                marks.append(Mark(ours[key], _HUES.get(one["device"], _GREY)))
+                marks.append(Mark(ours[one["case"]], _HUES.get(one["device"], _GREY)))
             marks.append(Mark(one["value"], _GREY, False, shape="D"))
     title = "Measured here, beside figures that others published"
     text = f"{title}: other machines, and mostly other work behind the same name."

@@ -253,24 +253,18 @@
   }
 
   async function published(asked) {
-    const list = await figures({ ...asked, by: [] }, () => true);
+    // Each stands beside the case that its source names, whatever the filters say of that.
+    const list = await figures({ ...asked, by: [], device: "", pass: "", words: [] }, () => true);
     const rows = new Map();
-    // A mode, precision or layout of ours is no figure of theirs, whatever its model.
-    const asPublished = (labels) => Object.keys(labels).every((name) => ["model", "device", "pass", "metric", "batch"].includes(name));
-    const key = (labels) => [labels.model, labels.device, labels.pass, labels.batch ? `batch ${labels.batch}` : ""].filter(Boolean).join(" · ");
+    const title = (theirs) => [theirs.model, theirs.device, theirs.pass, theirs.batch ? `batch ${theirs.batch}` : ""].filter(Boolean).join(" · ");
     const words = asked.words;
     for (const theirs of ts.model.index.published) {
-      const name = key(theirs);
+      const name = title(theirs);
       if (asked.device && theirs.device !== asked.device) continue;
       if (asked.pass && theirs.pass && theirs.pass !== asked.pass) continue;
       if (!words.every((word) => `${name} ${theirs.source}`.toLowerCase().includes(word))) continue;
-      if (!rows.has(name)) rows.set(name, { theirs: [], ours: null });
+      if (!rows.has(name)) rows.set(name, { theirs: [], ours: list.find((figure) => figure.one.case.key === theirs.case) ?? null });
       rows.get(name).theirs.push(theirs);
-    }
-    for (const figure of list) {
-      const { labels } = figure.one.case;
-      const row = asPublished(labels) ? rows.get(key(labels)) : null;
-      if (row && !row.ours && row.theirs[0].unit === figure.one.metric.unit) row.ours = figure;
     }
     const unit = ts.model.index.published[0]?.unit ?? "seconds";
     const lines = [...rows].flatMap(([name, row]) =>
