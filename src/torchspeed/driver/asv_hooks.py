@@ -49,6 +49,7 @@ from asv.util import TIMEOUT_RETCODE
 from torchspeed.driver.gpu import cuda_is_plainly_absent
 from torchspeed.driver.where import machine_facts, machine_state
 from torchspeed.history import outcomes, recorded
+from torchspeed.history.json_lines import append_lines
 from torchspeed.measure import where
 
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
@@ -290,11 +291,7 @@ def _hook_save(original: Any) -> Any:
         original(self, result_dir)
         for suffix, lines in self.__dict__.pop("torchspeed_lines", {}).items():
             if lines:
-                path = Path(result_dir, self._filename).with_suffix(suffix)
-                with path.open("a", encoding="utf-8") as stream:
-                    stream.writelines(
-                        json.dumps(line, ensure_ascii=False) + "\n" for line in lines
-                    )
+                append_lines(Path(result_dir, self._filename).with_suffix(suffix), lines)
 
     return save
 

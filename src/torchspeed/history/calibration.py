@@ -6,13 +6,13 @@ in ``.json``, for asv takes every such file for results.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from torchspeed.history.json_lines import append_lines, read_lines
 from torchspeed.history.records import Problem
 from torchspeed.history.repeated_runs import CaseNoise
 
@@ -91,34 +91,24 @@ class Calibration:
 
 def append_calibration(path: Path, calibration: Calibration) -> None:
     """Add a line to a machine's file."""
-    line = json.dumps({"format": _FORMAT, **asdict(calibration)}, ensure_ascii=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = path.read_bytes() if path.exists() else b""
-    with path.open("a", encoding="utf-8") as stream:
-        # A line that was cut off must not swallow the next one.
-        stream.write(("\n" if text and not text.endswith(b"\n") else "") + line + "\n")
+    append_lines(path, [{"format": _FORMAT, **asdict(calibration)}])
 
 
 def read_calibrations(path: Path) -> tuple[tuple[Calibration, ...], tuple[Problem, ...]]:
     """Read a machine's file, oldest first, and a problem for each line that is damaged."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        return (), (Problem(str(path), f"cannot be read: {error.strerror}"),)
-    found, problems = [], []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    entries, problems = read_lines(path)
+    found = []
+    for number, entry in entries:
         try:
-            found.append(_calibration(json.loads(line)))
-        except (ValueError, KeyError, TypeError, RecursionError):
+            found.append(_calibration(entry))
+        except (ValueError, KeyError, TypeError):
             problems.append(
                 Problem(str(path), f"line {number} is no calibration; it was left out")
             )
     return tuple(found), tuple(problems)
 
 
-def _calibration(stored: dict[str, Any]) -> Calibration:
+def _calibration(stored: Any) -> Calibration:
     if stored["format"] != _FORMAT:
         raise ValueError("it was written by another version")
     cases = _all(stored["cases"], _case)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,19 @@ def read_lines(path: Path) -> tuple[list[tuple[int, Any]], list[Problem]]:
     if len(entries) != len(numbered):
         entries = [_loads(line) for _, line in numbered]
     return [(number, entry) for (number, _), entry in zip(numbered, entries, strict=True)], []
+
+
+def append_lines(path: Path, entries: Iterable[Any]) -> None:
+    """Add a line for each entry. A last line that was cut off does not swallow the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as stream:
+        if stream.tell() > 0:
+            stream.seek(-1, os.SEEK_END)
+            if stream.read(1) != b"\n":
+                stream.write(b"\n")
+        stream.writelines(
+            json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries
+        )
 
 
 def _loads(line: bytes) -> Any:
