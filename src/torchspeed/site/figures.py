@@ -33,7 +33,8 @@ MOST_ROWS = 40
 # The hues of devices and verdicts: apart for every kind of colour vision (Okabe and Ito, 2008).
 _HUES = {"cpu": "#007a5a", "cuda": "#94308f"}
 _GREY, _BETTER, _WORSE = "#6e7781", "#0550ae", "#b35900"
-_WIDE = 5.0  # largest over least figure, from which on ticks go by decades
+_WIDE, _WIDEST = 5.0, 500.0
+"""Largest over least figure, from which on ticks stand at 1, 2 and 5, and at powers of ten."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]")
 
 
@@ -364,8 +365,9 @@ def _fill(axes: Axes, drawing: Drawing) -> None:
     axes.xaxis.set_minor_formatter("")
     values = [mark.value for _, marks in drawing.rows for mark in marks]
     if values:
-        wide = max(values) > _WIDE * min(values)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if wide else AutoLocator())
+        span = max(values) / min(values)
+        by_decades = LogLocator(subs=(1,) if span > _WIDEST else (1, 2, 5))
+        axes.xaxis.set_major_locator(by_decades if span > _WIDE else AutoLocator())
     if drawing.reference is not None:
         axes.axvline(drawing.reference, color="#24292f", linewidth=1)
     axes.grid(axis="x", color="#d0d7de", linewidth=0.6)
