@@ -146,7 +146,7 @@ def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     assert "No problems found" in user.does(asv, "check", "--environment", _newest(user))
     said = user.does(
         *(asv, "run", "HEAD^!", "--machine", "a-new-machine", "--environment", _newest(user)),
-        *("--bench", r"lenet5.*cpu", "--bench", "dsanet.*cuda"),
+        *("--bench", r"^small_cnns.*lenet5.*cpu", "--bench", "^time_series.*dsanet.*cuda"),
     )
     assert "SmallCNNs.time_forward" in said
     user.does(asv, "publish")
