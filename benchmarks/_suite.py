@@ -13,8 +13,8 @@ class _Recipe:
     """
 
     version = "1"
-    rounds = 2  # processes a case is measured in
-    repeat = (3, 10, 4.0)  # samples a round: at least, at most, seconds to stop after
+    rounds = 3  # processes a case is measured in
+    repeat = (3, 20, 2.5)  # samples a round: at least, at most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
     warmup_time = 0.2  # s
 

@@ -23,9 +23,9 @@ class _FluxTraining:
 
     version = "1"
     param_names = ("model", "device", "threads")
-    rounds = 1
+    rounds = 3
     number = 1
-    repeat = (3, 10, 4.0)
+    repeat = (1, 20, 2.5)
     warmup_time = 0.1  # s: one call
     timeout = 900
 

@@ -14,6 +14,7 @@ from torchspeed.measure.clocks import CLOCK_NAMES, clock_for
 from torchspeed.workloads import list_workloads
 
 from ._once import look_up, measure_each
+from ._suite import _Recipe
 
 try:
     from torchspeed.training import cases
@@ -31,7 +32,7 @@ def _skip_what_cannot_run(device):
         raise NotImplementedError(absent)
 
 
-class TrainingStep:
+class TrainingStep(_Recipe):
     """Forward, loss, gradient and SGD on one batch of a workload that lies on the device."""
 
     params = (
@@ -54,11 +55,6 @@ class TrainingStep:
         DEVICES,
     )
     param_names = ("model", "device")
-    version = "1"
-    rounds = 2
-    repeat = (3, 10, 4.0)
-    sample_time = 0.02  # s
-    warmup_time = 0.2  # s
 
     def setup(self, model, device):
         _skip_what_cannot_run(device)

@@ -18,9 +18,6 @@ DEVICES = ["cpu", "cuda"]
 class _VariantSuite(_Recipe):
     """The default stands beside the others in the same recipe, so that their ratio is fair."""
 
-    rounds = 1
-    repeat = (5, 20, 4.0)
-
     def setup(self, model, device, precision, layout="contiguous"):
         if PRECISIONS is None:
             raise NotImplementedError(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,10 +139,18 @@ class Project:
         return {line["case"]: (line["outcome"], line["reason"]) for line in lines}
 
     def values(self, benchmark: str) -> list[float | None]:
+        values: list[float | None] = self._stored("result", benchmark)
+        return values
+
+    def samples(self, benchmark: str) -> list[list[float] | None]:
+        samples: list[list[float] | None] = self._stored("samples", benchmark)
+        return samples
+
+    def _stored(self, column: str, benchmark: str) -> Any:
         paths = (self.folder / "results" / "m").glob("*.json")
         (path,) = (path for path in paths if path.name != "machine.json")
-        stored: list[float | None] = json.loads(path.read_text())["results"][benchmark][0]
-        return stored
+        content = json.loads(path.read_text())
+        return content["results"][benchmark][content["result_columns"].index(column)]
 
 
 @pytest.fixture
@@ -267,6 +276,14 @@ def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
     assert record.before.keys() == record.after.keys()
     ((late,), _) = read_records(other)
     assert late.environment["variable OMP_NUM_THREADS"] == "3"
+
+
+def test_samples_are_recorded_without_being_asked_for(project: Project) -> None:
+    project.run("--bench", r"time_it\('good', 'cpu'\)")
+    [samples, *others] = project.samples("suite.Outcomes.time_it")
+    assert samples
+    assert len(samples) > 1
+    assert not any(others)
 
 
 def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:

@@ -25,15 +25,16 @@ from torchspeed.history.compare import (
     compare_revisions,
     resolve_commit,
 )
+from torchspeed.history.figure import figure_of
 from torchspeed.history.overview import summarise
 from torchspeed.history.records import NEVER_RUN, Commit, Outcome, Run
 from torchspeed.history.repeated_runs import CaseNoise
-from torchspeed.history.statistics import median, median_interval
 
 
 def sampled(rng, level, spread=0.02, count=20):
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
-    return figure(median(samples), samples=samples, interval=median_interval(samples))
+    found = figure_of(samples)
+    return figure(found.value, samples=samples, interval=found.interval)
 
 
 def interval(value, half):
@@ -187,7 +188,7 @@ def test_what_is_not_positive_has_no_ratio(value):
 def test_p_is_adjusted_for_the_number_of_cases():
     before = tuple(1.0 + place / 100 for place in range(8))
     after = tuple(value + 0.0651 for value in before)
-    doubtful = [figure(median(samples), samples=samples) for samples in (before, after)]
+    doubtful = [figure(figure_of(samples).value, samples=samples) for samples in (before, after)]
     alone = compare_two(*doubtful)
     assert 0.0001 < alone.p <= 0.01
     assert alone.verdict is Verdict.WORSE

@@ -9,9 +9,9 @@ import pytest
 from torchspeed.history import change_points, compare, machine_steps, noise
 from torchspeed.history.change_points import find_steps
 from torchspeed.history.false_discovery import benjamini_hochberg
+from torchspeed.history.figure import figure_of
 from torchspeed.history.noise import run_to_run
 from torchspeed.history.rank_test import mann_whitney
-from torchspeed.history.statistics import median
 
 TEXT = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
 
@@ -31,7 +31,9 @@ def test_the_comparison():
     line = next(line for line in TEXT.splitlines() if line.startswith("By hand: "))
     words = line.replace("before and", "|").replace("By hand:", "").replace("after. The", "")
     before, after = ([float(word) for word in half.split()] for half in words.split("|"))
-    assert (median(before), median(after)) == pytest.approx((10.15, 10.85))
+    figures = figure_of(before).value, figure_of(after).value
+    assert figures == pytest.approx((10.025, 10.725))
+    assert round(figures[1] / figures[0], 3) == 1.070
     p = mann_whitney(before, after)
     assert p == pytest.approx(2 / 924)
     assert round(benjamini_hochberg([p, *[1.0] * 9])[0], 2) == 0.02

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 from tests.history.making import figure, make_history, make_series
 from torchspeed.history.compare import Verdict, compare_revisions
+from torchspeed.history.figure import figure_of
 from torchspeed.history.records import NEVER_RUN, Outcome, Run
 from torchspeed.history.repeated_runs import compare_runs
-from torchspeed.history.statistics import median, median_interval
 
 figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
 
 
 def sampled(rng, level, spread=0.005, count=20):
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
-    return figure(median(samples), samples=samples, interval=median_interval(samples))
+    found = figure_of(samples)
+    return figure(found.value, samples=samples, interval=found.interval)
 
 
 def runs_of(levels, models=4, spread=0.005, count=20):

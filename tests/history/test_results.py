@@ -38,7 +38,9 @@ BENCHMARK = {
     "version": "one",
     "timeout": 60.0,
 }
-SAMPLES = [[1.0, 1.1, 1.2] * 4, [2.0, 2.1, 2.2] * 4, [3.0, 3.1, 3.2] * 4, [4.0, 4.1, 4.2] * 4]
+SAMPLES = [[n, n + 0.1, n + 0.2, n + 0.2, n + 0.2] * 4 for n in (1.0, 2.0, 3.0, 4.0)]
+QUARTILES = (1.1, 2.1, 3.1, 4.1)
+MEDIANS = (1.2, 2.2, 3.2, 4.2)
 STARTED = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 
@@ -81,7 +83,7 @@ def save(results_dir, commit=0, result=None, benchmark=BENCHMARK, record_samples
     results = asv_results(commit, **changes)
     results.add_result(
         benchmark,
-        result or measured(result=[1.1, 2.1, 3.1, 4.1]),
+        result or measured(result=MEDIANS),
         started_at=STARTED,
         duration=3.5,
         record_samples=record_samples,
@@ -136,18 +138,32 @@ def test_what_asv_saves_is_what_is_read(results_dir):
     benchmark = history.benchmarks[NAME]
     assert (benchmark.type, benchmark.unit, benchmark.timeout) == ("time", "seconds", 60.0)
 
-    asv = Results.load(str(path))
-    stats = asv.get_result_stats(NAME, BENCHMARK["params"])
+    stats = Results.load(str(path)).get_result_stats(NAME, BENCHMARK["params"])
     for place, (model, batch) in enumerate(
         [("darnn", "5"), ("darnn", "10"), ("dsanet", "5"), ("dsanet", "10")]
     ):
         run = run_of(history, model, batch)
         assert run.outcome is Outcome.OK
         assert run.at == run.point.started_at == int(STARTED.timestamp())
-        assert run.point.value == asv.get_result_value(NAME, BENCHMARK["params"])[place]
         assert run.point.samples == tuple(SAMPLES[place])
-        assert run.point.interval == (stats[place]["ci_99_a"], stats[place]["ci_99_b"])
-        assert run.point.quartiles == (stats[place]["q_25"], stats[place]["q_75"])
+        assert run.point.value == pytest.approx(stats[place]["q_25"])
+        assert run.point.value == pytest.approx(QUARTILES[place])
+        assert run.point.quartiles == pytest.approx((stats[place]["q_25"], stats[place]["q_75"]))
+        assert run.point.interval == pytest.approx((SAMPLES[place][0], SAMPLES[place][2]))
+
+
+def test_without_samples_the_figure_is_the_median_with_the_interval_that_asv_has(results_dir):
+    path = save(results_dir, record_samples=False)
+    history = load_history(results_dir, COMMITS)
+    asv = Results.load(str(path))
+    for place, (series, stats) in enumerate(
+        zip(history.series, asv.get_result_stats(NAME, BENCHMARK["params"]), strict=True)
+    ):
+        point = series.runs[HASHES[0]].point
+        assert point.value == MEDIANS[place]
+        assert point.samples == ()
+        assert point.interval == (stats["ci_99_a"], stats["ci_99_b"])
+        assert point.quartiles == (stats["q_25"], stats["q_75"])
 
 
 def test_a_case_is_labelled_with_plain_values(results_dir):
@@ -250,7 +266,7 @@ def test_stale_counts_commits_since_the_last_figure(results_dir):
     [first, *_] = [s for s in history.series if s.environment == ENVIRONMENT]
     assert first.last.outcome is Outcome.FAILED
     assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
-    assert first.values == {HASHES[0]: 1.1}
+    assert first.values == {HASHES[0]: pytest.approx(1.1)}
 
 
 def test_a_series_without_any_figure_is_not_stale(results_dir):
@@ -294,7 +310,7 @@ def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir
     )
     history = load_history(results_dir, COMMITS)
     assert {(x.name, x.count) for x in history.left_out} == {("gone.Suite.time_x", 1), (NAME, 2)}
-    assert run_of(history, "darnn", "10", commit=1).point.value == 2.1
+    assert run_of(history, "darnn", "10", commit=1).point.value == pytest.approx(2.1)
     assert run_of(history, "dsanet", "5", commit=1).outcome is Outcome.NEVER_RUN
 
 
@@ -334,7 +350,7 @@ def test_what_is_no_finite_number_failed_and_is_named(results_dir, figure):
     run = run_of(history)
     assert run.outcome is Outcome.FAILED
     assert "no finite number" in run.reason
-    assert run_of(history, "darnn", "10").point.value == 2
+    assert run_of(history, "darnn", "10").point.value == pytest.approx(2.1)
     [problem] = history.problems
     assert problem.path == str(path)
     assert "1 of 4" in problem.message
@@ -439,9 +455,9 @@ def test_a_damaged_spread_leaves_the_figure(results_dir):
     [problem] = history.problems
     assert "stats_ci_99_a" in problem.message
     points = [series.runs[HASHES[0]].point for series in history.series]
-    assert [point.value for point in points] == [1.1, 2.1, 3.1, 4.1]
+    assert [point.value for point in points] == [*MEDIANS[:3], 1.25]
     assert {point.interval for point in points} == {None}
-    assert [point.quartiles is None for point in points] == [True, True, True, False]
+    assert [point.quartiles for point in points] == [None, None, None, (1.25, 1.75)]
     assert [point.samples for point in points] == [(), (), (), (1, 2)]
 
 
@@ -564,7 +580,7 @@ def test_no_content_whatever_crashes(results_dir, data):
     path.write_text(json.dumps(content))
     history = load_history(results_dir, COMMITS)
     assert {problem.path for problem in history.problems} <= {str(path)}
-    assert case_of(history, "dsanet", "10").runs[HASHES[1]].point.value == 4.1
+    assert case_of(history, "dsanet", "10").runs[HASHES[1]].point.value == pytest.approx(4.1)
     values = [run.point.value for s in history.series for run in s.runs.values() if run.point]
     assert all(map(math.isfinite, values))
 

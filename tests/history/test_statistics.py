@@ -19,7 +19,7 @@ DESCRIPTIONS = [
     statistics.median_absolute_deviation,
     lambda values: statistics.quantile(values, 0.3),
     lambda values: statistics.quartiles(values)[1],
-    lambda values: (statistics.median_interval(values) or (0.0, 0.0))[0],
+    lambda values: (statistics.quantile_interval(values, 0.5) or (0.0, 0.0))[0],
     lambda values: statistics.geometric_mean(values).value,
 ]
 
@@ -56,34 +56,44 @@ def test_geometric_mean_is_that_of_scipy_and_says_of_how_many(values):
     ("count", "rank"), [(8, 1), (10, 1), (12, 2), (15, 3), (20, 4), (25, 6), (30, 8), (40, 12)]
 )
 def test_median_interval_takes_the_published_ranks(count, rank):
-    interval = statistics.median_interval(list(range(1, count + 1)))
+    interval = statistics.quantile_interval(list(range(1, count + 1)), 0.5)
     assert interval == (rank, count + 1 - rank)
 
 
-@given(st.lists(figures, min_size=8, max_size=60, unique=True))
-def test_median_interval_covers_what_it_says_and_no_more_ranks_than_needed(values):
-    interval = statistics.median_interval(values)
-    ordered = sorted(values)
-    rank = ordered.index(interval[0])
-    assert interval[1] == ordered[-1 - rank]
-    below = scipy.stats.binom(len(values), 0.5).cdf
-    assert 1 - 2 * below(rank) >= 0.99
-    assert 1 - 2 * below(rank + 1) < 0.99 or 2 * (rank + 1) >= len(values)
+@given(st.lists(figures, min_size=8, max_size=60, unique=True), st.floats(0.05, 0.95))
+def test_quantile_interval_covers_what_it_says_and_no_more_ranks_than_needed(values, share):
+    interval = statistics.quantile_interval(values, share)
+    chance_below = scipy.stats.binom(len(values), share).cdf  # that so many lie below it at most
+    count, ordered = len(values), sorted(values)
+    if interval is None:
+        assert chance_below(0) > 0.005 - 1e-12 or 1 - chance_below(count - 1) > 0.005 - 1e-12
+        return
+    low, high = map(ordered.index, interval)
+    assert chance_below(low) <= 0.005 + 1e-12 < chance_below(low + 1) + 1e-9
+    assert 1 - chance_below(high) <= 0.005 + 1e-12 < 1 - chance_below(high - 1) + 1e-9
+
+
+@given(st.lists(figures, min_size=19, max_size=60, unique=True))
+def test_quantile_interval_is_that_of_scipy(values):
+    ours = statistics.quantile_interval(values, 0.25)
+    theirs = scipy.stats.quantile_test(values, p=0.25).confidence_interval(0.99)
+    assert ours == (theirs.low, theirs.high)
 
 
 @given(st.lists(figures, min_size=8, max_size=60, unique=True))
 def test_median_interval_agrees_with_asv_to_one_rank(values):
     # asv's upper end is one rank further out where it can be: it is the more careful one.
     ordered = sorted(values)
-    lower, upper = statistics.median_interval(values)
+    lower, upper = statistics.quantile_interval(values, 0.5)
     _, (asv_lower, asv_upper) = quantile_ci(values, 0.5)
     assert asv_lower == lower
     assert asv_upper in ordered[ordered.index(upper) - 1 : ordered.index(upper) + 2]
 
 
-@pytest.mark.parametrize("count", range(1, 8))
-def test_median_interval_of_too_few_values_is_none(count):
-    assert statistics.median_interval([1.0] * count) is None
+@pytest.mark.parametrize("count", range(1, 19))
+def test_interval_of_too_few_values_is_none(count):
+    assert statistics.quantile_interval([1.0] * count, 0.25) is None
+    assert (statistics.quantile_interval([1.0] * count, 0.5) is None) == (count < 8)
 
 
 @pytest.mark.parametrize("describe", DESCRIPTIONS)
@@ -132,10 +142,10 @@ def test_refuses_nothing(describe):
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=8, max_size=60))
-def test_median_interval_counts_ties_like_any_other_values(values):
+def test_quantile_interval_counts_ties_like_any_other_values(values):
     ordered = sorted(values)
-    lowest, highest = map(int, statistics.median_interval(list(range(len(values)))))
-    assert statistics.median_interval(values) == (ordered[lowest], ordered[highest])
+    lowest, highest = map(int, statistics.quantile_interval(list(range(len(values))), 0.5))
+    assert statistics.quantile_interval(values, 0.5) == (ordered[lowest], ordered[highest])
 
 
 @given(samples, st.floats(0.5, 2.0))
@@ -178,7 +188,8 @@ def test_quantile_refuses_what_is_no_share(share):
         statistics.quantile([1.0], share)
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 99.0])
-def test_median_interval_refuses_what_is_no_confidence(confidence):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        statistics.median_interval([1.0] * 20, confidence)
+@pytest.mark.parametrize("outside", [0.0, 1.0, 99.0, math.nan])
+def test_quantile_interval_refuses_what_is_no_share_or_confidence(outside):
+    for arguments in ((outside, 0.99), (0.5, outside)):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            statistics.quantile_interval([1.0] * 20, *arguments)

@@ -11,6 +11,8 @@ the only file that touches the inside of ``asv run``. What is added:
 - **Where it ran.** Beside each result file, ``<same name>.environment.jsonl`` gets a line
   for each run: facts of the machine and of the environment, and the machine's state
   before and after (`torchspeed.driver.where`, `torchspeed.measure.where`).
+- **Samples.** They are recorded whether ``--record-samples`` asks for it or not: figures
+  are made of them (`torchspeed.history.figure`).
 - **Skipping for nothing.** Skipping a case costs asv a process, two seconds each,
   whether ``setup`` raises or a decorator says so. A case for a device that is plainly
   not on this machine, or that ``skip_for_params`` names, is recorded as skipped
@@ -219,6 +221,8 @@ def _hook_run_benchmarks(original: Any) -> Any:
         for case, reason in skipped.items():
             _watch.record(case, "skipped", reason)
         place = _Place(env) if narrowed else None
+        if "record_samples" in options:
+            options["record_samples"] = True
         try:
             return original(narrowed, env, results=results, **options)
         finally:

@@ -25,7 +25,7 @@ def report(calibration: Calibration, machine: str) -> str:
         f"{one.load.others:.2f} cores, load average before {one.load.before:.2f}, stolen "
         f"{one.load.stolen:.1%}.",
         table(
-            ("case", "median", "samples", "noise", "worst", "sees from"),
+            ("case", "figure", "samples", "noise", "worst", "sees from"),
             [_row(case) for case in sorted(one.cases, key=lambda case: -case.noise)],
         ),
         "Noise is the standard deviation of the ratio of two runs, worst the highest figure "

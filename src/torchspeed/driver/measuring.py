@@ -67,7 +67,6 @@ def measure(
                     machine,
                     "--environment",
                     pair.environment,
-                    "--record-samples",
                     *asv_patterns(patterns),
                     f"{commit}^!",
                 ],

@@ -66,7 +66,7 @@ class ScratchProject:
         where = ["--machine", machine, "--environment", pair.environment]
         run_asv(
             self._folder,
-            ["run", *where, "--record-samples", *asv_patterns(patterns), f"{commit}^!"],
+            ["run", *where, *asv_patterns(patterns), f"{commit}^!"],
             progress,
         )
 

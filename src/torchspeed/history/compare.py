@@ -4,7 +4,7 @@ A difference counts as significant when all of these hold:
 
 1.  *Beyond the run's own spread.* Where both runs stored samples (five at least), the
     rank test's p, adjusted for the number of cases compared, is at most 0.01. Where they
-    did not, the 99 % intervals of the two medians do not touch. Where neither is stored
+    did not, the 99 % intervals of the two figures do not touch. Where neither is stored
     (memory, counts), the spread between runs of point 2 has to be known.
 2.  *Beyond the spread between runs.* Where the series have enough figures to tell it,
     or the machine was calibrated for the case, the difference exceeds three standard
@@ -27,7 +27,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.history.change_points import MINIMUM_EFFECT
 from torchspeed.history.false_discovery import benjamini_hochberg
 from torchspeed.history.noise import known_noise
-from torchspeed.history.rank_test import mann_whitney, ratio_interval
+from torchspeed.history.rank_test import mann_whitney
 from torchspeed.history.records import NEVER_RUN, Case, History, Point, Run, Series
 
 FALSE_DISCOVERY_RATE = 0.01
@@ -143,7 +143,7 @@ def compare_environments(
             that has a figure in both.
         minimum_effect: Smallest relative change that counts.
         by_samples: Use the rank test where samples are stored; else the intervals of the
-            medians decide, as they do where samples are not at hand.
+            figures decide, as they do where samples are not at hand.
 
     Raises:
         TorchspeedError: There is no such machine, environment or commit.
@@ -307,17 +307,11 @@ def _p_value(before: Point, after: Point) -> float | None:
 
 
 def _ratio_interval(before: Point, after: Point) -> tuple[float, float] | None:
-    """From the samples by ranks; else from the medians' intervals.
+    """Interval of the ratio of two figures from theirs.
 
-    The ratio of two independent medians: the distances from each median to the ends
-    of its interval, as logarithms, add like the sides of a right triangle.
+    The distances from each figure to the ends of its interval, as logarithms, add like
+    the sides of a right triangle.
     """
-    if min(len(before.samples), len(after.samples)) >= FEWEST_SAMPLES:
-        if min(*before.samples, *after.samples) <= 0:
-            return None
-        found = ratio_interval(before.samples, after.samples)
-        if found is not None:
-            return found[1:]
     if before.interval is None or after.interval is None:
         return None
     if min(before.interval[0], after.interval[0]) <= 0:

@@ -114,9 +114,12 @@ class Point:
     """One figure of one case, with its spread, at one commit."""
 
     value: float
-    """Median of the samples, in the benchmark's unit; always finite."""
+    """What stands for the samples (`torchspeed.history.figure`), in the benchmark's unit.
+
+    Their median where they were not recorded; always finite.
+    """
     interval: tuple[float, float] | None = None
-    """99 % confidence interval of the median, where asv has one."""
+    """99 % confidence interval of the value, where there are samples enough."""
     quartiles: tuple[float, float] | None = None
     """First and third quartile of the samples."""
     samples: tuple[float, ...] = ()

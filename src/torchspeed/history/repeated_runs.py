@@ -34,7 +34,7 @@ class CaseNoise:
 
     case: str
     figures: tuple[float, ...]
-    """Medians in the benchmark's unit, one a run."""
+    """In the benchmark's unit, one a run."""
     samples: int
     """The fewest samples that a run has."""
     noise: float

@@ -35,6 +35,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.history import calibration, outcomes, recorded
 from torchspeed.history.benchmark_list import read_benchmarks
 from torchspeed.history.calibration import Calibration, read_calibrations
+from torchspeed.history.figure import figure_of
 from torchspeed.history.labels import case_labels
 from torchspeed.history.outcomes import Report, read_outcomes
 from torchspeed.history.recorded import read_records
@@ -401,11 +402,25 @@ def _run(stored: list[Any], started_at: int | None, report: Report | None) -> Ru
     value = _finite(figure)
     if value is None:
         return None
-    point = Point(
+    point = _point(
         value, _pair(lower, upper), _pair(q_25, q_75), _finite_samples(samples), started_at
     )
     at = started_at if report is None or report.at is None else report.at
     return Run(Outcome.OK, point, "", at)
+
+
+def _point(
+    median: float,
+    interval: tuple[float, float] | None,
+    quartiles: tuple[float, float] | None,
+    samples: tuple[float, ...],
+    started_at: int | None,
+) -> Point:
+    """The figure of the samples where there are any, else what asv says of them."""
+    if not samples:
+        return Point(median, interval, quartiles, (), started_at)
+    found = figure_of(samples)
+    return Point(found.value, found.interval, found.quartiles, samples, started_at)
 
 
 def _without_figure(report: Report) -> Run:
