@@ -8,7 +8,7 @@ CASES ?=
 MODELS ?=
 COMPILED ?=
 RUNS ?= 4
-REPEATS ?= 3
+REPEATS ?= 2
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS
@@ -41,7 +41,7 @@ compare-peers: setup-test ## time our models against naive ports and torch.nn, s
 	@$(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
 
 planted-slowdown: setup ## plant 5 % and 10 % of extra work in commits, measure, see what is found
-	@$(VENV)/bin/python -m tools.planted_slowdown --repeats $(REPEATS) --torch "$$TORCH" --cases "$$CASES"
+	@$(VENV)/bin/python -m tools.planted_slowdown --repeats $(REPEATS) --torch "$$TORCH" $(OPTIONS)
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images

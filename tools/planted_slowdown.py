@@ -1,19 +1,20 @@
 """Is a slowdown found, and nothing where there is none: ``make planted-slowdown``.
 
 Commits of a scratch clone make every model do extra work, 5 % and 10 % of its pass, which
-is timed beside the pass without it (`tools.planted_share`). asv measures them as it measures
-any commit, in turn with commits that are as they were, so that drift of the machine meets
-all alike::
+is timed beside the pass without it (`tools.planted_share`). asv measures them side by side
+with commits that are as they were, a round of each in turn, so that drift of the machine
+meets all alike::
 
-    A  A+5%  A  A+10%  A  A+5%  A  A+10%  A ...
+    A  A+5%  A  A+10%  A  A+5%  A  A+10%  A ...   first round
+    A ...  A+10%  A  A+5%  A  A+10%  A  A+5%  A   second round, backwards
 
 Each planted commit is compared with the A before it by the rules of
 `torchspeed.history.compare`, case by case: the case is planted, all others are those of the
 next A, as when one model got slower. Each A is compared with the next for false alarms.
 
-*found* asks what two runs alone can tell; *and beyond noise* that the difference also exceeds
-the noise between the runs of A by the factor that the rules ask for where a history is long
-enough to tell it.
+*found* is what the rules say where the noise between runs is known, as it is of a series with
+some history: here from all A but those that are compared. *By two runs alone* is what they
+say without.
 """
 
 from __future__ import annotations
@@ -33,20 +34,25 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
+import asv.util
+
 from torchspeed.driver import configuration, machine, preflight, selection
 from torchspeed.driver.calibration_report import table
 from torchspeed.driver.other_load import LoadWatch
 from torchspeed.driver.progress import Progress, human_time, remembered_seconds
 from torchspeed.driver.scratch import ScratchProject
 from torchspeed.errors import TorchspeedError
-from torchspeed.history.calibration import Load
+from torchspeed.history.calibration import NOISE_TARGET, WORST_TARGET_IDLE, Load
 from torchspeed.history.compare import (
     DEVIATIONS_BETWEEN_RUNS,
     Verdict,
     compare_revisions,
 )
+from torchspeed.history.noise import calibrated_noise, noise_together
 from torchspeed.history.records import History, Series
 
+FEWEST_REPEATS = 2
+"""So many leave two A at least to tell the noise by, beside two that are compared."""
 SHARES = (0.05, 0.10)
 WANTED = (0.95, 1.0)
 """Of each share, the part of cases in which it is to be found."""
@@ -172,7 +178,8 @@ class Case:
     """Median of what asv measured, less one."""
     trials: int
     found: int
-    beyond_noise: int
+    alone: int
+    """Found by two runs that nothing else is known of."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +188,14 @@ class Outcome:
 
     noise: Mapping[str, float]
     """Case to the standard deviation of the logarithm of the ratio of two runs of A."""
+    worst: Mapping[str, float]
+    """Case to the highest A over the lowest, less one."""
     cases: Mapping[str, Sequence[Case]]
     """Case to each share."""
     false_alarms: Mapping[str, int]
     """Case to how often one A was called different from the next."""
+    alone: Mapping[str, int]
+    """Likewise, by two runs that nothing else is known of."""
     comparisons: int
     """Of one A with the next: as many for each case."""
 
@@ -206,21 +217,20 @@ def judge(
         for one in history.series
         if one.case.name in plant.real and all(_value(one, name) for name in commits)
     }
-    alarms = dict.fromkeys(series, 0)
+    between = Between(series, plain)
+    alarms, alone = dict.fromkeys(series, 0), dict.fromkeys(series, 0)
     for first, second in pairwise(plain):
-        for name, comparison in _compared(history, series, {}, first, second).items():
-            alarms[name] += comparison is not Verdict.SAME
-    noise = {
-        name: math.sqrt(2 * statistics.variance(math.log(_value(one, at)) for at in plain))
-        for name, one in series.items()
-    }
+        for name, verdict in _compared(history, series, {}, first, second).items():
+            called = verdict is not Verdict.SAME
+            alone[name] += called
+            alarms[name] += called and between.beyond(name, first, second)
     cases = {
         name: [
             _case(
                 history,
                 series,
                 name,
-                noise[name],
+                between,
                 plant.real[name][place],
                 [trial for trial in trials if trial.share == place],
             )
@@ -228,27 +238,60 @@ def judge(
         ]
         for name in series
     }
-    return Outcome(noise, cases, alarms, len(plain) - 1)
+    return Outcome(
+        noise={name: between.noise(name) for name in series},
+        worst={name: between.worst(name) for name in series},
+        cases=cases,
+        false_alarms=alarms,
+        alone=alone,
+        comparisons=len(plain) - 1,
+    )
+
+
+class Between:
+    """What the runs of A differ by among themselves."""
+
+    def __init__(self, series: Mapping[str, Series], plain: Sequence[str]) -> None:
+        self._series = series
+        self._figures = {
+            name: {at: _value(one, at) for at in plain} for name, one in series.items()
+        }
+
+    def noise(self, name: str, left_out: Sequence[str] = ()) -> float:
+        """Standard deviation of the logarithm of the ratio of two A, some of them left out."""
+        kept = [math.log(v) for at, v in self._figures[name].items() if at not in left_out]
+        return math.sqrt(2 * statistics.variance(kept))
+
+    def worst(self, name: str) -> float:
+        """The highest A over the lowest, less one."""
+        return max(self._figures[name].values()) / min(self._figures[name].values()) - 1
+
+    def beyond(self, name: str, before: str, after: str) -> bool:
+        """Is a difference larger than the noise that all other A tell, as the rules ask."""
+        together = noise_together([self.noise(one, (before, after)) for one in self._figures])
+        noise = calibrated_noise(self.noise(name, (before, after)), together)
+        series = self._series[name]
+        size = abs(math.log(_value(series, after) / _value(series, before)))
+        return size > DEVIATIONS_BETWEEN_RUNS * noise
 
 
 def _case(
     history: History,
     series: Mapping[str, Series],
     name: str,
-    noise: float,
+    between: Between,
     real: Real,
     trials: Sequence[Trial],
 ) -> Case:
-    found = beyond = 0
+    found = alone = 0
     ratios = []
     for trial in trials:
         verdicts = _compared(history, series, {name: trial.planted}, trial.before, trial.after)
-        ratio = _value(series[name], trial.planted) / _value(series[name], trial.before)
-        ratios.append(ratio)
+        ratios.append(_value(series[name], trial.planted) / _value(series[name], trial.before))
         if verdicts[name] is Verdict.WORSE:
-            found += 1
-            beyond += math.log(ratio) > DEVIATIONS_BETWEEN_RUNS * noise
-    return Case(real, statistics.median(ratios) - 1, len(trials), found, beyond)
+            alone += 1
+            found += between.beyond(name, trial.before, trial.planted)
+    return Case(real, statistics.median(ratios) - 1, len(trials), found, alone)
 
 
 def _compared(
@@ -277,38 +320,42 @@ def _value(series: Series, commit: str) -> float:
 
 def report(outcome: Outcome, shares: Sequence[float], where: str, load: Load) -> str:
     """Markdown: a row a case, then the sums against what is wanted."""
-    head = ["case", "noise"]
+    head = ["case", "A/A noise", "worst"]
     for share in shares:
-        head += [f"{share:.0%}: really", "measured", "found", "and beyond noise"]
+        head += [f"{share:.0%}: really", "measured", "found", "by two runs alone"]
     rows = [
         [
             f"`{name}`",
             f"{outcome.noise[name]:.2%}",
+            f"{outcome.worst[name]:.2%}",
             *(cell for case in cases for cell in _cells(case)),
             f"{outcome.false_alarms[name]} of {outcome.comparisons}",
+            f"{outcome.alone[name]} of {outcome.comparisons}",
         ]
         for name, cases in sorted(outcome.cases.items(), key=lambda one: -outcome.noise[one[0]])
     ]
     lines = [
         f"**{where}**; other load {load.others:.2f} cores, load average before "
         f"{load.before:.2f}, stolen {load.stolen:.1%}.",
-        table([*head, "false alarms"], rows),
+        table([*head, "false alarms", "by two runs alone"], rows),
+        f"A against A, side by side: noise {noise_together(list(outcome.noise.values())):.2%}, "
+        f"worst {max(outcome.worst.values()):.1%} of {len(rows)} cases (wanted on an idle "
+        f"machine: at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%}).",
     ]
     for place, (share, wanted) in enumerate(zip(shares, WANTED, strict=False)):
         of_share = [cases[place] for cases in outcome.cases.values()]
         trials = sum(case.trials for case in of_share)
-        found, beyond = (
-            sum(getattr(case, name) for case in of_share) for name in ("found", "beyond_noise")
+        found, alone = (
+            sum(getattr(case, name) for case in of_share) for name in ("found", "alone")
         )
         lines.append(
             f"{share:.0%} planted: found in {found} of {trials} ({found / trials:.1%}; wanted: "
-            f"{wanted:.0%}), beyond the noise between runs as well in {beyond} "
-            f"({beyond / trials:.1%})."
+            f"{wanted:.0%}), by two runs alone in {alone} ({alone / trials:.1%})."
         )
     comparisons = outcome.comparisons * len(outcome.cases)
     lines.append(
         f"Nothing planted: {sum(outcome.false_alarms.values())} false alarms in {comparisons} "
-        "comparisons (wanted: none)."
+        f"comparisons (wanted: none), by two runs alone {sum(outcome.alone.values())}."
     )
     return "\n\n".join(lines)
 
@@ -319,7 +366,7 @@ def _cells(case: Case) -> list[str]:
         f"{real.median:.1%} [{real.low:.1%}, {real.high:.1%}]",
         f"{case.ratio:+.1%}",
         f"{case.found} of {case.trials}",
-        f"{case.beyond_noise} of {case.trials}",
+        f"{case.alone} of {case.trials}",
     ]
 
 
@@ -334,76 +381,84 @@ class Measuring:
         _git(root, "clone", "--quiet", "--no-hardlinks", str(root), str(self.clone))
         self.first = preflight.git(root, "rev-parse", "HEAD")
         _git(self.clone, "checkout", "--quiet", "-B", "main", self.first)
-        self._project = ScratchProject(folder / "asv", self.clone, pair.folder.parent)
+        self._folder = folder
+        self._environments = pair.folder.parent
         self._pair, self._name = pair, name
         chosen = (selection.checked(cases),) if cases else DEFAULT_CASES
         self._patterns = selection.timings(chosen)
-        self._seconds: dict[str, float] = {}
-        self.measured: list[str] = []
 
-    def measure(self, commit: str, again: int) -> None:
-        """Measure a commit; ``again`` says how many are to follow."""
-        print(preflight.git(self.clone, "log", "-1", "--format=%h %s", commit), flush=True)
-        progress = Progress(self._seconds, again=again)
-        self._project.measure(commit, self._pair, self._name, self._patterns, progress)
-        self.measured.append(commit)
-        self._seconds |= remembered_seconds(self._project.results / self._name)
+    def cases(self) -> list[str]:
+        """Names of the cases that run on this machine.
+
+        Raises:
+            TorchspeedError: there is none.
+        """
+        print("looking which cases run here", flush=True)
+        history = self._measure("quick", [self.first], Progress({}), quick=True)
+        found = [one.case.name for one in history.series if one.last.point is not None]
+        if not found:
+            raise TorchspeedError(f"no case of {', '.join(self._patterns)} runs and times here")
+        return found
+
+    def side_by_side(self, commits: Sequence[str]) -> History:
+        """Measure commits, a round of each in turn."""
+        results = self._folder / "quick" / "results"
+        listed = asv.util.load_json(str(results / "benchmarks.json"), api_version=2)
+        rounds = max(one.get("rounds", 1) for one in listed.values() if isinstance(one, dict))
+        print(f"measuring {len(commits)} commits in turn, {rounds} rounds", flush=True)
+        seconds = remembered_seconds(results / self._name)
+        return self._measure("asv", commits, Progress(seconds, again=len(commits) * rounds - 1))
+
+    def _measure(
+        self, folder: str, commits: Sequence[str], progress: Progress, *, quick: bool = False
+    ) -> History:
+        project = ScratchProject(self._folder / folder, self.clone, self._environments)
+        project.measure(commits, self._pair, self._name, self._patterns, progress, quick=quick)
         progress.say("  done")
-
-    def history(self) -> History:
-        """Of all that was measured."""
-        return self._project.history(tuple(self.measured))
+        return project.history(tuple(commits))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make planted-slowdown")
-    parser.add_argument("--repeats", type=int, default=3, help="trials of each share (default: 3)")
+    parser.add_argument("--repeats", type=int, default=2, help="trials of each share (default: 2)")
     parser.add_argument("--cases", default="", metavar="PATTERN")
     parser.add_argument("--torch", default="newest", metavar="RELEASE")
+    parser.add_argument("--machine", default="", help="default: this host's name")
     return parser.parse_args(arguments)
 
 
 def _work(options: argparse.Namespace) -> None:
-    if options.repeats < 1:
-        raise TorchspeedError(f"{options.repeats} repeats plant nothing; ask for 1 or more")
+    if options.repeats < FEWEST_REPEATS:
+        raise TorchspeedError(
+            f"--repeats {options.repeats} leaves too few runs to tell the noise by; "
+            f"ask for {FEWEST_REPEATS} or more"
+        )
     root = Path.cwd()
     preflight.check_checkout(root)
     conf = configuration.read_configuration(root)
     pair = configuration.select_pairs(conf.pairs, options.torch)[0]
     preflight.check(root, conf, (pair,))
-    name = machine.default_name()
+    name = options.machine or machine.default_name()
     machine.register(name)
     runs = Measuring(root, pair, name, options.cases)
     started, watch = time.monotonic(), LoadWatch()
-    runs.measure(runs.first, again=2 * options.repeats * len(SHARES))
-    ok = [one.case.name for one in runs.history().series if one.last.point is not None]
-    if not ok:
-        raise TorchspeedError(f"no case that times something matches {options.cases!r}")
+    cases = runs.cases()
     print("settling the extra work", flush=True)
-    plant = settle_shares(runs.clone, pair, ok, SHARES)
+    plant = settle_shares(runs.clone, pair, cases, SHARES)
     plain, trials = [runs.first], []
-    places = [place for _ in range(options.repeats) for place in range(len(SHARES))]
-    load = watch.load()
-    try:
-        for number, place in enumerate(places):
-            left = 2 * (len(places) - number)
-            planted = commit_planted(runs.clone, plant, place, SHARES[place])
-            runs.measure(planted, again=left - 1)
-            back = commit_plain(runs.clone, runs.first)
-            runs.measure(back, again=left - 2)
-            trials.append(Trial(plain[-1], planted, back, place))
-            plain.append(back)
-            load = watch.load()
-    except KeyboardInterrupt:
-        if len(trials) < len(SHARES):
-            raise
-        print(f"\ninterrupted: {len(trials)} trials count", flush=True)
+    for place in [*range(len(SHARES))] * options.repeats:
+        planted = commit_planted(runs.clone, plant, place, SHARES[place])
+        back = commit_plain(runs.clone, runs.first)
+        trials.append(Trial(plain[-1], planted, back, place))
+        plain.append(back)
+    in_turn = [runs.first, *(commit for one in trials for commit in (one.planted, one.after))]
+    history = runs.side_by_side(in_turn)
     day = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     where = (
-        f"{day}: commit {runs.first[:8]}, {pair}, {len(plain)} runs of A and {len(trials)} "
-        f"planted ones in {human_time(time.monotonic() - started)}"
+        f"{name}, {day}: commit {runs.first[:8]}, {pair}, {len(plain)} runs of A and "
+        f"{len(trials)} planted ones in turn, {human_time(time.monotonic() - started)} in all"
     )
-    print("\n" + report(judge(runs.history(), plain, trials, plant), SHARES, where, load))
+    print("\n" + report(judge(history, plain, trials, plant), SHARES, where, watch.load()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -414,7 +469,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torchspeed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("torchspeed: interrupted before both shares were tried", file=sys.stderr)
+        print("torchspeed: interrupted before all rounds were through", file=sys.stderr)
         return 130
     return 0
 

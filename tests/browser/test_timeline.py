@@ -224,7 +224,7 @@ def test_pointing_reads_values_of_all_series(site: Site, visitor: Visitor) -> No
         full = next((one for one in values if one.startswith(commit)), None)
         if full:
             assert size(row[1]) == pytest.approx(values[full], rel=0.006)
-            assert row[2].startswith("±")
+            assert row[2].startswith("+")
     assert page.locator("line.cursor").count() == 1
 
 
@@ -290,7 +290,7 @@ def test_bands_levels_tags_and_events_are_drawn_and_switched_off(
     assert paths(visitor, "path.level") == len(history(site, FORWARD, machine)["entry"]["steps"])
     assert event["text"] in page.locator("path.event title").all_text_contents()
     assert "v0.1.0" in axis_texts(visitor)
-    page.get_by_role("checkbox", name="99 % interval").uncheck()
+    page.get_by_role("checkbox", name="Fastest quarter").uncheck()
     page.get_by_role("checkbox", name="quartiles").check()
     page.get_by_role("checkbox", name="levels").uncheck()
     visitor.settled()

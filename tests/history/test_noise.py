@@ -91,11 +91,21 @@ def test_a_calibration_stands_in_while_a_series_is_too_short():
     history = make_history([short, long, elsewhere])
     assert list(map(known_noise(history), history.series))[::2] == [None, None]
     case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
-    history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
+    of_machine = calibration(cases=(case,), noise=0.02)
+    history = replace(history, calibrations={"ci-2core": of_machine})
     of_short, of_long, of_elsewhere = map(known_noise(history), history.series)
     assert of_short == pytest.approx(0.02 / math.sqrt(2))
     assert of_long == run_to_run(list(long.values.values()))
     assert of_elsewhere is None
+
+
+def test_no_case_is_calibrated_quieter_than_all_together():
+    series = make_series([1.0])
+    quiet = CaseNoise(series.case.name, (1.0, 1.0), 20, 0.001, 0.001, 0.02)
+    history = make_history(
+        [series], calibrations={"ci-2core": calibration(cases=(quiet,), noise=0.008)}
+    )
+    assert known_noise(history)(series) == pytest.approx(0.008 / math.sqrt(2))
 
 
 def test_noise_of_machines(history):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.site.quantities import change, digits, quantity, spread
+from torchspeed.site.quantities import change, digits, quantity
 
 TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
@@ -58,8 +58,3 @@ def test_digits_never_use_an_exponent_where_people_read(value: float) -> None:
 )
 def test_changes_are_signed(ratio: float | None, text: str) -> None:
     assert change(ratio) == text
-
-
-def test_a_spread_is_half_the_interval() -> None:
-    assert spread(2.0, (1.98, 2.06)) == "±2.0%"
-    assert spread(2.0, None) == ""

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -21,6 +23,7 @@ from tests.conftest import ROOT, git
 from tests.history.making import commit_hash, figure, make_history, make_series
 from tools.planted_slowdown import (
     DEFAULT_CASES,
+    Between,
     Plant,
     Real,
     Trial,
@@ -33,8 +36,8 @@ from tools.planted_slowdown import (
 from tools.planted_work import install
 from torchspeed.driver.selection import timings
 from torchspeed.history.calibration import Load
+from torchspeed.history.figure import figure_of
 from torchspeed.history.records import Outcome, Run
-from torchspeed.history.statistics import median
 from torchspeed.workloads import Workload, get_workload
 
 
@@ -138,18 +141,20 @@ def test_every_case_of_one_model_and_pass_that_is_planted_by_default_does_the_sa
 
 NAMES = ("a", "b", "c")
 TRIALS = [
-    Trial(*map(commit_hash, numbers), share) for *numbers, share in ((0, 1, 2, 0), (2, 3, 4, 1))
+    Trial(*map(commit_hash, (at, at + 1, at + 2)), share)
+    for at, share in ((0, 0), (2, 1), (4, 0), (6, 1))
 ]
-PLAIN = [commit_hash(number) for number in (0, 2, 4)]
+PLAIN = [commit_hash(number) for number in (0, 2, 4, 6, 8)]
+PLANTED = [1.0, 1.05, 1.0, 1.10, 1.0, 1.05, 1.0, 1.10, 1.0]
 
 
 def _judged(levels: dict[str, list[float]], spread: float = 0.004) -> Any:
-    """Judge histories with these levels at commits 0 to 4: A, planted, A, planted, A."""
+    """Judge histories with these levels at commits 0 to 8: A, planted, A, planted, A ..."""
     rng = np.random.default_rng(2)
 
     def run(level: float) -> Run:
         samples = tuple((level * rng.lognormal(0.0, spread, 20)).tolist())
-        return figure(median(samples), samples=samples)
+        return figure(figure_of(samples).value, samples=samples)
 
     series = [
         make_series([run(level) for level in values], model=name)
@@ -159,40 +164,69 @@ def _judged(levels: dict[str, list[float]], spread: float = 0.004) -> Any:
     return judge(make_history(series), PLAIN, TRIALS, plant)
 
 
-def _case(outcome: Any, name: str) -> Any:
-    return outcome.cases[f"suite.Suite.time_forward('{name}', 'cpu')"]
+def _name(model: str) -> str:
+    return f"suite.Suite.time_forward('{model}', 'cpu')"
 
 
 def test_a_slowdown_is_found_and_nothing_where_there_is_none() -> None:
-    outcome = _judged({name: [1.0, 1.05, 1.0, 1.10, 1.0] for name in NAMES})
+    outcome = _judged(dict.fromkeys(NAMES, PLANTED))
     for name in NAMES:
-        small, large = _case(outcome, name)
-        assert (small.found, small.beyond_noise, small.trials) == (1, 1, 1)
-        assert (large.found, large.beyond_noise, large.trials) == (1, 1, 1)
+        small, large = outcome.cases[_name(name)]
+        assert (small.found, small.alone, small.trials) == (2, 2, 2)
+        assert (large.found, large.alone, large.trials) == (2, 2, 2)
         assert small.ratio == pytest.approx(0.05, abs=0.01)
         assert large.ratio == pytest.approx(0.10, abs=0.01)
-    assert sum(outcome.false_alarms.values()) == 0
-    assert outcome.comparisons == 2
+    assert sum(outcome.false_alarms.values()) == sum(outcome.alone.values()) == 0
+    assert outcome.comparisons == 4
 
 
 def test_what_was_not_slower_is_not_found_and_what_was_faster_neither() -> None:
-    outcome = _judged({"a": [1.0] * 5, "b": [1.0, 0.9, 1.0, 0.9, 1.0]})
-    assert [case.found for case in (*_case(outcome, "a"), *_case(outcome, "b"))] == [0] * 4
+    outcome = _judged({"a": [1.0] * 9, "b": [1.0, 0.9] * 4 + [1.0]})
+    for name in ("a", "b"):
+        assert [(one.found, one.alone) for one in outcome.cases[_name(name)]] == [(0, 0)] * 2
 
 
-def test_runs_that_differ_by_themselves_are_false_alarms_and_hide_a_slowdown() -> None:
-    outcome = _judged({"a": [1.0, 1.10, 1.05, 1.15, 1.0], "b": [1.0, 1.05, 1.0, 1.10, 1.0]})
-    assert outcome.false_alarms == {
-        "suite.Suite.time_forward('a', 'cpu')": 2,
-        "suite.Suite.time_forward('b', 'cpu')": 0,
-    }
-    assert [case.found for case in _case(outcome, "a")] == [1, 1]
-    assert [case.beyond_noise for case in _case(outcome, "a")] == [0, 0]
+def test_runs_that_differ_by_themselves_alarm_two_alone_and_hide_a_slowdown_from_all() -> None:
+    restless = [1.0, 1.10, 1.05, 1.15, 0.99, 1.07, 1.06, 1.14, 1.0]
+    outcome = _judged({"a": restless, "b": PLANTED, "c": PLANTED})
+    assert outcome.alone == {_name("a"): 4, _name("b"): 0, _name("c"): 0}
+    assert set(outcome.false_alarms.values()) == {0}
+    small, large = outcome.cases[_name("a")]
+    assert (small.alone, large.alone) == (2, 2)
+    assert small.found == large.found == 0
+
+
+def test_a_step_among_quiet_runs_is_a_false_alarm() -> None:
+    stepped = [1.0] * 7 + [1.0, 1.2]
+    outcome = _judged({"a": stepped, **dict.fromkeys(("b", "c", "d"), [1.0] * 9)})
+    assert outcome.false_alarms == {_name(name): int(name == "a") for name in "abcd"}
+    assert outcome.worst[_name("a")] == pytest.approx(0.2, abs=0.02)
+
+
+@given(
+    st.lists(st.floats(0.9, 1.1), min_size=5, max_size=5),
+    st.floats(0.1, 10.0),
+    st.permutations(range(5)),
+)
+def test_noise_knows_neither_scale_nor_order_and_leaves_out_what_is_compared(
+    values: list[float], factor: float, order: list[int]
+) -> None:
+    def between(figures: list[float]) -> Between:
+        series = make_series([figure(value) for value in figures])
+        return Between({"x": series}, [commit_hash(number) for number in range(5)])
+
+    noise = between(values).noise("x")
+    assert between([v * factor for v in values]).noise("x") == pytest.approx(noise, abs=1e-9)
+    assert between([values[at] for at in order]).noise("x") == pytest.approx(noise, abs=1e-9)
+    left_out = [commit_hash(0), commit_hash(1)]
+    assert between([50.0, 0.01, *values[2:]]).noise("x", left_out) == pytest.approx(
+        between(values).noise("x", left_out)
+    )
 
 
 def test_a_case_without_a_figure_somewhere_is_left_out() -> None:
-    runs = [1.0, 1.05, 1.0, Run(Outcome.FAILED), 1.0]
-    whole = make_series([1.0] * 5, model="whole")
+    runs = [1.0] * 3 + [Run(Outcome.FAILED)] + [1.0] * 5
+    whole = make_series([1.0] * 9, model="whole")
     broken = make_series(runs, model="broken")
     plant = Plant(real={one.case.name: [Real(0, 0, 0)] * 2 for one in (whole, broken)})
     outcome = judge(make_history([whole, broken]), PLAIN, TRIALS, plant)
@@ -200,17 +234,19 @@ def test_a_case_without_a_figure_somewhere_is_left_out() -> None:
 
 
 def test_the_report_sums_up_against_what_is_wanted() -> None:
-    outcome = _judged({name: [1.0, 1.05, 1.0, 1.10, 1.0] for name in NAMES})
+    outcome = _judged(dict.fromkeys(NAMES, PLANTED))
     text = report(outcome, (0.05, 0.10), "here", Load(0.5, 0.1, 0.0))
     assert text.startswith("**here**; other load 0.10 cores, load average before 0.50")
     assert "5.0% [4.9%, 5.1%]" in text
-    assert "5% planted: found in 3 of 3 (100.0%; wanted: 95%)" in text
-    assert "10% planted: found in 3 of 3 (100.0%; wanted: 100%)" in text
-    assert "0 false alarms in 6 comparisons" in text
+    assert "A against A, side by side: noise 0." in text
+    assert "5% planted: found in 6 of 6 (100.0%; wanted: 95%), by two runs alone in 6" in text
+    assert "10% planted: found in 6 of 6 (100.0%; wanted: 100%)" in text
+    assert "0 false alarms in 12 comparisons (wanted: none), by two runs alone 0" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(["--repeats", "0"], "0 repeats"), ([], "is not a git checkout")]
+    ("arguments", "said"),
+    [(["--repeats", "1"], "--repeats 1 leaves"), ([], "is not a git checkout")],
 )
 def test_bad_input_is_one_line(
     arguments: list[str],

@@ -122,13 +122,17 @@ def tell(message: dict[str, Any]) -> None:
 def _plan(benchmarks: Any, options: dict[str, Any]) -> dict[str, int]:
     """Case to the number of rounds it will run in."""
     attributes = options.get("extra_params") or {}
-    rounds = "1" if options.get("quick") else attributes.get("rounds")
+    asked = "1" if options.get("quick") else attributes.get("rounds")
+    in_turn = options.get("run_rounds")  # those of this turn, where commits are interleaved
     plan = {}
     for name, benchmark in benchmarks.items():
         cases = _cases(benchmark)
         selection = benchmarks.benchmark_selection.get(name)
+        rounds = int(asked or benchmark.get("rounds", 1))
+        if in_turn is not None:
+            rounds = sum(number <= rounds for number in in_turn)
         for index in range(len(cases)) if selection is None else selection:
-            plan[case_name(benchmark, cases[index])] = int(rounds or benchmark.get("rounds", 1))
+            plan[case_name(benchmark, cases[index])] = rounds
     return plan
 
 

@@ -73,7 +73,7 @@ def calibrate(
         project = ScratchProject(folder / f"run-{number}", root)
         try:
             progress = Progress(seconds, again=runs - number)
-            project.measure(commit, pair, machine, patterns, progress)
+            project.measure([commit], pair, machine, patterns, progress)
         except KeyboardInterrupt:
             if len(measured) < FEWEST_RUNS:
                 raise

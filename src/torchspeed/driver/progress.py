@@ -46,7 +46,8 @@ class Progress:
         Args:
             remembered: seconds a round of each case.
             stream: where to print; standard output by default.
-            again: how many times the same cases will run once more after this run.
+            again: how many times the same cases will run once more after the first plan is
+                through, in plans that asv tells here or in runs of their own.
         """
         self._expected = dict(remembered)
         self._again = again
@@ -64,6 +65,8 @@ class Progress:
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the running asv: its plan, or a case that ran."""
         if "plan" in message:
+            if self._plan:
+                self._again -= 1
             self._plan = dict(message["plan"])
             self._left = dict(self._plan)
             self._total = sum(self._left.values())

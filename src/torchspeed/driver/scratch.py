@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import asv.util
@@ -52,21 +53,34 @@ class ScratchProject:
 
     def measure(
         self,
-        commit: str,
+        commits: Sequence[str],
         pair: Pair,
         machine: str,
         patterns: tuple[str, ...],
         progress: Progress,
+        *,
+        quick: bool = False,
     ) -> None:
-        """Measure a commit as `make bench` does.
+        """Measure commits as `make bench` does, several side by side: a round of each in turn.
+
+        Args:
+            commits: hashes, in the order of the first round; the next goes backwards.
+            pair: environment.
+            machine: name under which this machine is registered with asv.
+            patterns: cases.
+            progress: told of every case.
+            quick: only see which cases run, one call of each.
 
         Raises:
             TorchspeedError: asv failed as a whole.
         """
+        hashes = self._folder / "commits"
+        hashes.write_text("".join(f"{commit}\n" for commit in commits), encoding="utf-8")
+        options = ["--quick"] if quick else ["--interleave-rounds"] if len(commits) > 1 else []
         where = ["--machine", machine, "--environment", pair.environment]
         run_asv(
             self._folder,
-            ["run", *where, *asv_patterns(patterns), f"{commit}^!"],
+            ["run", *where, *options, *asv_patterns(patterns), f"HASHFILE:{hashes.resolve()}"],
             progress,
         )
 

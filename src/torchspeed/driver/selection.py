@@ -15,7 +15,7 @@ SHORT = (
     r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
     r"^flux_training\.FluxTraining\..*'(lstnet|tpa_lstm)_solar'",
     r"^utilisation\.(TimeSeries|SmallCNNs|DevicePeak)\.",
-    r"^(work\.Work|allocations)\..*"
+    r"^work\.Work\..*"
     r"'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
     r"^imports\.",
     r"^variants\..*'lenet5'",
@@ -23,7 +23,8 @@ SHORT = (
 )
 """Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
 
-Compiling (family ``modes``) takes a minute a model, so it is left to `make bench-full`.
+Compiling (family ``modes``) takes a minute a model, and ``allocations`` are counted for all
+models at once, which takes another: both are left to `make bench-full`.
 
 Of torchvision's models the two quickest, at the smaller batch; `make bench-full`
 measures all.

@@ -4,7 +4,7 @@ A difference counts as significant when all of these hold:
 
 1.  *Beyond the run's own spread.* Where both runs stored samples (five at least), the
     rank test's p, adjusted for the number of cases compared, is at most 0.01. Where they
-    did not, the 99 % intervals of the two figures do not touch. Where neither is stored
+    did not, the intervals of the two figures do not touch. Where neither is stored
     (memory, counts), the spread between runs of point 2 has to be known.
 2.  *Beyond the spread between runs.* Where the series have enough figures to tell it,
     or the machine was calibrated for the case, the difference exceeds three standard
@@ -70,7 +70,7 @@ class Comparison:
     ratio: float | None
     """After over before; ``None`` where a side is missing or a figure is not positive."""
     interval: tuple[float, float] | None
-    """99 % interval of the ratio, as far as the spread within the two runs goes."""
+    """What the ratio may be by the intervals of the two figures: the spread within the runs."""
     p: float | None
     """Of the rank test, adjusted for the number of cases; ``None`` without samples."""
     noise: float | None

@@ -1,8 +1,9 @@
-"""What stands for the samples of a run: their lower quartile.
+"""What stands for the samples of a run: the least of them.
 
-Whatever else happens on a machine adds to a time and never takes from it, so the quiet
-samples are the ones that repeat (docs/measuring.md, "The figure"). The least of all would
-hang on a single sample; a quarter of them has an interval of its own.
+Whatever else happens on a machine adds to a time and never takes from it, so the least is
+nearest to what the code costs, and it is what comes back in the next run (docs/measuring.md,
+"The figure"). Chen and Revels (2016), "Robust benchmarking in noisy environments",
+arXiv:1608.04295, argue so, and BenchmarkTools.jl, with which FluxBench measured, does it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchspeed.history.statistics import quantile, quantile_interval
+from torchspeed.history.statistics import quartiles
 
-SHARE = 0.25
-"""Of the samples, those that are as fast as the figure or faster."""
+FEWEST_SAMPLES = 8
+"""That tell a spread: with fewer, two or three happen to lie close together too often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,9 @@ class Figure:
     """A run's samples in short, in their unit."""
 
     value: float
-    """Their lower quartile."""
+    """The least."""
     interval: tuple[float, float] | None
-    """99 % confidence interval of it; ``None`` below 19 samples."""
+    """The fastest quarter: from the least to the lower quartile; ``None`` below 8 samples."""
     quartiles: tuple[float, float]
 
 
@@ -33,6 +34,7 @@ def figure_of(samples: Sequence[float]) -> Figure:
     Raises:
         ValueError: There are none, or one is not finite.
     """
-    ordered = sorted(samples)
-    value = quantile(ordered, SHARE)
-    return Figure(value, quantile_interval(ordered, SHARE), (value, quantile(ordered, 1 - SHARE)))
+    low, high = quartiles(samples)
+    least = min(samples)
+    interval = (least, low) if len(samples) >= FEWEST_SAMPLES else None
+    return Figure(least, interval, (low, high))

@@ -119,7 +119,7 @@ class Point:
     Their median where they were not recorded; always finite.
     """
     interval: tuple[float, float] | None = None
-    """99 % confidence interval of the value, where there are samples enough."""
+    """The fastest quarter of the samples; 99 % confidence interval of a median."""
     quartiles: tuple[float, float] | None = None
     """First and third quartile of the samples."""
     samples: tuple[float, ...] = ()

@@ -9,7 +9,8 @@ nothing has changed. Per case:
 - the **smallest change seen** is the least slowdown that `torchspeed.history.compare`
   calls worse in every pair of runs, in both orders, when the samples of the later run are
   slowed by it and all other cases stay as they were measured, and that is larger than the
-  noise times the factor that `compare` asks for between runs.
+  noise (`torchspeed.history.noise.calibrated_noise`) times the factor that `compare` asks
+  for between runs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 from torchspeed.history.compare import DEVIATIONS_BETWEEN_RUNS, Verdict, compare_revisions
+from torchspeed.history.noise import calibrated_noise, noise_together
 from torchspeed.history.records import Commit, History, Point, Run, Series
 
 MOST_SEEN = 1.0
@@ -60,7 +62,7 @@ class RepeatedRuns:
     @property
     def noise(self) -> float:
         """Of all cases together: the root of the mean square."""
-        return math.sqrt(statistics.fmean(one.noise**2 for one in self.cases))
+        return noise_together([one.noise for one in self.cases])
 
     @property
     def worst(self) -> float:
@@ -87,8 +89,12 @@ def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
         for first, second in combinations(names, 2)
         for comparison in compare_revisions(together, first, second)
     ]
+    noises = [_noise(series) for series in together.series]
     return RepeatedRuns(
-        cases=tuple(_case(together, number) for number in range(len(together.series))),
+        cases=tuple(
+            _case(together, number, calibrated_noise(noise, noise_together(noises)))
+            for number, noise in enumerate(noises)
+        ),
         without_figure=failed,
         comparisons=len(verdicts),
         false_alarms=sum(verdicts),
@@ -114,19 +120,22 @@ def _together(runs: Sequence[History]) -> tuple[History, tuple[str, ...]]:
 _RAN = {"ok", "failed", "timed out"}
 
 
-def _case(together: History, number: int) -> CaseNoise:
+def _noise(series: Series) -> float:
+    """Standard deviation of the logarithm of the ratio of two runs."""
+    return math.sqrt(2 * statistics.variance(map(math.log, series.values.values())))
+
+
+def _case(together: History, number: int, assumed: float) -> CaseNoise:
+    """Describe a case; ``assumed`` is the noise that the rules would take for its own."""
     series = together.series[number]
-    points = [run.point for run in series.runs.values() if run.point is not None]
-    figures = tuple(point.value for point in points)
-    logarithms = [math.log(figure) for figure in figures]
-    noise = math.sqrt(2 * statistics.variance(logarithms))
+    figures = tuple(series.values.values())
     return CaseNoise(
         case=series.case.name,
         figures=figures,
-        samples=min(len(point.samples) for point in points),
-        noise=noise,
+        samples=min(len(run.point.samples) for run in series.runs.values() if run.point),
+        noise=_noise(series),
         worst=max(figures) / min(figures) - 1,
-        sees=_smallest_seen(together, number, math.expm1(DEVIATIONS_BETWEEN_RUNS * noise)),
+        sees=_smallest_seen(together, number, math.expm1(DEVIATIONS_BETWEEN_RUNS * assumed)),
     )
 
 

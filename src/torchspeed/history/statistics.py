@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate
 
 NORMAL_CONSISTENCY = 1.482602218505602
 """Standard deviation over median absolute deviation, for normal values: 1 / Phi^-1(3/4)."""
@@ -53,50 +51,6 @@ def median(values: Sequence[float]) -> float:
 def quartiles(values: Sequence[float]) -> tuple[float, float]:
     """First and third quartile."""
     return quantile(values, 0.25), quantile(values, 0.75)
-
-
-def quantile_interval(
-    values: Sequence[float], share: float, confidence: float = 0.99
-) -> tuple[float, float] | None:
-    """Confidence interval of a quantile from order statistics, without assuming a shape.
-
-    The k-th smallest of n values lies above the quantile with probability
-    P(Bin(n, share) < k), below it with P(Bin(n, share) >= k). The ends are the largest and
-    the smallest of which that is at most half of what the confidence leaves.
-
-    Args:
-        values: In any order.
-        share: Of the values, those below the quantile, between 0 and 1.
-        confidence: Between 0 and 1.
-
-    Returns:
-        ``None`` where even the extremes do not reach the confidence: for 99 %, below
-        8 values for the median and below 19 for a quartile.
-
-    Raises:
-        ValueError: There are no values, one is not finite, or another argument is out of range.
-    """
-    for name, number in (("share", share), ("confidence", confidence)):
-        if not 0 < number < 1:
-            raise ValueError(f"{name} is {number}: it must lie between 0 and 1")
-    ordered = checked(values)
-    ranks = _ranks_of_ends(len(ordered), share, confidence)
-    return None if ranks is None else (ordered[ranks[0]], ordered[ranks[1]])
-
-
-@lru_cache(maxsize=256)
-def _ranks_of_ends(count: int, share: float, confidence: float) -> tuple[int, int] | None:
-    """Places of the ends among so many ordered values, from 0."""
-    # A hair more, for sums of floats: 8 values reach 99.2 %, 7 just 98.4 %.
-    tail = (1 - confidence) / 2 * (1 + 1e-12)
-    chances = [
-        math.comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(count + 1)
-    ]
-    below = list(accumulate(chances))
-    above = list(accumulate(reversed(chances)))
-    low = sum(chance <= tail for chance in below)
-    high = sum(chance <= tail for chance in above)
-    return (low - 1, count - high) if low and high else None
 
 
 def median_absolute_deviation(values: Sequence[float]) -> float:

@@ -271,7 +271,7 @@ def _columns(row: Standing) -> dict[str, dict[int, float]]:
 
 
 def _distance(difference: float, value: float) -> int:
-    return max(0, round(difference / abs(value) * 10_000))
+    return round(difference / abs(value) * 10_000)
 
 
 def _history_of(row: Standing, columns: dict[str, dict[int, float]]) -> Row:

@@ -139,7 +139,7 @@ def _overview(rows: Sequence[Standing], place: Place) -> Drawing:
     said = f" Slowest: {slowest[0]}." if slowest else ""
     title = f"Newest time of each model on {where}"
     return Drawing(
-        Figure("figures/overview.svg", title, f"{title}, quartiles on a logarithmic axis.{said}"),
+        Figure("figures/overview.svg", title, f"{title}, logarithmic axis.{said}"),
         chosen,
         "seconds",
         _legend(rows),

@@ -53,11 +53,3 @@ def change(ratio: float | None) -> str:
     if text in {"+0.0", "\N{MINUS SIGN}0.0"}:
         text = "±0.0"
     return f"{text}%"
-
-
-def spread(value: float, interval: tuple[float, float] | None) -> str:
-    """Half the width of an interval relative to its figure: ``±1.2%``; empty without one."""
-    if interval is None or value == 0 or not all(map(math.isfinite, interval)):
-        return ""
-    half = (interval[1] - interval[0]) / 2 / abs(value) * 100
-    return f"±{digits(half, 2)}%"

@@ -59,6 +59,9 @@
   /** A factor: 3.2×, 0.85×. */
   ts.factor = (ratio) => (Number.isFinite(ratio) ? number(ratio) + "×" : "–");
 
+  /** How far something reaches upwards: +1.2%. */
+  ts.reach = (share) => (Number.isFinite(share) ? `+${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%` : "–");
+
   /** A relative spread: ±1.2%. */
   ts.spread = (share) => (Number.isFinite(share) ? `±${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%` : "–");
 

@@ -173,7 +173,8 @@
 
   const pointAt = (line, at) => line.points.find((point) => point.at === at);
 
-  const half = (point) => (point?.interval ? (point.interval[1] - point.interval[0]) / 2 / point.value : NaN);
+  /** How far the fastest quarter of the samples reaches above the figure, relative to it. */
+  const reach = (point) => (point?.interval ? (point.interval[1] - point.value) / point.value : NaN);
 
   // ---------- the large chart ----------
 
@@ -251,7 +252,7 @@
           { type: "button", class: "remove", "aria-label": `Remove ${line.what.title}`, onclick: () => ts.go({ s: ts.many(ts.here(), "s").filter((key) => key !== line.what.key) }) },
           "×",
         );
-      const heads = ["Series", "Value", "99 % interval", asked.y === "relative" ? "Relative" : "Since start", "Last step", ""];
+      const heads = ["Series", "Value", "Fastest quarter", asked.y === "relative" ? "Relative" : "Since start", "Last step", ""];
       this.values.replaceChildren(
         ts.scrollBox(
           "Values at the cursor",
@@ -317,7 +318,7 @@
         const real = point && asked.y === "relative" ? point.value * line.base : point?.value;
         const run = line.others.find((one) => one.at === at);
         this.cells[i].value.textContent = point ? ts.value(real, line.unit) : run ? run.outcome : "–";
-        this.cells[i].spread.textContent = point ? ts.spread(half(point)) : "–";
+        this.cells[i].spread.textContent = point ? ts.reach(reach(point)) : "–";
         const first = line.points.find((one) => across.place(one.at) >= across.domain[0]);
         const ratio = point && (asked.y === "relative" ? point.value : first ? point.value / first.value : NaN);
         this.cells[i].since.textContent = point ? ts.change(ratio) : "–";
@@ -611,7 +612,7 @@
         }),
         ts.revisionField("rel", "Relative to", { words: () => [["start", "the start of the range"], ["baseline", "the fixed baseline"]], initial: () => "start" }),
         ts.selectField("n", "Show the last", { options: () => LASTS.map((value) => ({ value, label: value === "all" ? "all commits" : `${value} commits` })), initial: () => "200", change: (patch) => ts.go({ ...patch, from: null, to: null }) }),
-        ts.checkField("ci", "99 % interval", { initial: true }),
+        ts.checkField("ci", "Fastest quarter", { initial: true }),
         ts.checkField("quartiles", "quartiles"),
         ts.checkField("steps", "levels", { initial: true }),
       ]);
