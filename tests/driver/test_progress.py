@@ -83,3 +83,13 @@ def test_every_duration_can_be_said(seconds: float) -> None:
 def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, said: str) -> None:
     assert said in explain(printed)
     assert "\n" not in explain(printed)
+
+
+def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:
+    stream = io.StringIO()
+    progress = Progress({}, stream, again=2)
+    for left in (2, 1, 0):
+        progress.hear({"plan": {"a": 1}})
+        progress.hear(_ran("a", 5.0))
+        assert progress.seconds_left() == 5.0 * left
+    assert [line[:7] for line in stream.getvalue().splitlines()] == ["[1/1] a"] * 3

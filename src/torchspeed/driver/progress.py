@@ -55,6 +55,7 @@ class Progress:
         self._left: dict[str, int] = {}
         self._total = 0
         self._done = 0
+        self._ran = 0
         self._took = 0.0
         self._stream = stream or sys.stdout
         self._live = self._stream.isatty()
@@ -67,6 +68,7 @@ class Progress:
         if "plan" in message:
             if self._plan:
                 self._again -= 1
+                self._done = 0
             self._plan = dict(message["plan"])
             self._left = dict(self._plan)
             self._total = sum(self._left.values())
@@ -78,6 +80,7 @@ class Progress:
             return  # skipped without a process: nothing was waited for
         self._left[case] -= 1
         self._done += 1
+        self._ran += 1
         self._took += ran["seconds"]
         self._expected[case] = ran["seconds"]
         self.say(
@@ -88,7 +91,7 @@ class Progress:
 
     def seconds_left(self) -> float:
         """Expected time of all that is still to run: remembered, or else the mean so far."""
-        mean = self._took / self._done if self._done else 0.0
+        mean = self._took / self._ran if self._ran else 0.0
         return sum(
             (rounds + self._again * self._plan[case]) * self._expected.get(case, mean)
             for case, rounds in self._left.items()
