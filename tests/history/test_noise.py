@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from tests.history.calibrations import calibration
 from tests.history.making import make_history, make_series
-from torchspeed.history.noise import known_noise, machine_noise, run_to_run
+from torchspeed.history.noise import (
+    calibrated_noise,
+    known_noise,
+    machine_noise,
+    noise_together,
+    run_to_run,
+)
 from torchspeed.history.repeated_runs import CaseNoise
 
 figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
@@ -97,6 +103,26 @@ def test_a_calibration_stands_in_while_a_series_is_too_short():
     assert of_short == pytest.approx(0.02 / math.sqrt(2))
     assert of_long == run_to_run(list(long.values.values()))
     assert of_elsewhere is None
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
+def test_noise_of_several_together_is_the_root_of_the_mean_square(noises, factor, data):
+    together = noise_together(noises)
+    assert together == pytest.approx(np.sqrt(np.mean(np.square(noises))), abs=1e-12)
+    assert min(noises) <= together * (1 + 1e-12) + 1e-12
+    assert together <= max(noises) * (1 + 1e-12)
+    assert noise_together(data.draw(st.permutations(noises))) == pytest.approx(together, abs=1e-12)
+    assert noise_together([n * factor for n in noises]) == pytest.approx(
+        factor * together, abs=1e-12
+    )
+
+
+@given(st.floats(0, 0.5), st.floats(0, 0.5))
+def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_all_together(case, together):
+    found = calibrated_noise(case, together)
+    assert found in {case, together}
+    assert found >= case
+    assert found >= together
 
 
 def test_no_case_is_calibrated_quieter_than_all_together():
