@@ -268,8 +268,8 @@ class Between:
 
     def beyond(self, name: str, before: str, after: str) -> bool:
         """Is a difference larger than the noise that all other A tell, as the rules ask."""
-        together = noise_together([self.noise(one, (before, after)) for one in self._figures])
-        noise = calibrated_noise(self.noise(name, (before, after)), together)
+        noises = [self.noise(one, (before, after)) for one in self._figures]
+        noise = calibrated_noise(self.noise(name, (before, after)), noises)
         series = self._series[name]
         size = abs(math.log(_value(series, after) / _value(series, before)))
         return size > DEVIATIONS_BETWEEN_RUNS * noise

@@ -54,17 +54,17 @@ def run_to_run(values: Sequence[float]) -> float | None:
     return math.sqrt(difference_variance(np.log(figures)) / 2)
 
 
-def calibrated_noise(case: float, together: float) -> float:
-    """What a calibration says of a case's noise: at least that of all its cases together.
+def calibrated_noise(case: float, cases: Sequence[float]) -> float:
+    """What a few runs say of a case's noise: at least that of the middle one of all cases.
 
-    The few runs of a calibration cannot show that a case is quieter than others: of three
-    runs that differ by 1 % one case in twelve looks as if it were 0.3 %.
+    A few runs cannot show that a case is quieter than others: of three runs that differ by
+    1 % one case in twelve looks as if it were 0.3 %.
 
     Args:
         case: Noise of the case's own runs, of a run or of a ratio.
-        together: Likewise, of all cases of the calibration.
+        cases: Likewise, of every case that was measured with it.
     """
-    return max(case, together)
+    return max(case, median(cases))
 
 
 def noise_together(noises: Sequence[float]) -> float:
@@ -83,11 +83,12 @@ def known_noise(history: History) -> Callable[[Series], float | None]:
         A function from a series of the history to the coefficient of variation of one
         run's figure, as a share, or ``None``.
     """
-    calibrated = {
-        (machine, case.case): calibrated_noise(case.noise, calibration.noise) / math.sqrt(2)
-        for machine, calibration in history.calibrations.items()
-        for case in calibration.cases
-    }
+    calibrated = {}
+    for machine, calibration in history.calibrations.items():
+        noises = [case.noise for case in calibration.cases]
+        for case in calibration.cases:
+            noise = calibrated_noise(case.noise, noises) / math.sqrt(2)  # a ratio holds two runs'
+            calibrated[machine, case.case] = noise
     known: dict[int, float | None] = {}
 
     def noise_of(series: Series) -> float | None:

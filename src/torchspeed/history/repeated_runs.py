@@ -92,7 +92,7 @@ def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
     noises = [_noise(series) for series in together.series]
     return RepeatedRuns(
         cases=tuple(
-            _case(together, number, calibrated_noise(noise, noise_together(noises)))
+            _case(together, number, calibrated_noise(noise, noises))
             for number, noise in enumerate(noises)
         ),
         without_figure=failed,
