@@ -290,7 +290,7 @@ def test_bands_levels_tags_and_events_are_drawn_and_switched_off(
     assert paths(visitor, "path.level") == len(history(site, FORWARD, machine)["entry"]["steps"])
     assert event["text"] in page.locator("path.event title").all_text_contents()
     assert "v0.1.0" in axis_texts(visitor)
-    page.get_by_role("checkbox", name="Fastest quarter").uncheck()
+    page.get_by_role("checkbox", name="fastest quarter").uncheck()
     page.get_by_role("checkbox", name="quartiles").check()
     page.get_by_role("checkbox", name="levels").uncheck()
     visitor.settled()

@@ -612,7 +612,7 @@
         }),
         ts.revisionField("rel", "Relative to", { words: () => [["start", "the start of the range"], ["baseline", "the fixed baseline"]], initial: () => "start" }),
         ts.selectField("n", "Show the last", { options: () => LASTS.map((value) => ({ value, label: value === "all" ? "all commits" : `${value} commits` })), initial: () => "200", change: (patch) => ts.go({ ...patch, from: null, to: null }) }),
-        ts.checkField("ci", "Fastest quarter", { initial: true }),
+        ts.checkField("ci", "fastest quarter", { initial: true }),
         ts.checkField("quartiles", "quartiles"),
         ts.checkField("steps", "levels", { initial: true }),
       ]);
