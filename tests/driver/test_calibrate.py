@@ -15,26 +15,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
+from tests.driver.torchless import CONFIGURATION
 from tests.history.calibrations import calibration
 from torchspeed.driver.calibration_report import report, verdict
 from torchspeed.driver.selection import SHORT, timings
 from torchspeed.history.calibration import FILE_NAME, read_calibrations
 
-CONFIGURATION = {
-    "version": 1,
-    "project": "p",
-    "repo": ".",
-    "branches": ["main"],
-    "environment_type": "virtualenv",
-    "env_dir": ".asv/env",
-    "results_dir": "results",
-    "pythons": [f"{sys.version_info.major}.{sys.version_info.minor}"],
-    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}},
-    "build_command": [],
-    "install_command": ["python --version"],
-    "uninstall_command": ["python --version"],
-    "plugins": [".torchspeed.driver.asv_hooks"],
-}
 SUITE = """
 import os
 

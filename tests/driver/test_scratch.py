@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import commit, git
+from tests.driver.torchless import CONFIGURATION
 from torchspeed.driver import machine
 from torchspeed.driver.configuration import read_configuration
 from torchspeed.driver.progress import Progress
@@ -31,22 +31,7 @@ class Suite:
 
 def _configuration(installs: Path) -> str:
     note = f"import sys; open({str(installs)!r}, 'a').write(sys.argv[1])"
-    return json.dumps(
-        {
-            "version": 1,
-            "project": "p",
-            "repo": ".",
-            "branches": ["main"],
-            "environment_type": "virtualenv",
-            "env_dir": ".asv/env",
-            "pythons": [f"{sys.version_info.major}.{sys.version_info.minor}"],
-            "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}},
-            "build_command": [],
-            "install_command": [f'python -c "{note}" "{{commit}} "'],
-            "uninstall_command": ["python --version"],
-            "plugins": [".torchspeed.driver.asv_hooks"],
-        }
-    )
+    return json.dumps(CONFIGURATION | {"install_command": [f'python -c "{note}" "{{commit}} "']})
 
 
 def test_several_commits_are_measured_a_round_of_each_in_turn(
