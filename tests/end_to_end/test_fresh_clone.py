@@ -112,7 +112,7 @@ def test_make_bench_measures_every_figure_of_the_models(user: NewUser, benched: 
 
 
 def test_it_tells_how_far_it_is_what_came_of_it_and_how_to_look(benched: str) -> None:
-    assert re.search(r"^\[ 1/12\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
+    assert re.search(r"^\[ 1/16\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
     assert "8 ok" in benched
     assert benched.splitlines()[-1].endswith("look at it with `make preview`")
 
