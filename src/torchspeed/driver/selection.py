@@ -21,7 +21,7 @@ SHORT = (
     r"^variants\..*'lenet5'",
     r"^instructions\.",
 )
-"""Patterns of ``make bench``: every family, whole where it is quick, under 10 minutes a pair.
+"""Patterns of ``make bench``: every family, whole where it is quick, some 10 minutes a pair.
 
 Compiling (family ``modes``) takes a minute a model, and ``allocations`` are counted for all
 models at once, which takes another: both are left to `make bench-full`.

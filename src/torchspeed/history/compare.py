@@ -13,7 +13,8 @@ A difference counts as significant when all of these hold:
 
 Samples of one run do not know what the next run will be like, hence the second rule: two
 commits measured one after the other differ by more than their samples say. When rounds
-of the two were interleaved it can be left out.
+of the two were interleaved it can be left out, at the price of some false alarms
+(docs/calibration.md).
 """
 
 from __future__ import annotations
