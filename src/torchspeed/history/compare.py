@@ -108,8 +108,8 @@ def compare_revisions(
         before: Hash, unique start of one, or tag of a commit of the history.
         after: The other.
         minimum_effect: Smallest relative change that counts.
-        interleaved: Both were measured in alternating rounds of one session, so that the
-            spread between runs is in their samples.
+        interleaved: Both were measured in alternating rounds of one session, so that part
+            of the spread between runs is in their samples.
 
     Raises:
         TorchspeedError: There is no such commit, or more than one.
