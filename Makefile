@@ -9,12 +9,15 @@ MODELS ?=
 COMPILED ?=
 RUNS ?= 4
 REPEATS ?= 2
+BEFORE ?= HEAD~1
+AFTER ?= HEAD
+STRICT ?=
 RUN := $(VENV)/bin/python -m torchspeed.driver
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
-export MACHINE TORCH CASES MODELS
+export MACHINE TORCH CASES MODELS BEFORE AFTER
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
 
-.PHONY: bench bench-full nightly calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
+.PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -27,6 +30,9 @@ bench-full: setup ## measure HEAD with every torch pair, every case, and publish
 
 nightly: setup ## measure every commit of main that is not measured yet, and publish
 	@$(RUN) nightly $(OPTIONS)
+
+compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, side by side
+	@$(RUN) compare --before "$$BEFORE" --after "$$AFTER" $(if $(STRICT),--fail-if-slower) --torch "$$TORCH" $(OPTIONS)
 
 calibrate: setup ## measure HEAD several times: how noisy this machine is, and what hurts
 	@$(RUN) calibrate --runs $(RUNS) --torch "$$TORCH" $(OPTIONS)

@@ -1,20 +1,10 @@
 """Is a slowdown found, and nothing where there is none: ``make planted-slowdown``.
 
 Commits of a scratch clone make every model do extra work, 5 % and 10 % of its pass, which
-is timed beside the pass without it (`tools.planted_share`). asv measures them side by side
-with commits that are as they were, a round of each in turn, so that drift of the machine
-meets all alike::
-
-    A  A+5%  A  A+10%  A  A+5%  A  A+10%  A ...   first round
-    A ...  A+10%  A  A+5%  A  A+10%  A  A+5%  A   second round, backwards
-
-Each planted commit is compared with the A before it by the rules of
-`torchspeed.history.compare`, case by case: the case is planted, all others are those of the
-next A, as when one model got slower. Each A is compared with the next for false alarms.
-
-*found* is what the rules say where the noise between runs is known, as it is of a series with
-some history: here from all A but those that are compared. *By two runs alone* is what they
-say without.
+is timed beside the pass without it (`tools.planted_share`). They are compared as ``make
+compare`` does (`torchspeed.driver.side_by_side`), all at one table: A, A again, A + 5 % and
+A + 10 % take samples in turn. What is called slower in a planted commit is *found*; what is
+called different in the second A is a *false alarm*.
 """
 
 from __future__ import annotations
@@ -30,29 +20,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import asv.util
-
-from torchspeed.driver import configuration, machine, preflight, selection
+from torchspeed.driver import comparing, configuration, machine, preflight, selection
 from torchspeed.driver.calibration_report import table
 from torchspeed.driver.other_load import LoadWatch
-from torchspeed.driver.progress import Progress, human_time, remembered_seconds
-from torchspeed.driver.scratch import ScratchProject
+from torchspeed.driver.progress import human_time
+from torchspeed.driver.side_by_side import Measured, measure_side_by_side
+from torchspeed.driver.sides import Side, side
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.calibration import NOISE_TARGET, WORST_TARGET_IDLE, Load
-from torchspeed.history.compare import (
-    DEVIATIONS_BETWEEN_RUNS,
-    Verdict,
-    compare_revisions,
-)
-from torchspeed.history.noise import calibrated_noise, noise_together
-from torchspeed.history.records import History, Series
+from torchspeed.history.compare import Verdict
+from torchspeed.history.side_by_side import Ratio
 
-FEWEST_REPEATS = 2
-"""So many leave two A at least to tell the noise by, beside two that are compared."""
 SHARES = (0.05, 0.10)
 WANTED = (0.95, 1.0)
 """Of each share, the part of cases in which it is to be found."""
@@ -124,7 +105,8 @@ def settle_shares(
 
 
 def commit_planted(clone: Path, plant: Plant, place: int, share: float) -> str:
-    """Commit the extra work of a share to the clone's branch; return the commit's hash."""
+    """Commit the extra work of a share on top of the clone's ``main``; return its hash."""
+    _git(clone, "checkout", "--quiet", "--detach", "main")
     operations = {
         (key.split()[0], key.split()[1] == "True"): counts[place]
         for key, counts in plant.operations.items()
@@ -134,12 +116,6 @@ def commit_planted(clone: Path, plant: Plant, place: int, share: float) -> str:
         stream.write("\n\nfrom torchspeed.planted_work import install  # noqa: E402\n\n")
         stream.write(f"install({operations!r})\n")
     return _commit(clone, f"Do {share:.0%} more work in every model")
-
-
-def commit_plain(clone: Path, original: str) -> str:
-    """Commit the tree as it was at first; return the commit's hash."""
-    _git(clone, "read-tree", "-u", "--reset", original)
-    return _commit(clone, "Do without the extra work")
 
 
 def _commit(clone: Path, subject: str) -> str:
@@ -158,264 +134,129 @@ def _git(folder: Path, *arguments: str) -> None:
         raise TorchspeedError(f"git {arguments[0]} failed in {folder}: {said[0]}")
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A planted commit, the A before it and the A after it."""
+@dataclass
+class Found:
+    """What became of one case, in all repeats."""
 
-    before: str
-    planted: str
-    after: str
-    share: int
-    """Its place among the shares."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """What became of one case in all trials of a share."""
-
-    real: Real
-    ratio: float
-    """Median of what asv measured, less one."""
-    trials: int
-    found: int
-    alone: int
-    """Found by two runs that nothing else is known of."""
+    again: list[Ratio] = field(default_factory=list)
+    """Of A to A."""
+    planted: dict[int, list[Ratio]] = field(default_factory=dict)
+    """Of A with extra work to A, by the share's place."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """All trials together."""
-
-    noise: Mapping[str, float]
-    """Case to the standard deviation of the logarithm of the ratio of two runs of A."""
-    worst: Mapping[str, float]
-    """Case to the highest A over the lowest, less one."""
-    cases: Mapping[str, Sequence[Case]]
-    """Case to each share."""
-    false_alarms: Mapping[str, int]
-    """Case to how often one A was called different from the next."""
-    alone: Mapping[str, int]
-    """Likewise, by two runs that nothing else is known of."""
-    comparisons: int
-    """Of one A with the next: as many for each case."""
-
-
-def judge(
-    history: History, plain: Sequence[str], trials: Sequence[Trial], plant: Plant
-) -> Outcome:
-    """Compare planted commits with plain ones, and these with each other.
+def judge(repeats: Sequence[Measured], shares: int) -> dict[str, Found]:
+    """Compare each repeat's sides with its first; only cases that have a figure in all count.
 
     Args:
-        history: of all of these commits.
-        plain: hashes of all A, in order.
-        trials: with every share.
-        plant: what was planted.
+        repeats: with the sides A, A, and A with each share.
+        shares: how many.
     """
-    commits = [*plain, *(trial.planted for trial in trials)]
-    series = {
-        one.case.name: one
-        for one in history.series
-        if one.case.name in plant.real and all(_value(one, name) for name in commits)
-    }
-    between = Between(series, plain)
-    alarms, alone = dict.fromkeys(series, 0), dict.fromkeys(series, 0)
-    for first, second in pairwise(plain):
-        for name, verdict in _compared(history, series, {}, first, second).items():
-            called = verdict is not Verdict.SAME
-            alone[name] += called
-            alarms[name] += called and between.beyond(name, first, second)
-    cases = {
-        name: [
-            _case(
-                history,
-                series,
-                name,
-                between,
-                plant.real[name][place],
-                [trial for trial in trials if trial.share == place],
-            )
-            for place in range(len(plant.real[name]))
-        ]
-        for name in series
-    }
-    return Outcome(
-        noise={name: between.noise(name) for name in series},
-        worst={name: between.worst(name) for name in series},
-        cases=cases,
-        false_alarms=alarms,
-        alone=alone,
-        comparisons=len(plain) - 1,
-    )
+    found: dict[str, Found] = {}
+    complete = set.intersection(*({case.name for case in one.rounds} for one in repeats))
+    for measured in repeats:
+        for other in range(1, shares + 2):
+            for one in comparing.judge(measured, 0, other):
+                if one.case not in complete:
+                    continue
+                case = found.setdefault(one.case, Found())
+                ratios = case.again if other == 1 else case.planted.setdefault(other - 2, [])
+                ratios.append(one.ratio)
+    return found
 
 
-class Between:
-    """What the runs of A differ by among themselves."""
-
-    def __init__(self, series: Mapping[str, Series], plain: Sequence[str]) -> None:
-        self._series = series
-        self._figures = {
-            name: {at: _value(one, at) for at in plain} for name, one in series.items()
-        }
-
-    def noise(self, name: str, left_out: Sequence[str] = ()) -> float:
-        """Standard deviation of the logarithm of the ratio of two A, some of them left out."""
-        kept = [math.log(v) for at, v in self._figures[name].items() if at not in left_out]
-        return math.sqrt(2 * statistics.variance(kept))
-
-    def worst(self, name: str) -> float:
-        """The highest A over the lowest, less one."""
-        return max(self._figures[name].values()) / min(self._figures[name].values()) - 1
-
-    def beyond(self, name: str, before: str, after: str) -> bool:
-        """Is a difference larger than the noise that all other A tell, as the rules ask."""
-        noises = [self.noise(one, (before, after)) for one in self._figures]
-        noise = calibrated_noise(self.noise(name, (before, after)), noises)
-        series = self._series[name]
-        size = abs(math.log(_value(series, after) / _value(series, before)))
-        return size > DEVIATIONS_BETWEEN_RUNS * noise
+def noise_of(found: Sequence[Found]) -> float:
+    """Standard deviation of the logarithm of A's ratio to A, which should be 0."""
+    logs = [math.log(ratio.value) for case in found for ratio in case.again]
+    return math.sqrt(statistics.fmean(log**2 for log in logs))
 
 
-def _case(
-    history: History,
-    series: Mapping[str, Series],
-    name: str,
-    between: Between,
-    real: Real,
-    trials: Sequence[Trial],
-) -> Case:
-    found = alone = 0
-    ratios = []
-    for trial in trials:
-        verdicts = _compared(history, series, {name: trial.planted}, trial.before, trial.after)
-        ratios.append(_value(series[name], trial.planted) / _value(series[name], trial.before))
-        if verdicts[name] is Verdict.WORSE:
-            alone += 1
-            found += between.beyond(name, trial.before, trial.planted)
-    return Case(real, statistics.median(ratios) - 1, len(trials), found, alone)
+def _worst(ratios: Sequence[Ratio]) -> float:
+    return math.expm1(max(abs(math.log(ratio.value)) for ratio in ratios))
 
 
-def _compared(
-    history: History,
-    series: Mapping[str, Series],
-    instead: Mapping[str, str],
-    before: str,
-    after: str,
-) -> dict[str, Verdict]:
-    """Compare two commits alone; some cases take another commit's run for the later one."""
-    pairs = tuple(
-        replace(
-            one,
-            runs={before: one.runs[before], after: one.runs[instead.get(name, after)]},
-        )
-        for name, one in series.items()
-    )
-    compared = compare_revisions(replace(history, series=pairs), before, after)
-    return {one.case.name: one.verdict for one in compared}
-
-
-def _value(series: Series, commit: str) -> float:
-    run = series.runs.get(commit)
-    return run.point.value if run is not None and run.point is not None else 0.0
-
-
-def report(outcome: Outcome, shares: Sequence[float], where: str, load: Load) -> str:
+def report(
+    found: Mapping[str, Found],
+    real: Mapping[str, Sequence[Real]],
+    shares: Sequence[float],
+    where: str,
+    load: Load,
+) -> str:
     """Markdown: a row a case, then the sums against what is wanted."""
-    head = ["case", "A/A noise", "worst"]
+    head = ["case", "A/A, worst", "false alarms"]
     for share in shares:
-        head += [f"{share:.0%}: really", "measured", "found", "by two runs alone"]
+        head += [f"{share:.0%}: really", "measured", "found"]
     rows = [
         [
             f"`{name}`",
-            f"{outcome.noise[name]:.2%}",
-            f"{outcome.worst[name]:.2%}",
-            *(cell for case in cases for cell in _cells(case)),
-            f"{outcome.false_alarms[name]} of {outcome.comparisons}",
-            f"{outcome.alone[name]} of {outcome.comparisons}",
+            f"{_worst(case.again):.2%}",
+            f"{_differences(case.again)} of {len(case.again)}",
+            *(
+                cell
+                for place in range(len(shares))
+                for cell in _cells(real[name][place], case.planted[place])
+            ),
         ]
-        for name, cases in sorted(outcome.cases.items(), key=lambda one: -outcome.noise[one[0]])
+        for name, case in sorted(found.items(), key=lambda one: -_worst(one[1].again))
     ]
+    again = [ratio for case in found.values() for ratio in case.again]
     lines = [
         f"**{where}**; other load {load.others:.2f} cores, load average before "
         f"{load.before:.2f}, stolen {load.stolen:.1%}.",
-        table([*head, "false alarms", "by two runs alone"], rows),
-        f"A against A, side by side: noise {noise_together(list(outcome.noise.values())):.2%}, "
-        f"worst {max(outcome.worst.values()):.1%} of {len(rows)} cases (wanted on an idle "
-        f"machine: at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%}).",
+        table(head, rows),
+        f"A against A: noise {noise_of(list(found.values())):.2%}, worst {_worst(again):.2%} of "
+        f"{len(again)} comparisons (wanted on an idle machine: at most {NOISE_TARGET:.0%} and "
+        f"{WORST_TARGET_IDLE:.0%}); {_differences(again)} false alarms (wanted: none).",
     ]
     for place, (share, wanted) in enumerate(zip(shares, WANTED, strict=False)):
-        of_share = [cases[place] for cases in outcome.cases.values()]
-        trials = sum(case.trials for case in of_share)
-        found, alone = (
-            sum(getattr(case, name) for case in of_share) for name in ("found", "alone")
-        )
+        planted = [ratio for case in found.values() for ratio in case.planted[place]]
+        count = _slower(planted)
         lines.append(
-            f"{share:.0%} planted: found in {found} of {trials} ({found / trials:.1%}; wanted: "
-            f"{wanted:.0%}), by two runs alone in {alone} ({alone / trials:.1%})."
+            f"{share:.0%} planted: found in {count} of {len(planted)} "
+            f"({count / len(planted):.1%}; wanted: {wanted:.0%})."
         )
-    comparisons = outcome.comparisons * len(outcome.cases)
-    lines.append(
-        f"Nothing planted: {sum(outcome.false_alarms.values())} false alarms in {comparisons} "
-        f"comparisons (wanted: none), by two runs alone {sum(outcome.alone.values())}."
-    )
     return "\n\n".join(lines)
 
 
-def _cells(case: Case) -> list[str]:
-    real = case.real
+def _differences(ratios: Sequence[Ratio]) -> int:
+    return sum(ratio.verdict is not Verdict.SAME for ratio in ratios)
+
+
+def _slower(ratios: Sequence[Ratio]) -> int:
+    return sum(ratio.verdict is Verdict.WORSE for ratio in ratios)
+
+
+def _cells(real: Real, ratios: Sequence[Ratio]) -> list[str]:
     return [
         f"{real.median:.1%} [{real.low:.1%}, {real.high:.1%}]",
-        f"{case.ratio:+.1%}",
-        f"{case.found} of {case.trials}",
-        f"{case.alone} of {case.trials}",
+        ", ".join(f"{ratio.value - 1:+.1%}" for ratio in ratios),
+        f"{_slower(ratios)} of {len(ratios)}",
     ]
 
 
 class Measuring:
-    """The scratch clone and the runs of asv over it."""
+    """The scratch clone and its sides."""
 
-    def __init__(self, root: Path, pair: configuration.Pair, name: str, cases: str) -> None:
-        folder = root / ".asv" / "planted"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        self.clone = folder / "clone"
+    def __init__(self, root: Path, conf: configuration.Configuration, release: str) -> None:
+        self._root, self._conf, self._release = root, conf, release
+        self._folder = root / ".asv" / "planted"
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self.clone = self._folder / "clone"
         _git(root, "clone", "--quiet", "--no-hardlinks", str(root), str(self.clone))
         self.first = preflight.git(root, "rev-parse", "HEAD")
         _git(self.clone, "checkout", "--quiet", "-B", "main", self.first)
-        self._folder = folder
-        self._environments = pair.folder.parent
-        self._pair, self._name = pair, name
-        chosen = (selection.checked(cases),) if cases else DEFAULT_CASES
-        self._patterns = selection.timings(chosen)
 
-    def cases(self) -> list[str]:
-        """Names of the cases that run on this machine.
+    def side(self, commit: str) -> Side:
+        """One side, from a commit of the clone."""
+        packages = self._folder / "packages"
+        return side(self.clone, self._conf, commit, self._release, packages)
 
-        Raises:
-            TorchspeedError: there is none.
-        """
-        print("looking which cases run here", flush=True)
-        history = self._measure("quick", [self.first], Progress({}), quick=True)
-        found = [one.case.name for one in history.series if one.last.point is not None]
-        if not found:
-            raise TorchspeedError(f"no case of {', '.join(self._patterns)} runs and times here")
-        return found
-
-    def side_by_side(self, commits: Sequence[str]) -> History:
-        """Measure commits, a round of each in turn."""
-        results = self._folder / "quick" / "results"
-        listed = asv.util.load_json(str(results / "benchmarks.json"), api_version=2)
-        rounds = max(one.get("rounds", 1) for one in listed.values() if isinstance(one, dict))
-        print(f"measuring {len(commits)} commits in turn, {rounds} rounds", flush=True)
-        seconds = remembered_seconds(results / self._name)
-        return self._measure("asv", commits, Progress(seconds, again=len(commits) * rounds - 1))
-
-    def _measure(
-        self, folder: str, commits: Sequence[str], progress: Progress, *, quick: bool = False
-    ) -> History:
-        project = ScratchProject(self._folder / folder, self.clone, self._environments)
-        project.measure(commits, self._pair, self._name, self._patterns, progress, quick=quick)
-        progress.say("  done")
-        return project.history(tuple(commits))
+    def table(self, plant: Plant) -> list[Side]:
+        """The sides A, A, and A with each share of extra work."""
+        planted = [
+            commit_planted(self.clone, plant, place, share) for place, share in enumerate(SHARES)
+        ]
+        return [self.side(commit) for commit in (self.first, self.first, *planted)]
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -428,11 +269,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _work(options: argparse.Namespace) -> None:
-    if options.repeats < FEWEST_REPEATS:
-        raise TorchspeedError(
-            f"--repeats {options.repeats} leaves too few runs to tell the noise by; "
-            f"ask for {FEWEST_REPEATS} or more"
-        )
+    if options.repeats < 1:
+        raise TorchspeedError(f"--repeats {options.repeats} measures nothing; ask for 1 or more")
     root = Path.cwd()
     preflight.check_checkout(root)
     conf = configuration.read_configuration(root)
@@ -440,25 +278,27 @@ def _work(options: argparse.Namespace) -> None:
     preflight.check(root, conf, (pair,))
     name = options.machine or machine.default_name()
     machine.register(name)
-    runs = Measuring(root, pair, name, options.cases)
+    chosen = (selection.checked(options.cases),) if options.cases else DEFAULT_CASES
+    runs = Measuring(root, conf, pair.torch)
     started, watch = time.monotonic(), LoadWatch()
-    cases = runs.cases()
+    cases = comparing.list_cases(root, [pair], name, selection.timings(chosen), runs.first)
     print("settling the extra work", flush=True)
-    plant = settle_shares(runs.clone, pair, cases, SHARES)
-    plain, trials = [runs.first], []
-    for place in [*range(len(SHARES))] * options.repeats:
-        planted = commit_planted(runs.clone, plant, place, SHARES[place])
-        back = commit_plain(runs.clone, runs.first)
-        trials.append(Trial(plain[-1], planted, back, place))
-        plain.append(back)
-    in_turn = [runs.first, *(commit for one in trials for commit in (one.planted, one.after))]
-    history = runs.side_by_side(in_turn)
+    plant = settle_shares(runs.clone, pair, [case.name for case in cases], SHARES)
+    sides, suites = runs.table(plant), comparing.suites(runs.clone)
+    repeats = []
+    for number in range(1, options.repeats + 1):
+        print(f"repeat {number} of {options.repeats}", flush=True)
+        repeats.append(measure_side_by_side(sides, suites, cases))
+    found = judge(repeats, len(SHARES))
     day = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     where = (
-        f"{name}, {day}: commit {runs.first[:8]}, {pair}, {len(plain)} runs of A and "
-        f"{len(trials)} planted ones in turn, {human_time(time.monotonic() - started)} in all"
+        f"{name}, {day}: commit {runs.first[:8]}, {pair}, {options.repeats} repeats in "
+        f"{human_time(time.monotonic() - started)}"
     )
-    print("\n" + report(judge(history, plain, trials, plant), SHARES, where, watch.load()))
+    print("\n" + report(found, plant.real, SHARES, where, watch.load()))
+    for measured in repeats:
+        for case, why in measured.failed.items():
+            print(f"{case} failed: {why}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

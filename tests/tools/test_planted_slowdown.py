@@ -7,37 +7,33 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.conftest import ROOT, git
-from tests.history.making import commit_hash, figure, make_history, make_series
 from tools.planted_slowdown import (
     DEFAULT_CASES,
-    Between,
     Plant,
     Real,
-    Trial,
-    commit_plain,
     commit_planted,
     judge,
     main,
+    noise_of,
     report,
 )
 from tools.planted_work import install
 from torchspeed.driver.selection import timings
+from torchspeed.driver.side_by_side import Measured
+from torchspeed.driver.turns import Case
 from torchspeed.history.calibration import Load
-from torchspeed.history.figure import figure_of
-from torchspeed.history.records import Outcome, Run
+from torchspeed.history.compare import Verdict
 from torchspeed.workloads import Workload, get_workload
 
 
@@ -113,7 +109,7 @@ def test_what_was_planted_is_as_much_as_asked_for() -> None:
     assert 0.3 < answer["real"] < 0.8
 
 
-def test_planted_commits_hold_the_work_and_plain_ones_the_tree_as_it_was(
+def test_planted_commits_hold_the_work_each_on_the_tree_as_it_was(
     make_repository: Callable[..., Path],
 ) -> None:
     workloads = (ROOT / "src/torchspeed/workloads.py").read_text()
@@ -124,9 +120,13 @@ def test_planted_commits_hold_the_work_and_plain_ones_the_tree_as_it_was(
     added = git(clone, "diff", first, planted)
     assert "+install({('lenet5', False): 11, ('lenet5', True): 4})" in added
     assert "planted_work.py" in added
-    plain = commit_plain(clone, first)
-    assert plain not in {first, planted}
-    assert git(clone, "diff", first, plain) == ""
+    smaller = commit_planted(clone, plant, 0, 0.05)
+    assert (
+        git(clone, "rev-parse", f"{smaller}~1") == git(clone, "rev-parse", f"{planted}~1") == first
+    )
+    assert "+install({('lenet5', False): 5, ('lenet5', True): 2})" in git(
+        clone, "diff", first, smaller
+    )
     assert git(clone, "status", "--porcelain") == ""
 
 
@@ -140,113 +140,82 @@ def test_every_case_of_one_model_and_pass_that_is_planted_by_default_does_the_sa
 
 
 NAMES = ("a", "b", "c")
-TRIALS = [
-    Trial(*map(commit_hash, (at, at + 1, at + 2)), share)
-    for at, share in ((0, 0), (2, 1), (4, 0), (6, 1))
-]
-PLAIN = [commit_hash(number) for number in (0, 2, 4, 6, 8)]
-PLANTED = [1.0, 1.05, 1.0, 1.10, 1.0, 1.05, 1.0, 1.10, 1.0]
+LEVELS = (1.0, 1.0, 1.05, 1.10)
+"""Of A, A again, and A with each share of extra work."""
 
 
-def _judged(levels: dict[str, list[float]], spread: float = 0.004) -> Any:
-    """Judge histories with these levels at commits 0 to 8: A, planted, A, planted, A ..."""
+def _repeats(levels: dict[str, Sequence[float]], spread: float = 0.004) -> list[Measured]:
+    """Two repeats of five rounds in which every process has a speed of its own."""
     rng = np.random.default_rng(2)
 
-    def run(level: float) -> Run:
-        samples = tuple((level * rng.lognormal(0.0, spread, 20)).tolist())
-        return figure(figure_of(samples).value, samples=samples)
+    def samples(level: float) -> tuple[float, ...]:
+        process = level * rng.lognormal(0.0, spread)
+        return tuple((process * rng.lognormal(0.0, 0.01, 20)).tolist())
 
-    series = [
-        make_series([run(level) for level in values], model=name)
-        for name, values in levels.items()
+    return [
+        Measured(
+            {
+                Case(name, name, 1.0): [tuple(map(samples, sides)) for _ in range(5)]
+                for name, sides in levels.items()
+            }
+        )
+        for _ in range(2)
     ]
-    plant = Plant(real={one.case.name: [Real(0.05, 0.049, 0.051)] * 2 for one in series})
-    return judge(make_history(series), PLAIN, TRIALS, plant)
-
-
-def _name(model: str) -> str:
-    return f"suite.Suite.time_forward('{model}', 'cpu')"
 
 
 def test_a_slowdown_is_found_and_nothing_where_there_is_none() -> None:
-    outcome = _judged(dict.fromkeys(NAMES, PLANTED))
-    for name in NAMES:
-        small, large = outcome.cases[_name(name)]
-        assert (small.found, small.alone, small.trials) == (2, 2, 2)
-        assert (large.found, large.alone, large.trials) == (2, 2, 2)
-        assert small.ratio == pytest.approx(0.05, abs=0.01)
-        assert large.ratio == pytest.approx(0.10, abs=0.01)
-    assert sum(outcome.false_alarms.values()) == sum(outcome.alone.values()) == 0
-    assert outcome.comparisons == 4
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)), 2)
+    assert list(found) == list(NAMES)
+    for case in found.values():
+        assert [one.verdict for one in case.again] == [Verdict.SAME] * 2
+        for place, share in enumerate((0.05, 0.10)):
+            assert [one.verdict for one in case.planted[place]] == [Verdict.WORSE] * 2
+            for one in case.planted[place]:
+                assert one.value == pytest.approx(1 + share, abs=0.01)
 
 
 def test_what_was_not_slower_is_not_found_and_what_was_faster_neither() -> None:
-    outcome = _judged({"a": [1.0] * 9, "b": [1.0, 0.9] * 4 + [1.0]})
-    for name in ("a", "b"):
-        assert [(one.found, one.alone) for one in outcome.cases[_name(name)]] == [(0, 0)] * 2
+    levels = dict.fromkeys(NAMES, LEVELS) | {"b": (1.0, 1.0, 1.0, 0.9)}
+    found = judge(_repeats(levels), 2)["b"]
+    assert [one.verdict for one in found.planted[0]] == [Verdict.SAME] * 2
+    assert [one.verdict for one in found.planted[1]] == [Verdict.BETTER] * 2
+    report_of_b = report({"b": found}, {"b": [Real(0.05, 0.05, 0.05)] * 2}, (0.05, 0.1), "", LOAD)
+    assert "5% planted: found in 0 of 2 (0.0%; wanted: 95%)" in report_of_b
+    assert "10% planted: found in 0 of 2" in report_of_b
 
 
-def test_runs_that_differ_by_themselves_alarm_two_alone_and_hide_a_slowdown_from_all() -> None:
-    restless = [1.0, 1.10, 1.05, 1.15, 0.99, 1.07, 1.06, 1.14, 1.0]
-    outcome = _judged({"a": restless, "b": PLANTED, "c": PLANTED})
-    assert outcome.alone == {_name("a"): 4, _name("b"): 0, _name("c"): 0}
-    assert set(outcome.false_alarms.values()) == {0}
-    small, large = outcome.cases[_name("a")]
-    assert (small.alone, large.alone) == (2, 2)
-    assert small.found == large.found == 0
+def test_an_a_that_differs_from_a_is_a_false_alarm_and_noise() -> None:
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS) | {"b": (1.0, 0.8, 1.0, 1.0)}), 2)
+    assert [one.verdict for one in found["b"].again] == [Verdict.BETTER] * 2
+    quiet = noise_of([found["a"], found["c"]])
+    assert quiet < 0.01
+    assert noise_of(list(found.values())) == pytest.approx(np.log(0.8) / -np.sqrt(3), rel=0.1)
 
 
-def test_a_step_among_quiet_runs_is_a_false_alarm() -> None:
-    stepped = [1.0] * 7 + [1.0, 1.2]
-    outcome = _judged({"a": stepped, **dict.fromkeys(("b", "c", "d"), [1.0] * 9)})
-    assert outcome.false_alarms == {_name(name): int(name == "a") for name in "abcd"}
-    assert outcome.worst[_name("a")] == pytest.approx(0.2, abs=0.02)
+def test_a_case_that_failed_in_a_repeat_is_left_out() -> None:
+    repeats = _repeats(dict.fromkeys(NAMES, LEVELS))
+    repeats[1].rounds.pop(Case("b", "b", 1.0))
+    assert list(judge(repeats, 2)) == ["a", "c"]
 
 
-@given(
-    st.lists(st.floats(0.9, 1.1), min_size=5, max_size=5),
-    st.floats(0.1, 10.0),
-    st.permutations(range(5)),
-)
-def test_noise_knows_neither_scale_nor_order_and_leaves_out_what_is_compared(
-    values: list[float], factor: float, order: list[int]
-) -> None:
-    def between(figures: list[float]) -> Between:
-        series = make_series([figure(value) for value in figures])
-        return Between({"x": series}, [commit_hash(number) for number in range(5)])
-
-    noise = between(values).noise("x")
-    assert between([v * factor for v in values]).noise("x") == pytest.approx(noise, abs=1e-9)
-    assert between([values[at] for at in order]).noise("x") == pytest.approx(noise, abs=1e-9)
-    left_out = [commit_hash(0), commit_hash(1)]
-    assert between([50.0, 0.01, *values[2:]]).noise("x", left_out) == pytest.approx(
-        between(values).noise("x", left_out)
-    )
-
-
-def test_a_case_without_a_figure_somewhere_is_left_out() -> None:
-    runs = [1.0] * 3 + [Run(Outcome.FAILED)] + [1.0] * 5
-    whole = make_series([1.0] * 9, model="whole")
-    broken = make_series(runs, model="broken")
-    plant = Plant(real={one.case.name: [Real(0, 0, 0)] * 2 for one in (whole, broken)})
-    outcome = judge(make_history([whole, broken]), PLAIN, TRIALS, plant)
-    assert list(outcome.cases) == [whole.case.name]
+LOAD = Load(0.5, 0.1, 0.0)
 
 
 def test_the_report_sums_up_against_what_is_wanted() -> None:
-    outcome = _judged(dict.fromkeys(NAMES, PLANTED))
-    text = report(outcome, (0.05, 0.10), "here", Load(0.5, 0.1, 0.0))
+    real = {name: [Real(0.05, 0.049, 0.051), Real(0.1, 0.09, 0.11)] for name in NAMES}
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)), 2)
+    text = report(found, real, (0.05, 0.10), "here", LOAD)
     assert text.startswith("**here**; other load 0.10 cores, load average before 0.50")
     assert "5.0% [4.9%, 5.1%]" in text
-    assert "A against A, side by side: noise 0." in text
-    assert "5% planted: found in 6 of 6 (100.0%; wanted: 95%), by two runs alone in 6" in text
+    assert re.search(r"A against A: noise 0\.\d\d%, worst \d\.\d\d% of 6 comparisons", text)
+    assert "0 false alarms (wanted: none)" in text
+    assert "5% planted: found in 6 of 6 (100.0%; wanted: 95%)" in text
     assert "10% planted: found in 6 of 6 (100.0%; wanted: 100%)" in text
-    assert "0 false alarms in 12 comparisons (wanted: none), by two runs alone 0" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--repeats", "1"], "--repeats 1 leaves"), ([], "is not a git checkout")],
+    [(["--repeats", "0"], "--repeats 0 measures nothing"), ([], "is not a git checkout")],
 )
 def test_bad_input_is_one_line(
     arguments: list[str],

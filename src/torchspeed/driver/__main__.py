@@ -1,4 +1,4 @@
-"""``python -m torchspeed.driver``: what ``make bench``, ``nightly`` and ``calibrate`` call."""
+"""``python -m torchspeed.driver``: what ``make bench``, ``nightly``, ``compare`` … call."""
 
 from __future__ import annotations
 
@@ -6,16 +6,30 @@ import argparse
 import sys
 from pathlib import Path
 
-from torchspeed.driver import configuration, machine, measuring, nightly, preflight, selection
+from torchspeed.driver import (
+    comparing,
+    comparison_report,
+    configuration,
+    machine,
+    measuring,
+    nightly,
+    preflight,
+    selection,
+)
 from torchspeed.driver.asv_command import run_asv
 from torchspeed.driver.calibrate import calibrate
 from torchspeed.driver.calibration_report import report
 from torchspeed.driver.progress import Progress
+from torchspeed.driver.side_by_side import measure_side_by_side
+from torchspeed.driver.sides import side
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.calibration import FILE_NAME, append_calibration
+from torchspeed.history.compare import Verdict
 
 SOME_CASES_FAILED = 3
 """Exit status of a run that was published whole, with failed cases in it."""
+SLOWER = 4
+"""Exit status of a comparison that found a case slower, if that was asked for."""
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -23,13 +37,15 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         prog="python -m torchspeed.driver",
         description="Measure what is missing with asv, publish the site, say how to look.",
         epilog="Exit status: 0 all well, 1 nothing more could be done (one line says why), "
-        "3 measured and published, but some cases failed.",
+        "3 measured and published, but some cases failed, 4 a case is slower (compare with "
+        "--fail-if-slower).",
     )
     parser.add_argument(
         "job",
-        choices=["bench", "nightly", "calibrate"],
+        choices=["bench", "nightly", "calibrate", "compare"],
         help="bench: HEAD; nightly: every commit of main that is not measured yet; "
-        "calibrate: HEAD several times, to say how noisy this machine is",
+        "calibrate: HEAD several times, to say how noisy this machine is; "
+        "compare: two commits or torch releases side by side",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure every case, not the short set"
@@ -52,6 +68,16 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--runs", type=int, default=4, metavar="N", help="runs of a calibration (default: 4)"
     )
+    for name, default in (("before", "HEAD~1"), ("after", "HEAD")):
+        parser.add_argument(
+            f"--{name}",
+            default=default,
+            metavar="COMMIT[@RELEASE]",
+            help=f"side of a comparison, . being the working tree (default: {default})",
+        )
+    parser.add_argument(
+        "--fail-if-slower", action="store_true", help="exit with 4 where a comparison finds that"
+    )
     return parser.parse_args(arguments)
 
 
@@ -59,6 +85,8 @@ def _work(options: argparse.Namespace) -> int:
     root = Path.cwd()
     preflight.check_checkout(root)
     conf = configuration.read_configuration(root)
+    if options.job == "compare":
+        return _compare(options, root, conf)
     pairs = configuration.select_pairs(
         conf.pairs, "all" if options.job == "nightly" else options.torch
     )
@@ -119,6 +147,29 @@ def _calibrate(
     return 0
 
 
+def _compare(options: argparse.Namespace, root: Path, conf: configuration.Configuration) -> int:
+    folder = root / ".asv" / "side-by-side"
+    sides = [
+        side(root, conf, said, options.torch, folder / "packages")
+        for said in (options.before, options.after)
+    ]
+    chosen = (selection.checked(options.cases),) if options.cases else selection.SHORT
+    pairs = [one.pair for one in sides]
+    preflight.check_room(conf, tuple(pairs))
+    name = options.machine or machine.default_name()
+    machine.register(name)
+    print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
+    head = preflight.git(root, "rev-parse", "HEAD")
+    cases = comparing.list_cases(root, pairs, name, selection.timings(chosen), head)
+    measured = measure_side_by_side(sides, comparing.suites(root), cases)
+    compared = comparing.judge(measured, 0, 1)
+    print(f"\n{comparison_report.report(compared, measured, sides[0].name, sides[1].name)}")
+    if measured.failed:
+        return SOME_CASES_FAILED
+    slower = any(one.ratio.verdict is Verdict.WORSE for one in compared)
+    return SLOWER if slower and options.fail_if_slower else 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a job; print errors that a person can mend as one line."""
     try:
@@ -127,11 +178,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"torchspeed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        goes_on = (
-            "nothing was kept, for that takes two whole runs"
-            if (arguments or sys.argv[1:])[:1] == ["calibrate"]
-            else "the same command goes on where it stopped"
-        )
+        job = (arguments or sys.argv[1:])[:1]
+        goes_on = {
+            "calibrate": "nothing was kept, for that takes two whole runs",
+            "compare": "nothing was kept: a comparison is whole or none",
+        }.get("".join(job), "the same command goes on where it stopped")
         print(f"torchspeed: interrupted; {goes_on}", file=sys.stderr)
         return 130
 

@@ -31,7 +31,6 @@ planned (case to rounds) and what has run.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -48,7 +47,7 @@ import asv.util
 from asv.console import log
 from asv.util import TIMEOUT_RETCODE
 
-from torchspeed.driver.gpu import cuda_is_plainly_absent
+from torchspeed.driver.cases import cannot_run, case_name, cases_of, skipped_because
 from torchspeed.driver.where import machine_facts, machine_state
 from torchspeed.history import outcomes, recorded
 from torchspeed.history.json_lines import append_lines
@@ -64,11 +63,6 @@ _CACHE_TIMED_OUT = "setup_cache was stopped after {}"
 _NOT_BUILT = "this commit could not be built and installed; asv's output says why"
 
 
-def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
-    """Name a case as asv's ``--bench`` matches it: ``suite.Class.time_x('darnn', 'cpu')``."""
-    return f"{benchmark['name']}({', '.join(params)})" if params else str(benchmark["name"])
-
-
 class _Watch:
     """The ``asv run`` of one commit in one environment, while it goes on."""
 
@@ -76,17 +70,21 @@ class _Watch:
         self.outcomes: list[dict[str, Any]] = []
         self._benchmarks = benchmarks
 
-    def record(self, case: str, outcome: str, reason: str, seconds: float = 0.0) -> None:
+    def record(
+        self, case: str, outcome: str, reason: str, seconds: float = 0.0, samples: int = 0
+    ) -> None:
         """Keep what became of a case, and tell the watching process, if there is one."""
         line: dict[str, Any] = {"case": case, "outcome": outcome, "reason": reason}
         line |= {"at": int(time.time()), "seconds": round(seconds, 2)}
+        if samples:
+            line["samples"] = samples
         self.outcomes.append(line)
         tell({"ran": line})
 
     def selected(self, benchmark: dict[str, Any]) -> set[int]:
         """Places of a benchmark's cases that this run is about."""
         chosen = self._benchmarks.benchmark_selection.get(benchmark["name"])
-        return set(range(len(_cases(benchmark))) if chosen is None else chosen)
+        return set(range(len(cases_of(benchmark))) if chosen is None else chosen)
 
 
 class _Place:
@@ -126,7 +124,7 @@ def _plan(benchmarks: Any, options: dict[str, Any]) -> dict[str, int]:
     in_turn = options.get("run_rounds")  # those of this turn, where commits are interleaved
     plan = {}
     for name, benchmark in benchmarks.items():
-        cases = _cases(benchmark)
+        cases = cases_of(benchmark)
         selection = benchmarks.benchmark_selection.get(name)
         rounds = int(asked or benchmark.get("rounds", 1))
         if in_turn is not None:
@@ -148,7 +146,7 @@ def _outcome(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
         return "failed", result.stderr.strip()[-_REASON_LENGTH:] or f"exit {result.errcode}"
     if isinstance(value, float) and math.isnan(value):
         said = _SKIPPED.search(result.stderr)
-        return "skipped", said["reason"].strip("'\"") if said else _skipped_because(benchmark)
+        return "skipped", said["reason"].strip("'\"") if said else skipped_because(benchmark)
     if isinstance(value, str | list | dict) or not math.isfinite(value):
         return "failed", f"the benchmark returned {value!r}, not a finite number"
     return "ok", ""
@@ -156,25 +154,6 @@ def _outcome(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
 
 def _is_figure(value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _cases(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
-    return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
-
-
-def _skipped_because(benchmark: dict[str, Any]) -> str:
-    return str(benchmark.get("skipped_because") or "skipped by its suite")
-
-
-def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
-    """Why a case is skipped, as far as that can be told without a process; empty if it runs."""
-    named = dict(zip(benchmark["param_names"], params, strict=False))
-    if named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent():
-        return "no CUDA device on this machine"
-    # asv's list of cases names values by their repr, the decorator's holds the values.
-    if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
-        return _skipped_because(benchmark)
-    return ""
 
 
 def _narrow(benchmarks: Any, results: Any, resume: str | None) -> tuple[Any, dict[str, str]]:
@@ -189,13 +168,13 @@ def _narrow(benchmarks: Any, results: Any, resume: str | None) -> tuple[Any, dic
     skipped: dict[str, str] = {}
     for name, benchmark in list(benchmarks.items()):
         selection = benchmarks.benchmark_selection.get(name)
-        cases = _cases(benchmark)
+        cases = cases_of(benchmark)
         old: list[Any] = [math.nan] * len(cases)
         if resume and name in known:
             old = results.get_result_value(name, benchmark["params"])
         wanted, reasons = [], {}
         for index in range(len(cases)) if selection is None else selection:
-            reason = _cannot_run(benchmark, cases[index])
+            reason = cannot_run(benchmark, cases[index])
             if reason:
                 reasons[case_name(benchmark, cases[index])] = reason
             elif not (resume and (_is_figure(old[index]) or _settled(old[index], resume))):
@@ -243,9 +222,10 @@ def _hook_single_case(original: Any) -> Any:
         started = time.monotonic()
         result = original(benchmark, spawner, index, *a, **k)
         if _watch is not None:
-            case = case_name(benchmark, _cases(benchmark)[index])
+            case = case_name(benchmark, cases_of(benchmark)[index])
             outcome, reason = _outcome(result, benchmark)
-            _watch.record(case, outcome, reason, time.monotonic() - started)
+            samples = len(result.samples[0] or ())
+            _watch.record(case, outcome, reason, time.monotonic() - started, samples)
             if outcome == "failed" and result.result[0] is not None:
                 # A text or an infinity would be stored as it is, and crash every later publish.
                 result = result._replace(result=[None], samples=[None], number=[None])
@@ -284,7 +264,7 @@ def _hook_fail(original: Any) -> Any:
         reason = stderr.removeprefix(_CACHE_FAILED).strip()[-_REASON_LENGTH:]
         outcome = "timed out" if reason.startswith(_CACHE_TIMED_OUT.format("")) else "failed"
         selected = _watch.selected(benchmark)
-        for index, params in enumerate(_cases(benchmark)):
+        for index, params in enumerate(cases_of(benchmark)):
             if index in selected:
                 _watch.record(case_name(benchmark, params), outcome, reason or _NOT_BUILT)
             else:

@@ -84,6 +84,21 @@ class ScratchProject:
             progress,
         )
 
+    def discover(self, commit: str, pair: Pair, machine: str) -> None:
+        """List the checkout's benchmarks in `results`; make the environment if it is missing.
+
+        Args:
+            commit: hash of one that can be installed.
+            pair: environment.
+            machine: name under which this machine is registered with asv.
+
+        Raises:
+            TorchspeedError: asv failed.
+        """
+        where = ["--machine", machine, "--environment", pair.environment]
+        arguments = ["run", *where, "--bench", "just-discover", f"{commit}^!"]
+        run_asv(self._folder, arguments, Progress({}))
+
     def history(self, commits: tuple[str, ...]) -> History:
         """What was measured of these commits, oldest first.
 

@@ -1,0 +1,119 @@
+"""Measures cases on several sides, round after round, until the ratios are sure enough.
+
+A round of every case comes before the next round of any, so that a minute or more lies
+between two rounds of one case. Every case gets `FEWEST_ROUNDS`; one whose ratios still spread
+too far then gets more. That looks at how sure a ratio is, never at what it says.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from torchspeed.driver.progress import human_time
+from torchspeed.driver.sides import Side
+from torchspeed.driver.turns import Case, CaseFailedError, CaseSkippedError, play_round
+from torchspeed.history.side_by_side import half_width, ratio_of_round, spread_of_rounds
+
+FEWEST_ROUNDS = 5
+MOST_ROUNDS = 12
+SURE = 0.015
+"""Half of a ratio's interval at which a case needs no further round."""
+
+Rounds = list[tuple[tuple[float, ...], ...]]
+"""For each round, for each side, its samples in seconds a call."""
+
+
+@dataclass
+class Measured:
+    """What became of every case."""
+
+    rounds: dict[Case, Rounds] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Case name to why it cannot run here."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Case name to what went wrong; its rounds before that are left out."""
+
+    def ratios(self, case: Case, before: int, after: int) -> list[float]:
+        """The ratio of two sides, by their places, in each round of a case."""
+        return [ratio_of_round(one[before], one[after]) for one in self.rounds[case]]
+
+
+def measure_side_by_side(
+    sides: Sequence[Side],
+    suites: Path,
+    cases: Sequence[Case],
+    stream: TextIO | None = None,
+    on_round: Callable[[Measured], None] = lambda measured: None,
+) -> Measured:
+    """Measure cases on several sides; the first is what the others are compared with.
+
+    Args:
+        sides: two or more.
+        suites: folder of the suites.
+        cases: what to measure.
+        stream: where to print a line for each case and round; standard output by default.
+        on_round: called when a round of all cases is through.
+    """
+    out = stream or sys.stdout
+    measured = Measured()
+    open_cases = list(cases)
+    started, played, seconds = time.monotonic(), 0, 0.0
+    for number in range(MOST_ROUNDS):
+        for place, case in enumerate(open_cases, start=1):
+            began = time.monotonic()
+            said = _play(measured, sides, suites, case, number % len(sides))
+            played, seconds = played + 1, seconds + time.monotonic() - began
+            print(
+                f"round {number + 1} [{place:{len(str(len(open_cases)))}}/{len(open_cases)}] "
+                f"{case.name}  {said}{_left(number, place, open_cases, seconds / played)}",
+                file=out,
+                flush=True,
+            )
+        on_round(measured)
+        open_cases = [case for case in open_cases if case in measured.rounds]
+        if number + 1 >= FEWEST_ROUNDS:
+            open_cases = [case for case in open_cases if not _is_sure(measured, case, len(sides))]
+        if not open_cases:
+            break
+    print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)
+    return measured
+
+
+def _play(measured: Measured, sides: Sequence[Side], suites: Path, case: Case, first: int) -> str:
+    """Play a round of a case and keep it; say how it went."""
+    try:
+        samples = play_round(sides, suites, case, first)
+        ratios = [ratio_of_round(samples[0], other) for other in samples[1:]]
+    except CaseSkippedError as reason:
+        measured.skipped[case.name] = str(reason)
+        return f"skipped: {reason}"
+    except (CaseFailedError, ValueError) as reason:
+        measured.failed[case.name] = str(reason)
+        measured.rounds.pop(case, None)
+        return f"failed: {reason}"
+    measured.rounds.setdefault(case, []).append(samples)
+    return ", ".join(f"{ratio - 1:+.1%}" for ratio in ratios)
+
+
+def _left(number: int, place: int, open_cases: Sequence[Case], mean: float) -> str:
+    """Time until every case has its fewest rounds; which ones need more is not known yet."""
+    rounds = max(0, FEWEST_ROUNDS - number - 1)
+    left = rounds * len(open_cases) + len(open_cases) - place
+    more = "" if rounds else ", then cases that are not sure" if number < MOST_ROUNDS - 1 else ""
+    return f", {human_time(left * mean)} left{more}"
+
+
+def _is_sure(measured: Measured, case: Case, sides: int) -> bool:
+    """Whether the ratio of every side to the first is known closely enough."""
+    return all(half <= SURE for half in _half_widths(measured, case, sides))
+
+
+def _half_widths(measured: Measured, case: Case, sides: int) -> Iterator[float]:
+    for other in range(1, sides):
+        ratios = measured.ratios(case, 0, other)
+        yield half_width(spread_of_rounds(ratios), len(ratios))

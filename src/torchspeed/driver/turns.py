@@ -1,0 +1,185 @@
+"""One round of one case: a process a side, which take samples in turn.
+
+All sides of a round are pinned to one core, where a side computes on one thread, so that they
+share its clock, its caches and its neighbours; they start and warm up side by side on all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from torchspeed.driver.sides import Side
+from torchspeed.measure import turns
+
+MOST_SAMPLES = 30
+"""Of each side in a round."""
+FEWEST_SAMPLES = 4
+SECONDS_OF_A_SIDE = 1.25
+"""After which no new turn begins, times the number of sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of the suites, as asv knows it."""
+
+    name: str
+    """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
+    identity: str
+    """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
+    timeout: float
+    """Seconds within which it has to be ready."""
+
+
+class CaseSkippedError(Exception):
+    """The case cannot run on one of the sides; says why."""
+
+
+class CaseFailedError(Exception):
+    """The case raised, crashed or took too long on one of the sides; says which, and why."""
+
+
+class _Process:
+    """The process of one side."""
+
+    def __init__(self, side: Side, suites: Path, case: Case, folder: Path) -> None:
+        self._side, self._timeout = side, case.timeout
+        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed in `close`
+        environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
+        self._process = subprocess.Popen(
+            [str(side.python), "-P", turns.__file__, str(suites), case.identity],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            cwd=folder,
+            env=environment,
+        )
+        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
+        self._answers = selectors.DefaultSelector()
+        self._answers.register(self._process.stdout, selectors.EVENT_READ)
+
+    def ready(self) -> bool:
+        """Wait until it has warmed up; return whether it computes on one thread.
+
+        Raises:
+            CaseSkippedError: it cannot run here.
+            CaseFailedError: it ended, or was not ready in time.
+        """
+        said = self._hear()
+        if "skipped" in said:
+            raise CaseSkippedError(said["skipped"])
+        return bool(said["one thread"])
+
+    def pin(self, core: int) -> None:
+        """Let it run on one core only."""
+        # A process that has just died says so when it is asked for its sample.
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(self._process.pid, {core})
+
+    def sample(self) -> float:
+        """Seconds a call.
+
+        Raises:
+            CaseFailedError: it ended, or took too long.
+        """
+        assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
+        with contextlib.suppress(BrokenPipeError):  # `_hear` says why
+            self._process.stdin.write(b"\n")
+            self._process.stdin.flush()
+        return float(self._hear()["seconds"])
+
+    def _hear(self) -> dict[str, Any]:
+        if not self._answers.select(self._timeout):
+            raise CaseFailedError(f"{self._side.name} did not answer in {self._timeout:g} s")
+        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
+        line = self._process.stdout.readline()
+        if line:
+            said: dict[str, Any] = json.loads(line)
+            return said
+        self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        why = lines[-1] if lines else f"exit status {self._process.returncode}"
+        raise CaseFailedError(f"{self._side.name}: {why}")
+
+    def close(self) -> None:
+        """End it; standard input's end is the sign, and a process that overlooks it is killed."""
+        self._answers.close()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None  # noqa: S101 - PIPE was asked for
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+
+class _Table:
+    """The processes of a round, ended whatever happens."""
+
+    def __init__(self, sides: Sequence[Side], suites: Path, case: Case) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="torchspeed-")
+        self.processes = [_Process(side, suites, case, Path(self._folder.name)) for side in sides]
+
+    def __enter__(self) -> list[_Process]:
+        return self.processes
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self.processes:
+            process.close()
+        self._folder.cleanup()
+
+
+def play_round(
+    sides: Sequence[Side], suites: Path, case: Case, first: int = 0
+) -> tuple[tuple[float, ...], ...]:
+    """Measure one case on all sides, a sample of each in turn, forwards and then backwards.
+
+    Args:
+        sides: two or more.
+        suites: folder of the suites.
+        case: what to measure.
+        first: which side begins; another in each round, so that no place is one side's.
+
+    Returns:
+        For each side its samples in seconds a call, an even number, as many on each side.
+
+    Raises:
+        CaseSkippedError: a side cannot run it.
+        CaseFailedError: it failed on a side.
+    """
+    with _Table(sides, suites, case) as processes:
+        one_thread = [process.ready() for process in processes]
+        if all(one_thread):
+            core = min(os.sched_getaffinity(0))
+            for process in processes:
+                process.pin(core)
+        order = [*range(first, len(sides)), *range(first)]
+        samples: list[list[float]] = [[] for _ in sides]
+        for place in order:  # the first after waiting is a cold one
+            processes[place].sample()
+        until = time.monotonic() + SECONDS_OF_A_SIDE * len(sides)
+        while len(samples[0]) < MOST_SAMPLES and (
+            time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
+        ):
+            for place in (*order, *reversed(order)):
+                samples[place].append(processes[place].sample())
+    return tuple(map(tuple, samples))

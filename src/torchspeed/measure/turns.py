@@ -1,0 +1,89 @@
+"""A case that is timed when it is its turn: one side of a comparison side by side.
+
+Runs as a script in the environment that is measured, ``python -P turns.py <folder of suites>
+<benchmark>-<place of the case>``; it needs nothing of this package, so that it can speak for
+commits from before it. The case is made as asv makes it, by its own suite and under its recipe:
+the length of a sample, the warm-up and the clock.
+
+It first says what it is, one line of JSON: ``{"calls": 12, "one thread": true}``, or
+``{"skipped": "..."}``. Then it takes a sample for each line of standard input, and says its
+seconds a call; it ends when standard input does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Timer(Protocol):
+    """`timeit.Timer`."""
+
+    def timeit(self, number: int) -> float:
+        """Seconds that so many calls take."""
+
+
+def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time: float) -> int:
+    """Warm up, and find how many calls make a sample.
+
+    Args:
+        timer: of the case.
+        number: calls that the suite asks for; 0 where it leaves that open.
+        sample_time: seconds that a sample lasts at least.
+        warmup_time: seconds of calls that come before the first sample.
+    """
+    calls = number or 1
+    start = time.perf_counter()
+    while True:
+        began = time.perf_counter()
+        took = max(timer.timeit(calls), time.perf_counter() - began)
+        if not number and took < sample_time:
+            calls = max(calls + 1, math.ceil(calls * min(10.0, sample_time / max(took, 1e-9))))
+        elif time.perf_counter() - start >= warmup_time:
+            return calls
+
+
+def _skip(tell: Callable[[dict[str, Any]], None], benchmark: Any) -> None:
+    """Say why the case does not run here: its ``setup`` raised it, so ask that once more."""
+    reason = "skipped by its suite"
+    try:
+        for setup in benchmark._setups:
+            setup(*benchmark._current_params)
+    except NotImplementedError as error:
+        reason = str(error)
+    tell({"skipped": reason})
+
+
+def main(suites: str, case: str) -> None:
+    """Make the case, then take turns."""
+    from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
+
+    # What a suite prints must not be taken for a sample.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def tell(message: dict[str, Any]) -> None:
+        print(json.dumps(message), file=answers)
+
+    benchmark = get_benchmark_from_name(suites, case, extra_params={})
+    keeps = benchmark.setup_cache_key is not None
+    benchmark.set_cache(benchmark.do_setup_cache() if keeps else None)
+    if benchmark.do_setup():
+        _skip(tell, benchmark)
+        return
+    timer = benchmark._get_timer(*benchmark._current_params)
+    warmup = max(benchmark.warmup_time, 0.1)
+    calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
+    tell({"calls": calls, "one thread": benchmark.timer is time.process_time})
+    for _ in sys.stdin:
+        tell({"seconds": timer.timeit(calls) / calls})
+    benchmark.do_teardown()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
