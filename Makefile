@@ -7,7 +7,8 @@ TORCH ?= newest
 CASES ?=
 MODELS ?=
 COMPILED ?=
-RUNS ?= 4
+RUNS ?= 3
+SIDES ?= 3
 REPEATS ?= 2
 BEFORE ?= HEAD~1
 AFTER ?= HEAD
@@ -34,8 +35,8 @@ nightly: setup ## measure every commit of main that is not measured yet, and pub
 compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, side by side
 	@$(RUN) compare --before "$$BEFORE" --after "$$AFTER" $(if $(STRICT),--fail-if-slower) --torch "$$TORCH" $(OPTIONS)
 
-calibrate: setup ## measure HEAD several times: how noisy this machine is, and what hurts
-	@$(RUN) calibrate --runs $(RUNS) --torch "$$TORCH" $(OPTIONS)
+calibrate: setup ## measure HEAD against itself: how noisy this machine is, and what hurts
+	@$(RUN) calibrate --runs $(RUNS) --sides $(SIDES) --torch "$$TORCH" $(OPTIONS)
 
 publish: setup ## write the site from the stored results
 	@$(VENV)/bin/asv publish --no-pull

@@ -51,6 +51,15 @@ def test_starts_with_the_newest_measured_commit_against_the_one_before(
     assert any("throughput · more is better" in unit for unit in units(visitor))
 
 
+def test_it_gives_the_command_that_looks_closer(site: Site, visitor: Visitor) -> None:
+    _, commit, before, _ = step_of(site)
+    visitor.go(f"#/changes?rev={commit[:10]}&base={before[:10]}&m=gpu-lab")
+    release = r"@\d+\.\d+\.\d+"
+    sides = rf"BEFORE={before[:8]}{release} AFTER={commit[:8]}{release}"
+    said = visitor.text("#closer")
+    assert re.search(rf"measure the two side by side: make compare {sides}$", said), said
+
+
 def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visitor) -> None:
     model, commit, before, ratio = step_of(site)
     visitor.go(f"#/changes?rev={commit[:10]}&base={before[:10]}&metric=time-seconds&m=gpu-lab")

@@ -49,6 +49,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
+            "src/package.py": "",
             ".gitignore": ".asv/\n",
         }
     )
@@ -70,7 +71,7 @@ def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path: Path) -> None:
-    process = _start(project, tmp_path, "--runs", "2")
+    process = _start(project, tmp_path, "--runs", "2", "--sides", "2")
     said, wrong = process.communicate()
     assert process.returncode == 0, said + wrong
     assert "run 2 of 2" in said
@@ -84,6 +85,12 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert case.case == "suite.Suite.time_it('plain', 'cpu')"
     assert len(case.figures) == 2
     assert case.samples == 6
+    assert kept.side_by_side is not None
+    assert kept.side_by_side.sides == 2
+    [turns] = kept.side_by_side.cases
+    assert turns.case == case.case
+    assert 5 <= turns.rounds <= 12
+    assert kept.side_by_side.comparisons == 1
     assert kept.without_figure == ("suite.Suite.time_it('broken', 'cpu')",)
     assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
     assert report(kept, "m") in said
@@ -92,7 +99,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     ], "nothing is added to the tracked results but its own file"
 
     # Interrupted in the third run, two whole ones count; the environment is there by now.
-    process = _start(project, tmp_path, "--runs", "30")
+    process = _start(project, tmp_path, "--runs", "30", "--sides", "2")
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("run 3 of 30"):
@@ -101,13 +108,26 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     os.killpg(process.pid, signal.SIGINT)
     said, wrong = process.communicate()
     assert "interrupted: 2 whole runs count" in said, said + wrong
-    assert [one.runs for one in read_calibrations(path)[0]] == [2, 2]
+    kept, cut = read_calibrations(path)[0]
+    assert (cut.runs, cut.side_by_side) == (2, None)
+
+    # Interrupted while sides take turns, the runs count.
+    process = _start(project, tmp_path, "--runs", "2", "--sides", "2")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("round 1"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    said, wrong = process.communicate()
+    assert "interrupted: the runs count, side by side does not" in said, said + wrong
+    last = read_calibrations(path)[0][-1]
+    assert (last.runs, last.side_by_side) == (2, None)
 
 
 def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_path: Path) -> None:
     process = _start(project, tmp_path)
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("run 1 of 4")
+    assert process.stdout.readline().startswith("run 1 of 3")
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)
     _, wrong = process.communicate()
@@ -120,6 +140,7 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
     ("arguments", "said"),
     [
         (("--runs", "1"), "1 runs have nothing to compare; ask for 2 or more"),
+        (("--sides", "1"), "1 sides have nothing to compare; ask for 2 or more"),
         (("--cases", "("), "is no regular expression"),
     ],
 )
@@ -160,11 +181,17 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
     text = report(calibration(), "desk")
     assert text.startswith("**desk, 2025-10-09 08:53 UTC**: commit 01234567, torch 2.15.0")
     rows = [line for line in text.splitlines() if line.startswith("| `a.A.")]
-    assert [re.split(r" *\| *", row)[1:-1] for row in rows] == [
+    assert [re.split(r" *\| *", row)[1:-1] for row in rows[:2]] == [
         ["`a.A.time_y('m', 'cpu')`", "1.01e+03 ms", "6", "0.80%", "2.10%", "above 100%"],
         ["`a.A.time_x('m', 'cpu')`", "101 ms", "20", "0.40%", "1.00%", "2.5%"],
     ]
-    assert len({len(line) for line in text.splitlines() if line.startswith("| `")}) == 1
+    assert len({len(row) for row in rows[:2]}) == len({len(row) for row in rows[2:]}) == 1
+    turns = [re.split(r" *\| *", row)[1:-1] for row in rows[2:]]
+    assert turns == [
+        ["`a.A.time_w('m', 'cpu')`", "9", "0.50%", "1.20%", "3.1%"],
+        ["`a.A.time_x('m', 'cpu')`", "5", "0.30%", "0.80%", "1.6%"],
+    ]
+    assert "Side by side: 2 sides in turn, 1 min 30 s." in text
     assert "a.A.time_z('m', 'cpu')" in text
     assert "sudo <cpupower>" in text
     assert "swap: none" in text
@@ -173,9 +200,11 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
 
 def test_the_verdict_names_the_targets_that_count() -> None:
     assert verdict(calibration()) == (
-        "Steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% on an idle "
-        "machine); 0 false alarms in 6 comparisons."
+        "Run after run, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
+        "on an idle machine); 0 false alarms in 6 comparisons. Side by side, steady: noise "
+        "0.41%, worst 1.2% of 2 cases; 0 false alarms in 2 comparisons."
     )
     loaded = verdict(calibration(others=0.8, worst=0.07))
-    assert loaded.startswith("Too noisy: ")
+    assert loaded.startswith("Run after run, too noisy: ")
+    assert "Side by side" not in verdict(calibration(side_by_side=None))
     assert "worst at most 6% on a loaded machine" in loaded

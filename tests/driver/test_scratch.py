@@ -1,4 +1,4 @@
-"""Commits measured side by side by real asv: a round of each in turn, all of it kept."""
+"""Real asv runs in a folder of their own; and rounds that asv interleaves, told rightly."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import pytest
 from tests.conftest import commit, git
 from tests.driver.torchless import CONFIGURATION
 from torchspeed.driver import machine
+from torchspeed.driver.asv_command import run_asv
 from torchspeed.driver.configuration import read_configuration
 from torchspeed.driver.progress import Progress
 from torchspeed.driver.scratch import ScratchProject
+from torchspeed.history.git import read_commits
+from torchspeed.history.results import load_history
 
 SUITE = """
 class Suite:
@@ -29,44 +32,53 @@ class Suite:
 """
 
 
-def _configuration(installs: Path) -> str:
-    note = f"import sys; open({str(installs)!r}, 'a').write(sys.argv[1])"
-    return json.dumps(CONFIGURATION | {"install_command": [f'python -c "{note}" "{{commit}} "']})
-
-
-def test_several_commits_are_measured_a_round_of_each_in_turn(
-    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    machine.register("m")
-    installs = tmp_path / "installs"
-    root = make_repository(
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(
         {
-            "asv.conf.json": _configuration(installs),
+            "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
             ".gitignore": ".asv/\n",
         }
     )
-    commits = [git(root, "rev-parse", "HEAD"), commit(root, {"x": "1"}, "Two")]
-    [pair] = read_configuration(root).pairs
-    quick, turns = (ScratchProject(tmp_path / name, root) for name in ("quick", "turns"))
 
-    quick.measure(commits[:1], pair, "m", ("suite",), Progress({}, io.StringIO()), quick=True)
-    [series] = quick.history((commits[0],)).series
-    assert len(series.runs[commits[0]].point.samples) == 1
 
-    installs.unlink()
+def test_results_stay_in_the_folder_and_all_samples_are_kept(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    machine.register("m")
+    head = git(project, "rev-parse", "HEAD")
+    [pair] = read_configuration(project).pairs
+    scratch = ScratchProject(tmp_path / "scratch", project)
+    scratch.discover(head, pair, "m")
+    assert {one.name for one in scratch.results.glob("*")} == {"benchmarks.json"}
+    scratch.measure(head, pair, "m", ("suite",), Progress({}, io.StringIO()))
+    [series] = scratch.history(head).series
+    assert len(series.runs[head].point.samples) == 3 * 4
+    assert not (project / "results").exists()
+
+
+def test_rounds_of_several_commits_in_turn_are_planned_and_told_one_by_one(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    machine.register("m")
+    first, second = git(project, "rev-parse", "HEAD"), commit(project, {"x": "1"}, "Two")
+    hashes = tmp_path / "hashes"
+    hashes.write_text(f"{first}\n{second}\n")
     said = io.StringIO()
     progress = Progress({}, said, again=2 * 3 - 1)
-    turns.measure(commits, pair, "m", ("suite",), progress)
-    [series] = turns.history(tuple(commits)).series
-    assert {at: len(run.point.samples) for at, run in series.runs.items()} == dict.fromkeys(
-        commits, 3 * 4
+    run_asv(
+        project,
+        ["run", "--machine", "m", "--interleave-rounds", f"HASHFILE:{hashes}"],
+        progress,
     )
-    # Forwards, backwards, forwards; what is installed already is not installed again.
-    first, second = commits
-    order = installs.read_text().split()
-    assert order in ([second, first, second], [first, second, first, second])
+    history = load_history(project / "results", read_commits(project))
+    [series] = history.series
+    assert {at: len(run.point.samples) for at, run in series.runs.items()} == dict.fromkeys(
+        (first, second), 3 * 4
+    )
     assert len(re.findall(r"^\[1/1\] suite\.Suite\.time_it  ok", said.getvalue(), re.M)) == 6
     assert progress.seconds_left() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,15 +17,25 @@ from torchspeed.history.calibration import (
     read_calibrations,
 )
 from torchspeed.history.git import read_commits
+from torchspeed.history.repeated_sides import CaseTurns
 from torchspeed.history.results import load_history
 
 
 def test_what_is_kept_is_read_again_oldest_first(tmp_path):
     path = tmp_path / "m" / FILE_NAME
-    older, newer = calibration(at=1), calibration(at=2, noise=0.5)
+    older, newer = calibration(at=1, side_by_side=None), calibration(at=2, noise=0.5)
     append_calibration(path, older)
     append_calibration(path, newer)
     assert read_calibrations(path) == ((older, newer), ())
+
+
+def test_a_line_from_before_sides_took_turns_has_none(tmp_path):
+    path = tmp_path / FILE_NAME
+    append_calibration(path, calibration())
+    line = json.loads(path.read_text())
+    del line["side_by_side"]
+    path.write_text(json.dumps(line))
+    assert read_calibrations(path) == ((calibration(side_by_side=None),), ())
 
 
 def test_a_line_cut_off_costs_itself_alone(tmp_path):
@@ -48,6 +59,9 @@ def test_a_line_cut_off_costs_itself_alone(tmp_path):
         {"worst": "much"},
         {"load": None},
         {"findings": [{"what": "x", "state": "y", "hurts": "no", "remedy": ""}]},
+        {"side_by_side": {}},
+        {"side_by_side": 3},
+        {"side_by_side": {"sides": 2, "seconds": 1, "cases": [], "comparisons": 0}},
     ],
 )
 def test_a_line_of_another_shape_is_named(tmp_path, change):
@@ -104,3 +118,7 @@ def test_a_history_knows_the_newest_of_each_machine_and_names_damage(generated, 
 )
 def test_steady_is_judged_by_what_else_ran(others, noise, worst, steady):
     assert calibration(others=others, noise=noise, worst=worst).steady is steady
+    sides = replace(calibration().side_by_side, cases=(CaseTurns("x", 5, noise, worst, 0.1),))
+    turns = calibration(others=others, noise=9.0, worst=9.0, side_by_side=sides)
+    assert turns.steady_side_by_side is steady
+    assert not calibration(others=others, side_by_side=None).steady_side_by_side

@@ -95,7 +95,7 @@ def test_a_change_within_the_samples_spread_is_the_same():
     assert comparison.p > 0.01
 
 
-def test_a_change_within_the_noise_between_runs_is_the_same_unless_interleaved():
+def test_a_change_within_the_noise_between_runs_is_the_same():
     rng = np.random.default_rng(1)
     # Runs differ by 5 %, samples within a run by 0.1 %.
     levels = rng.lognormal(0.0, 0.05, 40)
@@ -106,8 +106,6 @@ def test_a_change_within_the_noise_between_runs_is_the_same_unless_interleaved()
     assert comparison.p < 1e-6
     assert comparison.verdict is Verdict.SAME
     assert "between runs" in comparison.why
-    [comparison] = compare_revisions(history, commit_hash(38), commit_hash(39), interleaved=True)
-    assert comparison.verdict is Verdict.WORSE
 
 
 def test_on_a_calibrated_machine_the_noise_between_runs_counts_from_the_first_commit_on():
@@ -200,7 +198,7 @@ def test_p_is_adjusted_for_the_number_of_cases():
 
 
 def test_alike_commits_are_seldom_called_different_and_five_per_cent_often():
-    """The figures of interleaved rounds: A/A, then 5 % slower, noise 2 %, 20 samples."""
+    """Two runs alone: A/A, then 5 % slower, noise 2 %, 20 samples."""
     rng = np.random.default_rng(6)
 
     def verdicts(ratio):
@@ -209,7 +207,7 @@ def test_alike_commits_are_seldom_called_different_and_five_per_cent_often():
             for number in range(200)
         ]
         history = make_history(series)
-        compared = compare_revisions(history, commit_hash(0), commit_hash(1), interleaved=True)
+        compared = compare_revisions(history, commit_hash(0), commit_hash(1))
         return [comparison.verdict for comparison in compared]
 
     assert verdicts(1.0).count(Verdict.SAME) >= 198

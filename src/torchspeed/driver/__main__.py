@@ -66,7 +66,14 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--machine", default="", metavar="NAME", help="folder of results; by default the host name"
     )
     parser.add_argument(
-        "--runs", type=int, default=4, metavar="N", help="runs of a calibration (default: 4)"
+        "--runs", type=int, default=3, metavar="N", help="runs of a calibration (default: 3)"
+    )
+    parser.add_argument(
+        "--sides",
+        type=int,
+        default=3,
+        metavar="N",
+        help="sides of a calibration that take turns afterwards, or 0 (default: 3)",
     )
     for name, default in (("before", "HEAD~1"), ("after", "HEAD")):
         parser.add_argument(
@@ -138,6 +145,7 @@ def _calibrate(
         name,
         patterns=selection.timings(chosen),
         runs=options.runs,
+        sides=options.sides,
     )
     path = conf.results / name / FILE_NAME
     append_calibration(path, found)

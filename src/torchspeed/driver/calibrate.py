@@ -1,15 +1,18 @@
 """``make calibrate``: how noisy this machine is, and why.
 
 The timing cases of the short set are measured in several runs of one commit, run after run
-as nights are, by the same asv with the same recipe. What the runs differ by is noise.
+as nights are, by the same asv with the same recipe. What the runs differ by is noise. Then
+the same commit is measured on several sides that take turns, as ``make compare`` does.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import time
 from pathlib import Path
 
+from torchspeed.driver.comparing import list_cases, suites
 from torchspeed.driver.conditions import (
     describe_conditions,
     describe_load,
@@ -20,10 +23,13 @@ from torchspeed.driver.configuration import Configuration, Pair
 from torchspeed.driver.other_load import LoadWatch
 from torchspeed.driver.progress import Progress, human_time, remembered_seconds
 from torchspeed.driver.scratch import ScratchProject
+from torchspeed.driver.side_by_side import measure_side_by_side
+from torchspeed.driver.sides import side
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.calibration import Calibration, Load
 from torchspeed.history.records import History
 from torchspeed.history.repeated_runs import compare_runs
+from torchspeed.history.repeated_sides import RepeatedSides, compare_alike
 
 FEWEST_RUNS = 2
 
@@ -37,11 +43,12 @@ def calibrate(
     *,
     patterns: tuple[str, ...],
     runs: int,
+    sides: int,
 ) -> Calibration:
     """Measure a commit several times and say how far its figures lie apart.
 
     An interrupt ends the measuring; the runs that are whole by then count, if there are
-    two at least.
+    two at least. Sides that took turns count only if all rounds are through.
 
     Args:
         root: the checkout.
@@ -51,6 +58,7 @@ def calibrate(
         machine: name under which this machine is registered with asv.
         patterns: cases to measure, see `torchspeed.driver.selection.timings`.
         runs: how many.
+        sides: how many, side by side after the runs; 0 for none.
 
     Raises:
         TorchspeedError: too few runs were asked for, no case has a figure in every run, or
@@ -60,6 +68,10 @@ def calibrate(
     if runs < FEWEST_RUNS:
         raise TorchspeedError(
             f"{runs} runs have nothing to compare; ask for {FEWEST_RUNS} or more"
+        )
+    if sides == 1 or sides < 0:
+        raise TorchspeedError(
+            f"{sides} sides have nothing to compare; ask for 2 or more, or for 0 to leave it out"
         )
     folder = root / ".asv" / "calibration"
     shutil.rmtree(folder, ignore_errors=True)
@@ -73,13 +85,14 @@ def calibrate(
         project = ScratchProject(folder / f"run-{number}", root)
         try:
             progress = Progress(seconds, again=runs - number)
-            project.measure([commit], pair, machine, patterns, progress)
+            project.measure(commit, pair, machine, patterns, progress)
         except KeyboardInterrupt:
             if len(measured) < FEWEST_RUNS:
                 raise
             print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
+            sides = 0
             break
-        measured.append(project.history((commit,)))
+        measured.append(project.history(commit))
         seconds |= remembered_seconds(project.results / machine)
         load, took = watch.load(), time.monotonic() - started
         progress.say(f"  done, {human_time(took)} so far")
@@ -89,6 +102,13 @@ def calibrate(
         raise TorchspeedError(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"
         )
+    turns = None
+    if sides:
+        try:
+            turns = _side_by_side(root, configuration, commit, pair, machine, patterns, sides)
+        except KeyboardInterrupt:
+            print("\ninterrupted: the runs count, side by side does not", flush=True)
+        load = watch.load()
     return Calibration(
         at=int(time.time()),
         commit=commit,
@@ -108,6 +128,40 @@ def calibrate(
             *describe_throttling(throttling, read_throttling()),
             *describe_conditions(pair.variables),
         ),
+        side_by_side=turns,
+    )
+
+
+def _side_by_side(
+    root: Path,
+    configuration: Configuration,
+    commit: str,
+    pair: Pair,
+    machine: str,
+    patterns: tuple[str, ...],
+    sides: int,
+) -> RepeatedSides:
+    """The commit against itself, on so many sides."""
+    print(f"{sides} sides of {commit[:8]} in turn", flush=True)
+    packages = root / ".asv" / "side-by-side" / "packages"
+    alike = [side(root, configuration, commit, pair.torch, packages)] * sides
+    cases = list_cases(root, [pair], machine, patterns, commit)
+    started = time.monotonic()
+    measured = measure_side_by_side(alike, suites(root), cases)
+    kept = list(measured.rounds)
+    if not kept:
+        raise TorchspeedError(
+            f"no case could be measured side by side ({next(iter(measured.failed.values()))}); "
+            "try `make bench`, which says more"
+        )
+    return compare_alike(
+        sides,
+        time.monotonic() - started,
+        [case.name for case in kept],
+        [
+            [measured.ratios(case, *places) for case in kept]
+            for places in itertools.combinations(range(sides), 2)
+        ],
     )
 
 

@@ -13,6 +13,7 @@ from torchspeed.history.calibration import (
     Calibration,
 )
 from torchspeed.history.repeated_runs import MOST_SEEN, CaseNoise
+from torchspeed.history.repeated_sides import CaseTurns
 
 
 def report(calibration: Calibration, machine: str) -> str:
@@ -31,6 +32,15 @@ def report(calibration: Calibration, machine: str) -> str:
         "Noise is the standard deviation of the ratio of two runs, worst the highest figure "
         "over the lowest; *sees from* is the smallest slowdown found in every pair of runs.",
     ]
+    if one.side_by_side is not None:
+        turns = one.side_by_side
+        parts += [
+            f"Side by side: {turns.sides} sides in turn, {human_time(turns.seconds)}.",
+            table(
+                ("case", "rounds", "noise", "worst", "sees from"),
+                [_turns(case) for case in sorted(turns.cases, key=lambda case: -case.noise)],
+            ),
+        ]
     if one.without_figure:
         parts.append("Failed in at least one run: " + ", ".join(one.without_figure) + ".")
     hurting = [(f.what, f.state, f.remedy) for f in one.findings if f.hurts]
@@ -45,16 +55,24 @@ def report(calibration: Calibration, machine: str) -> str:
 
 
 def verdict(calibration: Calibration) -> str:
-    """One sentence: how noisy, against which targets, and whether they are met."""
-    if calibration.idle:
+    """One sentence each for runs and for sides: how noisy, and whether the targets are met."""
+    one, turns = calibration, calibration.side_by_side
+    if one.idle:
         wanted = f"at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%} on an idle machine"
     else:
         wanted = f"worst at most {WORST_TARGET_LOADED:.0%} on a loaded machine"
-    return (
-        f"{'Steady' if calibration.steady else 'Too noisy'}: noise {calibration.noise:.2%}, "
-        f"worst {calibration.worst:.1%} of {len(calibration.cases)} cases (wanted: {wanted}); "
-        f"{calibration.false_alarms} false alarms in {calibration.comparisons} comparisons."
-    )
+    said = [
+        f"Run after run, {'steady' if one.steady else 'too noisy'}: noise {one.noise:.2%}, "
+        f"worst {one.worst:.1%} of {len(one.cases)} cases (wanted: {wanted}); "
+        f"{one.false_alarms} false alarms in {one.comparisons} comparisons."
+    ]
+    if turns is not None:
+        said.append(
+            f"Side by side, {'steady' if one.steady_side_by_side else 'too noisy'}: noise "
+            f"{turns.noise:.2%}, worst {turns.worst:.1%} of {len(turns.cases)} cases; "
+            f"{turns.false_alarms} false alarms in {turns.comparisons} comparisons."
+        )
+    return " ".join(said)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -80,4 +98,14 @@ def _row(case: CaseNoise) -> tuple[str, ...]:
         f"{case.noise:.2%}",
         f"{case.worst:.2%}",
         f"above {MOST_SEEN:.0%}" if case.sees is None else f"{case.sees:.1%}",
+    )
+
+
+def _turns(case: CaseTurns) -> tuple[str, ...]:
+    return (
+        f"`{case.case}`",
+        str(case.rounds),
+        f"{case.noise:.2%}",
+        f"{case.worst:.2%}",
+        f"{case.sees:.1%}",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import asv.util
@@ -53,36 +52,27 @@ class ScratchProject:
 
     def measure(
         self,
-        commits: Sequence[str],
+        commit: str,
         pair: Pair,
         machine: str,
         patterns: tuple[str, ...],
         progress: Progress,
-        *,
-        quick: bool = False,
     ) -> None:
-        """Measure commits as `make bench` does, several side by side: a round of each in turn.
+        """Measure a commit as `make bench` does.
 
         Args:
-            commits: hashes, in the order of the first round; the next goes backwards.
+            commit: hash.
             pair: environment.
             machine: name under which this machine is registered with asv.
             patterns: cases.
             progress: told of every case.
-            quick: only see which cases run, one call of each.
 
         Raises:
             TorchspeedError: asv failed as a whole.
         """
-        hashes = self._folder / "commits"
-        hashes.write_text("".join(f"{commit}\n" for commit in commits), encoding="utf-8")
-        options = ["--quick"] if quick else ["--interleave-rounds"] if len(commits) > 1 else []
         where = ["--machine", machine, "--environment", pair.environment]
-        run_asv(
-            self._folder,
-            ["run", *where, *options, *asv_patterns(patterns), f"HASHFILE:{hashes.resolve()}"],
-            progress,
-        )
+        arguments = ["run", *where, *asv_patterns(patterns), f"{commit}^!"]
+        run_asv(self._folder, arguments, progress)
 
     def discover(self, commit: str, pair: Pair, machine: str) -> None:
         """List the checkout's benchmarks in `results`; make the environment if it is missing.
@@ -99,14 +89,11 @@ class ScratchProject:
         arguments = ["run", *where, "--bench", "just-discover", f"{commit}^!"]
         run_asv(self._folder, arguments, Progress({}))
 
-    def history(self, commits: tuple[str, ...]) -> History:
-        """What was measured of these commits, oldest first.
+    def history(self, commit: str) -> History:
+        """What was measured of the commit.
 
         Raises:
             TorchspeedError: nothing was.
         """
-        named = tuple(
-            Commit(name, place, git(self._checkout, "log", "-1", "--format=%s", name), (), place)
-            for place, name in enumerate(commits)
-        )
-        return load_history(self.results, named)
+        subject = git(self._checkout, "log", "-1", "--format=%s", commit)
+        return load_history(self.results, (Commit(commit, 0, subject, (), 0),))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -48,7 +48,6 @@ def measure_side_by_side(
     suites: Path,
     cases: Sequence[Case],
     stream: TextIO | None = None,
-    on_round: Callable[[Measured], None] = lambda measured: None,
 ) -> Measured:
     """Measure cases on several sides; the first is what the others are compared with.
 
@@ -57,7 +56,6 @@ def measure_side_by_side(
         suites: folder of the suites.
         cases: what to measure.
         stream: where to print a line for each case and round; standard output by default.
-        on_round: called when a round of all cases is through.
     """
     out = stream or sys.stdout
     measured = Measured()
@@ -74,7 +72,6 @@ def measure_side_by_side(
                 file=out,
                 flush=True,
             )
-        on_round(measured)
         open_cases = [case for case in open_cases if case in measured.rounds]
         if number + 1 >= FEWEST_ROUNDS:
             open_cases = [case for case in open_cases if not _is_sure(measured, case, len(sides))]

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from torchspeed.history.json_lines import append_lines, read_lines
 from torchspeed.history.records import Problem
 from torchspeed.history.repeated_runs import CaseNoise
+from torchspeed.history.repeated_sides import CaseTurns, RepeatedSides
 
 FILE_NAME = "calibration.jsonl"
 NOISE_TARGET = 0.01
@@ -75,6 +76,8 @@ class Calibration:
     cases: tuple[CaseNoise, ...]
     without_figure: tuple[str, ...]
     findings: tuple[Finding, ...]
+    side_by_side: RepeatedSides | None = None
+    """The same commit on several sides that took turns; ``None`` where that was not measured."""
 
     @property
     def idle(self) -> bool:
@@ -83,10 +86,24 @@ class Calibration:
 
     @property
     def steady(self) -> bool:
-        """Whether the targets are met: those of an idle machine, or of a loaded one."""
+        """Whether runs one after the other meet the targets: an idle machine's, or a loaded's."""
+        return self._meets(self.noise, self.worst)
+
+    @property
+    def steady_side_by_side(self) -> bool:
+        """Whether sides that take turns do."""
+        one = self.side_by_side
+        return one is not None and self._meets(one.noise, one.worst)
+
+    def beside(self, case: str) -> CaseTurns | None:
+        """What sides that take turns say of a case, by its name."""
+        turns = self.side_by_side.cases if self.side_by_side else ()
+        return next((one for one in turns if one.case == case), None)
+
+    def _meets(self, noise: float, worst: float) -> bool:
         if self.idle:
-            return self.noise <= NOISE_TARGET and self.worst <= WORST_TARGET_IDLE
-        return self.worst <= WORST_TARGET_LOADED
+            return noise <= NOISE_TARGET and worst <= WORST_TARGET_IDLE
+        return worst <= WORST_TARGET_LOADED
 
 
 def append_calibration(path: Path, calibration: Calibration) -> None:
@@ -129,6 +146,32 @@ def _calibration(stored: Any) -> Calibration:
         cases=cases,
         without_figure=_all(stored["without_figure"], _text),
         findings=_all(stored["findings"], _finding),
+        side_by_side=_sides(stored.get("side_by_side")),
+    )
+
+
+def _sides(stored: Any) -> RepeatedSides | None:
+    if stored is None:
+        return None  # from before it was measured, or interrupted
+    cases = _all(stored["cases"], _turns)
+    if not cases:
+        raise ValueError("it has no case side by side")
+    return RepeatedSides(
+        sides=_count(stored["sides"]),
+        seconds=_number(stored["seconds"]),
+        cases=cases,
+        comparisons=_count(stored["comparisons"]),
+        false_alarms=_count(stored["false_alarms"]),
+    )
+
+
+def _turns(stored: dict[str, Any]) -> CaseTurns:
+    return CaseTurns(
+        case=_text(stored["case"]),
+        rounds=_count(stored["rounds"]),
+        noise=_number(stored["noise"]),
+        worst=_number(stored["worst"]),
+        sees=_number(stored["sees"]),
     )
 
 

@@ -12,9 +12,8 @@ A difference counts as significant when all of these hold:
 3.  *Big enough.* The relative change is at least 1.5 %.
 
 Samples of one run do not know what the next run will be like, hence the second rule: two
-commits measured one after the other differ by more than their samples say. When rounds
-of the two were interleaved it can be left out, at the price of some false alarms
-(docs/calibration.md).
+commits measured one after the other differ by more than their samples say. Where that is
+too coarse, measure the two side by side (`torchspeed.history.side_by_side`).
 """
 
 from __future__ import annotations
@@ -99,7 +98,6 @@ def compare_revisions(
     after: str,
     *,
     minimum_effect: float = MINIMUM_EFFECT,
-    interleaved: bool = False,
 ) -> tuple[Comparison, ...]:
     """Compare two commits: every series that either was measured for.
 
@@ -108,8 +106,6 @@ def compare_revisions(
         before: Hash, unique start of one, or tag of a commit of the history.
         after: The other.
         minimum_effect: Smallest relative change that counts.
-        interleaved: Both were measured in alternating rounds of one session, so that part
-            of the spread between runs is in their samples.
 
     Raises:
         TorchspeedError: There is no such commit, or more than one.
@@ -120,7 +116,7 @@ def compare_revisions(
         for series in history.series
         if old in series.runs or new in series.runs
     ]
-    return _compare(history, pairs, minimum_effect, interleaved)
+    return _compare(history, pairs, minimum_effect)
 
 
 def compare_environments(
@@ -218,7 +214,7 @@ def _compare_places(
         at = full_hash or _newest_common(series, other)
         if at is not None:
             pairs.append((series, at, other, at))
-    return _compare(history, pairs, minimum_effect, interleaved=False, by_samples=by_samples)
+    return _compare(history, pairs, minimum_effect, by_samples)
 
 
 def _newest_common(series: Series, other: Series) -> str | None:
@@ -240,14 +236,11 @@ def _compare(
     history: History,
     pairs: Sequence[_Pair],
     minimum_effect: float,
-    interleaved: bool,
     by_samples: bool = True,
 ) -> tuple[Comparison, ...]:
     noise_of = known_noise(history)
     raw = [
-        _raw_comparison(
-            pair, None if interleaved else _noise_of_ratio(noise_of(pair[0]), noise_of(pair[2]))
-        )
+        _raw_comparison(pair, _noise_of_ratio(noise_of(pair[0]), noise_of(pair[2])))
         for pair in pairs
     ]
     if not by_samples:

@@ -54,7 +54,7 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
 
     Args:
         before: Samples of one side, seconds a call, in the order they were taken.
-        after: Those of the other, as many: two of each belong to one turn A B B A.
+        after: Those of the other, as many: two of each belong to one turn, A B B A.
 
     Raises:
         ValueError: They are not pairs of samples, or not all positive.

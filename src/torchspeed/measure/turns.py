@@ -5,6 +5,9 @@ Runs as a script in the environment that is measured, ``python -P turns.py <fold
 commits from before it. The case is made as asv makes it, by its own suite and under its recipe:
 the length of a sample, the warm-up and the clock.
 
+Before a sample of several calls one or more are not counted: while it waited, the other sides
+had the caches.
+
 It first says what it is, one line of JSON: ``{"calls": 12, "one thread": true}``, or
 ``{"skipped": "..."}``. Then it takes a sample for each line of standard input, and says its
 seconds a call; it ends when standard input does.
@@ -19,6 +22,9 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
+
+_WARM_SHARE = 10
+"""So many of a sample's calls to one that fills the caches before it; one at least does."""
 
 
 class Timer(Protocol):
@@ -81,6 +87,8 @@ def main(suites: str, case: str) -> None:
     calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
     tell({"calls": calls, "one thread": benchmark.timer is time.process_time})
     for _ in sys.stdin:
+        if calls > 1:
+            timer.timeit(max(1, calls // _WARM_SHARE))
         tell({"seconds": timer.timeit(calls) / calls})
     benchmark.do_teardown()
 

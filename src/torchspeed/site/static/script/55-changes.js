@@ -176,6 +176,15 @@
     return texts.length ? el("p", { class: "note", id: "sensitivity" }, texts.join(" ")) : null;
   }
 
+  /** The command that measures the two again, sample by sample in turn: no chance between runs. */
+  function closer(result) {
+    if (result.base < 0) return null;
+    const { commits, index } = ts.model;
+    const side = (at, e) => `${ts.short(commits[at].hash)}${index.environments[e].torch ? "@" + index.environments[e].torch : ""}`;
+    const command = `make compare BEFORE=${side(result.base, result.be)} AFTER=${side(result.rev, result.e)}`;
+    return el("p", { class: "note", id: "closer" }, "To see smaller ones, measure the two side by side: ", el("code", {}, command));
+  }
+
   function heading(result) {
     const { model } = ts;
     const environments = model.index.environments;
@@ -382,6 +391,7 @@
         between(result),
         ts.scrollBox("Summary of the changes", summaryTable(sum)),
         sensitivity(every),
+        closer(result),
         el(
           "div",
           { class: "actions" },
