@@ -27,6 +27,8 @@ MOST_SAMPLES = 30
 FEWEST_SAMPLES = 4
 SECONDS_OF_A_SIDE = 1.25
 """After which no new turn begins, times the number of sides."""
+_SECONDS_TO_END = 2.0
+"""That a process has when nothing more is asked of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class _Process:
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
         try:
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

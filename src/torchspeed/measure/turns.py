@@ -59,7 +59,7 @@ def _skip(tell: Callable[[dict[str, Any]], None], benchmark: Any) -> None:
     reason = "skipped by its suite"
     try:
         for setup in benchmark._setups:
-            setup(*benchmark._current_params)
+            setup(*benchmark._build_params())
     except NotImplementedError as error:
         reason = str(error)
     tell({"skipped": reason})
@@ -82,7 +82,7 @@ def main(suites: str, case: str) -> None:
     if benchmark.do_setup():
         _skip(tell, benchmark)
         return
-    timer = benchmark._get_timer(*benchmark._current_params)
+    timer = benchmark._get_timer(*benchmark._build_params())
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
     tell({"calls": calls, "one thread": benchmark.timer is time.process_time})
