@@ -81,18 +81,18 @@ def calibrate(
     measured: list[History] = []
     load, took = watch.load(), 0.0
     for number in range(1, runs + 1):
-        print(f"run {number} of {runs} of {commit[:8]} with {pair}, on {machine}", flush=True)
-        project = ScratchProject(folder / f"run-{number}", root)
         try:
+            print(f"run {number} of {runs} of {commit[:8]} with {pair}, on {machine}", flush=True)
+            project = ScratchProject(folder / f"run-{number}", root)
             progress = Progress(seconds, again=runs - number)
             project.measure(commit, pair, machine, patterns, progress)
+            measured.append(project.history(commit))
         except KeyboardInterrupt:
             if len(measured) < FEWEST_RUNS:
                 raise
             print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
             sides = 0
             break
-        measured.append(project.history(commit))
         seconds |= remembered_seconds(project.results / machine)
         load, took = watch.load(), time.monotonic() - started
         progress.say(f"  done, {human_time(took)} so far")

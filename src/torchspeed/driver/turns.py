@@ -175,7 +175,7 @@ def play_round(
     with _Table(sides, suites, case) as processes:
         one_thread = [process.ready() for process in processes]
         if all(one_thread) and hasattr(os, "sched_setaffinity"):  # Linux alone can pin
-            core = min(os.sched_getaffinity(0))
+            core = max(os.sched_getaffinity(0))  # the first serves most interrupts
             for process in processes:
                 process.pin(core)
         samples: list[list[float]] = [[] for _ in sides]
