@@ -53,10 +53,14 @@ def test_results_stay_in_the_folder_and_all_samples_are_kept(
     [pair] = read_configuration(project).pairs
     scratch = ScratchProject(tmp_path / "scratch", project)
     scratch.discover(head, pair, "m")
-    assert {one.name for one in scratch.results.glob("*")} == {"benchmarks.json"}
+    assert (scratch.results / "benchmarks.json").is_file()
+    assert not list(scratch.results.rglob("*-env-*.json")), "nothing was measured"
     scratch.measure(head, pair, "m", ("suite",), Progress({}, io.StringIO()))
     [series] = scratch.history(head).series
     assert len(series.runs[head].point.samples) == 3 * 4
+    [path] = scratch.results.rglob("*.outcomes.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["samples"] for line in lines] == [4] * 3, "which sample came from which process"
     assert not (project / "results").exists()
 
 

@@ -2,7 +2,8 @@
 
 asv stores figures, but not why there is none. One JSON object a line says it:
 ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out",
-"reason": "...", "at": 1785000000}``. A later line about the same case wins.
+"reason": "...", "at": 1785000000}``. A later line about the same case wins. There is a line for
+each round; where it added samples to the stored ones, ``"samples"`` counts them.
 """
 
 from __future__ import annotations
