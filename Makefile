@@ -8,7 +8,7 @@ CASES ?=
 MODELS ?=
 COMPILED ?=
 RUNS ?= 3
-SIDES ?= 3
+COMPARISONS ?= 2
 REPEATS ?= 2
 BEFORE ?= HEAD~1
 AFTER ?= HEAD
@@ -36,7 +36,7 @@ compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, s
 	@$(RUN) compare --before "$$BEFORE" --after "$$AFTER" $(if $(STRICT),--fail-if-slower) --torch "$$TORCH" $(OPTIONS)
 
 calibrate: setup ## measure HEAD against itself: how noisy this machine is, and what hurts
-	@$(RUN) calibrate --runs $(RUNS) --sides $(SIDES) --torch "$$TORCH" $(OPTIONS)
+	@$(RUN) calibrate --runs $(RUNS) --comparisons $(COMPARISONS) --torch "$$TORCH" $(OPTIONS)
 
 publish: setup ## write the site from the stored results
 	@$(VENV)/bin/asv publish --no-pull

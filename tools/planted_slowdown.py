@@ -1,16 +1,17 @@
 """Is a slowdown found, and nothing where there is none: ``make planted-slowdown``.
 
 Commits of a scratch clone make every model do extra work, 5 % and 10 % of its pass, which
-is timed beside the pass without it (`tools.planted_share`). They are compared as ``make
-compare`` does (`torchspeed.driver.side_by_side`), all at one table: A, A again, A + 5 % and
-A + 10 % take samples in turn. What is called slower in a planted commit is *found*; what is
-called different in the second A is a *false alarm*.
+is timed beside the pass without it (`tools.planted_share`). A is compared with itself, with
+A + 5 % and with A + 10 %, as ``make compare`` does (`torchspeed.driver.side_by_side`). What
+is called slower in a planted commit is *found*; what is called different in A itself is a
+*false alarm*.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import json
 import math
 import os
@@ -144,22 +145,23 @@ class Found:
     """Of A with extra work to A, by the share's place."""
 
 
-def judge(repeats: Sequence[Measured], shares: int) -> dict[str, Found]:
-    """Compare each repeat's sides with its first; only cases that have a figure in all count.
+def judge(repeats: Sequence[Sequence[Measured]]) -> dict[str, Found]:
+    """What the comparisons come to; only cases that have a figure in all count.
 
     Args:
-        repeats: with the sides A, A, and A with each share.
-        shares: how many.
+        repeats: each with the comparisons of A with itself, and with A and each share.
     """
     found: dict[str, Found] = {}
-    complete = set.intersection(*({case.name for case in one.rounds} for one in repeats))
-    for measured in repeats:
-        for other in range(1, shares + 2):
-            for one in comparing.judge(measured, 0, other):
+    complete = set.intersection(
+        *({case.name for case in one.rounds} for repeat in repeats for one in repeat)
+    )
+    for repeat in repeats:
+        for place, measured in enumerate(repeat):
+            for one in comparing.judge(measured):
                 if one.case not in complete:
                     continue
                 case = found.setdefault(one.case, Found())
-                ratios = case.again if other == 1 else case.planted.setdefault(other - 2, [])
+                ratios = case.planted.setdefault(place - 1, []) if place else case.again
                 ratios.append(one.ratio)
     return found
 
@@ -251,12 +253,14 @@ class Measuring:
         packages = self._folder / "packages"
         return side(self.clone, self._conf, commit, self._release, packages)
 
-    def table(self, plant: Plant) -> list[Side]:
-        """The sides A, A, and A with each share of extra work."""
+    def pairs(self, plant: Plant) -> list[tuple[Side, Side]]:
+        """A and itself, and A and each share of extra work."""
+        plain = self.side(self.first)
         planted = [
-            commit_planted(self.clone, plant, place, share) for place, share in enumerate(SHARES)
+            self.side(commit_planted(self.clone, plant, place, share))
+            for place, share in enumerate(SHARES)
         ]
-        return [self.side(commit) for commit in (self.first, self.first, *planted)]
+        return [(plain, other) for other in (plain, *planted)]
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -284,19 +288,21 @@ def _work(options: argparse.Namespace) -> None:
     cases = comparing.list_cases(root, [pair], name, selection.timings(chosen), runs.first)
     print("settling the extra work", flush=True)
     plant = settle_shares(runs.clone, pair, [case.name for case in cases], SHARES)
-    sides, suites = runs.table(plant), comparing.suites(runs.clone)
-    repeats = []
+    pairs, suites = runs.pairs(plant), comparing.suites(runs.clone)
+    repeats: list[list[Measured]] = []
     for number in range(1, options.repeats + 1):
-        print(f"repeat {number} of {options.repeats}", flush=True)
-        repeats.append(measure_side_by_side(sides, suites, cases))
-    found = judge(repeats, len(SHARES))
+        repeats.append([])
+        for sides, what in zip(pairs, ("itself", *map("{:.0%} more".format, SHARES)), strict=True):
+            print(f"repeat {number} of {options.repeats}: A against {what}", flush=True)
+            repeats[-1].append(measure_side_by_side(sides, suites, cases))
+    found = judge(repeats)
     day = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     where = (
         f"{name}, {day}: commit {runs.first[:8]}, {pair}, {options.repeats} repeats in "
         f"{human_time(time.monotonic() - started)}"
     )
     print("\n" + report(found, plant.real, SHARES, where, watch.load()))
-    for measured in repeats:
+    for measured in itertools.chain.from_iterable(repeats):
         for case, why in measured.failed.items():
             print(f"{case} failed: {why}", file=sys.stderr)
 

@@ -71,7 +71,7 @@ def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path: Path) -> None:
-    process = _start(project, tmp_path, "--runs", "2", "--sides", "2")
+    process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
     said, wrong = process.communicate()
     assert process.returncode == 0, said + wrong
     assert "run 2 of 2" in said
@@ -86,11 +86,11 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert len(case.figures) == 2
     assert case.samples == 6
     assert kept.side_by_side is not None
-    assert kept.side_by_side.sides == 2
+    assert kept.side_by_side.repeats == 2
     [turns] = kept.side_by_side.cases
     assert turns.case == case.case
     assert 5 <= turns.rounds <= 12
-    assert kept.side_by_side.comparisons == 1
+    assert kept.side_by_side.ratios == 2
     assert kept.without_figure == ("suite.Suite.time_it('broken', 'cpu')",)
     assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
     assert report(kept, "m") in said
@@ -99,7 +99,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     ], "nothing is added to the tracked results but its own file"
 
     # Interrupted in the third run, two whole ones count; the environment is there by now.
-    process = _start(project, tmp_path, "--runs", "30", "--sides", "2")
+    process = _start(project, tmp_path, "--runs", "30")
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("run 3 of 30"):
@@ -112,7 +112,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert (cut.runs, cut.side_by_side) == (2, None)
 
     # Interrupted while sides take turns, the runs count.
-    process = _start(project, tmp_path, "--runs", "2", "--sides", "2")
+    process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("round 1"):
@@ -140,7 +140,7 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
     ("arguments", "said"),
     [
         (("--runs", "1"), "1 runs have nothing to compare; ask for 2 or more"),
-        (("--sides", "1"), "1 sides have nothing to compare; ask for 2 or more"),
+        (("--comparisons", "-1"), "-1 comparisons cannot be made; ask for 0 or more"),
         (("--cases", "("), "is no regular expression"),
     ],
 )
@@ -191,7 +191,7 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
         ["`a.A.time_w('m', 'cpu')`", "9", "0.50%", "1.20%", "3.1%"],
         ["`a.A.time_x('m', 'cpu')`", "5", "0.30%", "0.80%", "1.6%"],
     ]
-    assert "Side by side: 2 sides in turn, 1 min 30 s." in text
+    assert "Side by side: 2 comparisons with itself in 1 min 30 s." in text
     assert "a.A.time_z('m', 'cpu')" in text
     assert "sudo <cpupower>" in text
     assert "swap: none" in text
@@ -202,7 +202,7 @@ def test_the_verdict_names_the_targets_that_count() -> None:
     assert verdict(calibration()) == (
         "Run after run, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
         "on an idle machine); 0 false alarms in 6 comparisons. Side by side, steady: noise "
-        "0.41%, worst 1.2% of 2 cases; 0 false alarms in 2 comparisons."
+        "0.41%, worst 1.2% of 2 cases; 0 false alarms in 4 ratios."
     )
     loaded = verdict(calibration(others=0.8, worst=0.07))
     assert loaded.startswith("Run after run, too noisy: ")

@@ -25,8 +25,11 @@ from torchspeed.driver.turns import Case, CaseFailedError, CaseSkippedError
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.compare import Verdict
 
-SIDES = [Side(name, Path(), Pair("", "", "", Path())) for name in "AB"]
-Play = Callable[[Sequence[Side], Path, Case, int], tuple[tuple[float, ...], ...]]
+SIDES = (
+    Side("A", Path(), Pair("", "", "", Path())),
+    Side("B", Path(), Pair("", "", "", Path())),
+)
+Play = Callable[[tuple[Side, Side], Path, Case, int], Any]
 
 
 def _measure(monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]) -> Measured:
@@ -38,7 +41,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]) 
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
     """Processes that differ by a spread each, with tails, on a machine that wanders."""
 
-    def play(sides: Sequence[Side], suites: Path, case: Case, first: int) -> Any:
+    def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
         weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
         levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, len(sides)) * np.sqrt(3 / 5)
         samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (len(sides), 16))
@@ -71,7 +74,7 @@ def test_how_many_rounds_does_not_depend_on_what_the_ratio_is(
 def test_another_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     began = []
 
-    def play(sides: Sequence[Side], suites: Path, case: Case, first: int) -> Any:
+    def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
         began.append(first)
         return ((1.0, 1.0), (1.0, 1.0))
 
@@ -84,7 +87,7 @@ def test_what_is_skipped_or_fails_once_has_no_ratio_and_is_not_tried_again(
 ) -> None:
     tried: list[str] = []
 
-    def play(sides: Sequence[Side], suites: Path, case: Case, first: int) -> Any:
+    def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
             raise CaseSkippedError("nobody has it")
@@ -106,7 +109,7 @@ def test_what_is_skipped_or_fails_once_has_no_ratio_and_is_not_tried_again(
         "works": FEWEST_ROUNDS,
     }
     with pytest.raises(TorchspeedError, match=r"no case ran on both sides \(B: out of cheese\)"):
-        judge(Measured(failed={"late": "B: out of cheese"}), 0, 1)
+        judge(Measured(failed={"late": "B: out of cheese"}))
 
 
 def test_each_line_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +136,7 @@ def test_nothing_is_seldom_called_a_difference_and_five_per_cent_nearly_always(
         for _ in range(15):
             play = _processes(spreads, ratio, rng)
             measured = _measure(monkeypatch, play, list(spreads))
-            found += [one.ratio.verdict for one in judge(measured, 0, 1)]
+            found += [one.ratio.verdict for one in judge(measured)]
         return found
 
     alike, slower = verdicts(1.0), verdicts(1.05)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from torchspeed.history.calibration import Calibration, Finding, Load
+from torchspeed.history.repeated_comparisons import CaseTurns, RepeatedComparisons
 from torchspeed.history.repeated_runs import CaseNoise
-from torchspeed.history.repeated_sides import CaseTurns, RepeatedSides
 
 _PLAIN = Calibration(
     at=1_760_000_000,
@@ -30,14 +30,13 @@ _PLAIN = Calibration(
         Finding("frequency governor", "powersave", True, "sudo <cpupower>"),
         Finding("swap", "none", False),
     ),
-    side_by_side=RepeatedSides(
-        sides=2,
+    side_by_side=RepeatedComparisons(
+        repeats=2,
         seconds=90.0,
         cases=(
             CaseTurns("a.A.time_x('m', 'cpu')", 5, 0.003, 0.008, 0.016),
             CaseTurns("a.A.time_w('m', 'cpu')", 9, 0.005, 0.012, 0.031),
         ),
-        comparisons=2,
         false_alarms=0,
     ),
 )

@@ -17,7 +17,7 @@ from torchspeed.history.calibration import (
     read_calibrations,
 )
 from torchspeed.history.git import read_commits
-from torchspeed.history.repeated_sides import CaseTurns
+from torchspeed.history.repeated_comparisons import CaseTurns
 from torchspeed.history.results import load_history
 
 
@@ -61,7 +61,7 @@ def test_a_line_cut_off_costs_itself_alone(tmp_path):
         {"findings": [{"what": "x", "state": "y", "hurts": "no", "remedy": ""}]},
         {"side_by_side": {}},
         {"side_by_side": 3},
-        {"side_by_side": {"sides": 2, "seconds": 1, "cases": [], "comparisons": 0}},
+        {"side_by_side": {"repeats": 2, "seconds": 1, "cases": [], "false_alarms": 0}},
     ],
 )
 def test_a_line_of_another_shape_is_named(tmp_path, change):

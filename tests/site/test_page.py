@@ -197,7 +197,7 @@ def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
     assert "swap" not in text
     assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5% 0.30% 1.6%" in text
     assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100% – –" in text
-    assert "Side by side, 2 sides of that commit" in text
+    assert "Side by side, that commit compared with itself 2 times" in text
     assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
     runs_alone = replace(history, calibrations={machine: calibration(side_by_side=None)})
     text = words(section(render(runs_alone, findings), "status"))

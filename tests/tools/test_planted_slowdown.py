@@ -144,7 +144,7 @@ LEVELS = (1.0, 1.0, 1.05, 1.10)
 """Of A, A again, and A with each share of extra work."""
 
 
-def _repeats(levels: dict[str, Sequence[float]], spread: float = 0.004) -> list[Measured]:
+def _repeats(levels: dict[str, Sequence[float]], spread: float = 0.004) -> list[list[Measured]]:
     """Two repeats of five rounds in which every process has a speed of its own."""
     rng = np.random.default_rng(2)
 
@@ -153,18 +153,23 @@ def _repeats(levels: dict[str, Sequence[float]], spread: float = 0.004) -> list[
         return tuple((process * rng.lognormal(0.0, 0.01, 20)).tolist())
 
     return [
-        Measured(
-            {
-                Case(name, name, 1.0): [tuple(map(samples, sides)) for _ in range(5)]
-                for name, sides in levels.items()
-            }
-        )
+        [
+            Measured(
+                {
+                    Case(name, name, 1.0): [
+                        (samples(sides[0]), samples(sides[other])) for _ in range(5)
+                    ]
+                    for name, sides in levels.items()
+                }
+            )
+            for other in range(1, len(LEVELS))
+        ]
         for _ in range(2)
     ]
 
 
 def test_a_slowdown_is_found_and_nothing_where_there_is_none() -> None:
-    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)), 2)
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)))
     assert list(found) == list(NAMES)
     for case in found.values():
         assert [one.verdict for one in case.again] == [Verdict.SAME] * 2
@@ -176,7 +181,7 @@ def test_a_slowdown_is_found_and_nothing_where_there_is_none() -> None:
 
 def test_what_was_not_slower_is_not_found_and_what_was_faster_neither() -> None:
     levels = dict.fromkeys(NAMES, LEVELS) | {"b": (1.0, 1.0, 1.0, 0.9)}
-    found = judge(_repeats(levels), 2)["b"]
+    found = judge(_repeats(levels))["b"]
     assert [one.verdict for one in found.planted[0]] == [Verdict.SAME] * 2
     assert [one.verdict for one in found.planted[1]] == [Verdict.BETTER] * 2
     report_of_b = report({"b": found}, {"b": [Real(0.05, 0.05, 0.05)] * 2}, (0.05, 0.1), "", LOAD)
@@ -185,7 +190,7 @@ def test_what_was_not_slower_is_not_found_and_what_was_faster_neither() -> None:
 
 
 def test_an_a_that_differs_from_a_is_a_false_alarm_and_noise() -> None:
-    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS) | {"b": (1.0, 0.8, 1.0, 1.0)}), 2)
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS) | {"b": (1.0, 0.8, 1.0, 1.0)}))
     assert [one.verdict for one in found["b"].again] == [Verdict.BETTER] * 2
     quiet = noise_of([found["a"], found["c"]])
     assert quiet < 0.01
@@ -194,8 +199,8 @@ def test_an_a_that_differs_from_a_is_a_false_alarm_and_noise() -> None:
 
 def test_a_case_that_failed_in_a_repeat_is_left_out() -> None:
     repeats = _repeats(dict.fromkeys(NAMES, LEVELS))
-    repeats[1].rounds.pop(Case("b", "b", 1.0))
-    assert list(judge(repeats, 2)) == ["a", "c"]
+    repeats[1][2].rounds.pop(Case("b", "b", 1.0))
+    assert list(judge(repeats)) == ["a", "c"]
 
 
 LOAD = Load(0.5, 0.1, 0.0)
@@ -203,7 +208,7 @@ LOAD = Load(0.5, 0.1, 0.0)
 
 def test_the_report_sums_up_against_what_is_wanted() -> None:
     real = {name: [Real(0.05, 0.049, 0.051), Real(0.1, 0.09, 0.11)] for name in NAMES}
-    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)), 2)
+    found = judge(_repeats(dict.fromkeys(NAMES, LEVELS)))
     text = report(found, real, (0.05, 0.10), "here", LOAD)
     assert text.startswith("**here**; other load 0.10 cores, load average before 0.50")
     assert "5.0% [4.9%, 5.1%]" in text

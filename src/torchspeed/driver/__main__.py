@@ -69,11 +69,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--runs", type=int, default=3, metavar="N", help="runs of a calibration (default: 3)"
     )
     parser.add_argument(
-        "--sides",
+        "--comparisons",
         type=int,
-        default=3,
+        default=2,
         metavar="N",
-        help="sides of a calibration that take turns afterwards, or 0 (default: 3)",
+        help="comparisons of HEAD with itself after a calibration's runs (default: 2)",
     )
     for name, default in (("before", "HEAD~1"), ("after", "HEAD")):
         parser.add_argument(
@@ -145,7 +145,7 @@ def _calibrate(
         name,
         patterns=selection.timings(chosen),
         runs=options.runs,
-        sides=options.sides,
+        comparisons=options.comparisons,
     )
     path = conf.results / name / FILE_NAME
     append_calibration(path, found)
@@ -157,21 +157,21 @@ def _calibrate(
 
 def _compare(options: argparse.Namespace, root: Path, conf: configuration.Configuration) -> int:
     folder = root / ".asv" / "side-by-side"
-    sides = [
+    before, after = (
         side(root, conf, said, options.torch, folder / "packages")
         for said in (options.before, options.after)
-    ]
+    )
     chosen = (selection.checked(options.cases),) if options.cases else selection.SHORT
-    pairs = [one.pair for one in sides]
+    pairs = [before.pair, after.pair]
     preflight.check_room(conf, tuple(pairs))
     name = options.machine or machine.default_name()
     machine.register(name)
-    print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
+    print(f"before: {before.name}\nafter:  {after.name}", flush=True)
     head = preflight.git(root, "rev-parse", "HEAD")
     cases = comparing.list_cases(root, pairs, name, selection.timings(chosen), head)
-    measured = measure_side_by_side(sides, comparing.suites(root), cases)
-    compared = comparing.judge(measured, 0, 1)
-    print(f"\n{comparison_report.report(compared, measured, sides[0].name, sides[1].name)}")
+    measured = measure_side_by_side((before, after), comparing.suites(root), cases)
+    compared = comparing.judge(measured)
+    print(f"\n{comparison_report.report(compared, measured, before.name, after.name)}")
     if measured.failed:
         return SOME_CASES_FAILED
     slower = any(one.ratio.verdict is Verdict.WORSE for one in compared)

@@ -2,12 +2,11 @@
 
 The timing cases of the short set are measured in several runs of one commit, run after run
 as nights are, by the same asv with the same recipe. What the runs differ by is noise. Then
-the same commit is measured on several sides that take turns, as ``make compare`` does.
+the commit is compared with itself side by side, as ``make compare`` does.
 """
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import time
 from pathlib import Path
@@ -28,8 +27,8 @@ from torchspeed.driver.sides import side
 from torchspeed.errors import TorchspeedError
 from torchspeed.history.calibration import Calibration, Load
 from torchspeed.history.records import History
+from torchspeed.history.repeated_comparisons import RepeatedComparisons, compare_alike
 from torchspeed.history.repeated_runs import compare_runs
-from torchspeed.history.repeated_sides import RepeatedSides, compare_alike
 
 FEWEST_RUNS = 2
 
@@ -43,12 +42,12 @@ def calibrate(
     *,
     patterns: tuple[str, ...],
     runs: int,
-    sides: int,
+    comparisons: int,
 ) -> Calibration:
     """Measure a commit several times and say how far its figures lie apart.
 
     An interrupt ends the measuring; the runs that are whole by then count, if there are
-    two at least. Sides that took turns count only if all rounds are through.
+    two at least. Comparisons count only if all are through.
 
     Args:
         root: the checkout.
@@ -58,7 +57,7 @@ def calibrate(
         machine: name under which this machine is registered with asv.
         patterns: cases to measure, see `torchspeed.driver.selection.timings`.
         runs: how many.
-        sides: how many, side by side after the runs; 0 for none.
+        comparisons: how many, with itself after the runs; 0 for none.
 
     Raises:
         TorchspeedError: too few runs were asked for, no case has a figure in every run, or
@@ -69,10 +68,8 @@ def calibrate(
         raise TorchspeedError(
             f"{runs} runs have nothing to compare; ask for {FEWEST_RUNS} or more"
         )
-    if sides == 1 or sides < 0:
-        raise TorchspeedError(
-            f"{sides} sides have nothing to compare; ask for 2 or more, or for 0 to leave it out"
-        )
+    if comparisons < 0:
+        raise TorchspeedError(f"{comparisons} comparisons cannot be made; ask for 0 or more")
     folder = root / ".asv" / "calibration"
     shutil.rmtree(folder, ignore_errors=True)
     watch, throttling = LoadWatch(), read_throttling()
@@ -91,7 +88,7 @@ def calibrate(
             if len(measured) < FEWEST_RUNS:
                 raise
             print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
-            sides = 0
+            comparisons = 0
             break
         seconds |= remembered_seconds(project.results / machine)
         load, took = watch.load(), time.monotonic() - started
@@ -103,9 +100,11 @@ def calibrate(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"
         )
     turns = None
-    if sides:
+    if comparisons:
         try:
-            turns = _side_by_side(root, configuration, commit, pair, machine, patterns, sides)
+            turns = _side_by_side(
+                root, configuration, commit, pair, machine, patterns, comparisons
+            )
         except KeyboardInterrupt:
             print("\ninterrupted: the runs count, side by side does not", flush=True)
         load = watch.load()
@@ -139,29 +138,27 @@ def _side_by_side(
     pair: Pair,
     machine: str,
     patterns: tuple[str, ...],
-    sides: int,
-) -> RepeatedSides:
-    """The commit against itself, on so many sides."""
-    print(f"{sides} sides of {commit[:8]} in turn", flush=True)
+    comparisons: int,
+) -> RepeatedComparisons:
+    """The commit against itself."""
     packages = root / ".asv" / "side-by-side" / "packages"
-    alike = [side(root, configuration, commit, pair.torch, packages)] * sides
+    one = side(root, configuration, commit, pair.torch, packages)
     cases = list_cases(root, [pair], machine, patterns, commit)
     started = time.monotonic()
-    measured = measure_side_by_side(alike, suites(root), cases)
-    kept = list(measured.rounds)
+    measured = []
+    for number in range(1, comparisons + 1):
+        print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
+        measured.append(measure_side_by_side((one, one), suites(root), cases))
+    kept = [case for case in cases if all(case in one.rounds for one in measured)]
     if not kept:
         raise TorchspeedError(
-            f"no case could be measured side by side ({next(iter(measured.failed.values()))}); "
+            f"no case could be compared ({next(iter(measured[0].failed.values()))}); "
             "try `make bench`, which says more"
         )
     return compare_alike(
-        sides,
         time.monotonic() - started,
         [case.name for case in kept],
-        [
-            [measured.ratios(case, *places) for case in kept]
-            for places in itertools.combinations(range(sides), 2)
-        ],
+        [[one.ratios(case) for case in kept] for one in measured],
     )
 
 

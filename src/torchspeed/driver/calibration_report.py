@@ -12,8 +12,8 @@ from torchspeed.history.calibration import (
     WORST_TARGET_LOADED,
     Calibration,
 )
+from torchspeed.history.repeated_comparisons import CaseTurns
 from torchspeed.history.repeated_runs import MOST_SEEN, CaseNoise
-from torchspeed.history.repeated_sides import CaseTurns
 
 
 def report(calibration: Calibration, machine: str) -> str:
@@ -35,7 +35,8 @@ def report(calibration: Calibration, machine: str) -> str:
     if one.side_by_side is not None:
         turns = one.side_by_side
         parts += [
-            f"Side by side: {turns.sides} sides in turn, {human_time(turns.seconds)}.",
+            f"Side by side: {turns.repeats} comparisons with itself in "
+            f"{human_time(turns.seconds)}.",
             table(
                 ("case", "rounds", "noise", "worst", "sees from"),
                 [_turns(case) for case in sorted(turns.cases, key=lambda case: -case.noise)],
@@ -70,7 +71,7 @@ def verdict(calibration: Calibration) -> str:
         said.append(
             f"Side by side, {'steady' if one.steady_side_by_side else 'too noisy'}: noise "
             f"{turns.noise:.2%}, worst {turns.worst:.1%} of {len(turns.cases)} cases; "
-            f"{turns.false_alarms} false alarms in {turns.comparisons} comparisons."
+            f"{turns.false_alarms} false alarms in {turns.ratios} ratios."
         )
     return " ".join(said)
 

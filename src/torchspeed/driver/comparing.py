@@ -78,8 +78,8 @@ def suites(root: Path) -> Path:
     return root / str(conf.get("benchmark_dir", "benchmarks"))
 
 
-def judge(measured: Measured, before: int, after: int) -> tuple[Compared, ...]:
-    """What two of the sides, by their places, come to in every case, as it was listed.
+def judge(measured: Measured) -> tuple[Compared, ...]:
+    """What the two sides come to in every case, as it was listed.
 
     Raises:
         TorchspeedError: no case ran on both sides.
@@ -88,9 +88,9 @@ def judge(measured: Measured, before: int, after: int) -> tuple[Compared, ...]:
     if not kept:
         said = next(iter((measured.failed | measured.skipped).values()), "none was measured")
         raise TorchspeedError(f"no case ran on both sides ({said}); try `make bench`")
-    ratios = compare_sides([measured.ratios(case, before, after) for case in kept])
+    ratios = compare_sides([measured.ratios(case) for case in kept])
     return tuple(
-        Compared(case.name, _median(measured, case, before), _median(measured, case, after), ratio)
+        Compared(case.name, _median(measured, case, 0), _median(measured, case, 1), ratio)
         for case, ratio in zip(kept, ratios, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""Measures cases on several sides, round after round, until the ratios are sure enough.
+"""Measures cases on two sides, round after round, until the ratios are sure enough.
 
 A round of every case comes before the next round of any, so that a minute or more lies
 between two rounds of one case. Every case gets `FEWEST_ROUNDS`; one whose ratios still spread
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -24,8 +24,8 @@ MOST_ROUNDS = 12
 SURE = 0.015
 """Half of a ratio's interval at which a case needs no further round."""
 
-Rounds = list[tuple[tuple[float, ...], ...]]
-"""For each round, for each side, its samples in seconds a call."""
+Rounds = list[tuple[tuple[float, ...], tuple[float, ...]]]
+"""For each round the samples before and after, in seconds a call."""
 
 
 @dataclass
@@ -38,21 +38,21 @@ class Measured:
     failed: dict[str, str] = field(default_factory=dict)
     """Case name to what went wrong; its rounds before that are left out."""
 
-    def ratios(self, case: Case, before: int, after: int) -> list[float]:
-        """The ratio of two sides, by their places, in each round of a case."""
-        return [ratio_of_round(one[before], one[after]) for one in self.rounds[case]]
+    def ratios(self, case: Case) -> list[float]:
+        """After over before in each round of a case."""
+        return [ratio_of_round(before, after) for before, after in self.rounds[case]]
 
 
 def measure_side_by_side(
-    sides: Sequence[Side],
+    sides: tuple[Side, Side],
     suites: Path,
     cases: Sequence[Case],
     stream: TextIO | None = None,
 ) -> Measured:
-    """Measure cases on several sides; the first is what the others are compared with.
+    """Measure cases on two sides.
 
     Args:
-        sides: two or more.
+        sides: before and after.
         suites: folder of the suites.
         cases: what to measure.
         stream: where to print a line for each case and round; standard output by default.
@@ -64,7 +64,7 @@ def measure_side_by_side(
     for number in range(MOST_ROUNDS):
         for place, case in enumerate(open_cases, start=1):
             began = time.monotonic()
-            said = _play(measured, sides, suites, case, number % len(sides))
+            said = _play(measured, sides, suites, case, number % 2)
             played, seconds = played + 1, seconds + time.monotonic() - began
             print(
                 f"round {number + 1} [{place:{len(str(len(open_cases)))}}/{len(open_cases)}] "
@@ -74,18 +74,20 @@ def measure_side_by_side(
             )
         open_cases = [case for case in open_cases if case in measured.rounds]
         if number + 1 >= FEWEST_ROUNDS:
-            open_cases = [case for case in open_cases if not _is_sure(measured, case, len(sides))]
+            open_cases = [case for case in open_cases if not _is_sure(measured.ratios(case))]
         if not open_cases:
             break
     print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)
     return measured
 
 
-def _play(measured: Measured, sides: Sequence[Side], suites: Path, case: Case, first: int) -> str:
+def _play(
+    measured: Measured, sides: tuple[Side, Side], suites: Path, case: Case, first: int
+) -> str:
     """Play a round of a case and keep it; say how it went."""
     try:
         samples = play_round(sides, suites, case, first)
-        ratios = [ratio_of_round(samples[0], other) for other in samples[1:]]
+        ratio = ratio_of_round(*samples)
     except CaseSkippedError as reason:
         measured.skipped[case.name] = str(reason)
         return f"skipped: {reason}"
@@ -94,7 +96,7 @@ def _play(measured: Measured, sides: Sequence[Side], suites: Path, case: Case, f
         measured.rounds.pop(case, None)
         return f"failed: {reason}"
     measured.rounds.setdefault(case, []).append(samples)
-    return ", ".join(f"{ratio - 1:+.1%}" for ratio in ratios)
+    return f"{ratio - 1:+.1%}"
 
 
 def _left(number: int, place: int, open_cases: Sequence[Case], mean: float) -> str:
@@ -105,12 +107,6 @@ def _left(number: int, place: int, open_cases: Sequence[Case], mean: float) -> s
     return f", {human_time(left * mean)} left{more}"
 
 
-def _is_sure(measured: Measured, case: Case, sides: int) -> bool:
-    """Whether the ratio of every side to the first is known closely enough."""
-    return all(half <= SURE for half in _half_widths(measured, case, sides))
-
-
-def _half_widths(measured: Measured, case: Case, sides: int) -> Iterator[float]:
-    for other in range(1, sides):
-        ratios = measured.ratios(case, 0, other)
-        yield half_width(spread_of_rounds(ratios), len(ratios))
+def _is_sure(ratios: Sequence[float]) -> bool:
+    """Whether the ratio is known closely enough."""
+    return half_width(spread_of_rounds(ratios), len(ratios)) <= SURE

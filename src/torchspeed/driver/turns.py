@@ -1,7 +1,7 @@
-"""One round of one case: a process a side, which take samples in turn.
+"""One round of one case: two processes, one a side, which take samples in turn.
 
-All sides of a round are pinned to one core, where a side computes on one thread, so that they
-share its clock, its caches and its neighbours; they start and warm up side by side on all.
+Where they compute on one thread they are pinned to one core, so that they share its clock, its
+caches and its neighbours; they start and warm up beside each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import selectors
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,9 +23,9 @@ from torchspeed.measure import turns
 
 MOST_SAMPLES = 30
 """Of each side in a round."""
-FEWEST_SAMPLES = 4
-SECONDS_OF_A_SIDE = 1.25
-"""After which no new turn begins, times the number of sides."""
+FEWEST_SAMPLES = 8
+SECONDS = 2.5
+"""After which no new turn begins."""
 _SECONDS_TO_END = 2.0
 """That a process has when nothing more is asked of it."""
 
@@ -132,7 +131,7 @@ class _Process:
 class _Table:
     """The processes of a round, ended whatever happens."""
 
-    def __init__(self, sides: Sequence[Side], suites: Path, case: Case) -> None:
+    def __init__(self, sides: tuple[Side, Side], suites: Path, case: Case) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="torchspeed-")
         self.processes = [_Process(side, suites, case, Path(self._folder.name)) for side in sides]
 
@@ -151,22 +150,18 @@ class _Table:
 
 
 def play_round(
-    sides: Sequence[Side], suites: Path, case: Case, first: int = 0
-) -> tuple[tuple[float, ...], ...]:
-    """Measure one case on all sides, a sample of each in turn.
-
-    Every pass over the sides begins with the next of them. For two that is A B, B A, A B ...;
-    of more, none ever follows itself. So no side finds more of itself in the caches than others
-    do: with four sides forwards and backwards, the inner ones were slower by 2 to 6 %.
+    sides: tuple[Side, Side], suites: Path, case: Case, first: int = 0
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Measure one case on two sides, in turns A B B A.
 
     Args:
-        sides: two or more.
+        sides: before and after.
         suites: folder of the suites.
         case: what to measure.
-        first: which side begins the first pass; another in each round.
+        first: which side is A, 0 or 1; the other one in the next round.
 
     Returns:
-        For each side its samples in seconds a call, an even number, as many on each side.
+        For each side its samples in seconds a call, two of every turn.
 
     Raises:
         CaseSkippedError: a side cannot run it.
@@ -178,14 +173,11 @@ def play_round(
             core = max(os.sched_getaffinity(0))  # the first serves most interrupts
             for process in processes:
                 process.pin(core)
-        samples: list[list[float]] = [[] for _ in sides]
-        until = time.monotonic() + SECONDS_OF_A_SIDE * len(sides)
+        samples: tuple[list[float], list[float]] = ([], [])
+        until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (
             time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
         ):
-            for start in (first, first + 1):
-                for place in range(start, start + len(sides)):
-                    at = place % len(sides)
-                    samples[at].append(processes[at].sample())
-            first += 2
-    return tuple(map(tuple, samples))
+            for place in (first, 1 - first, 1 - first, first):
+                samples[place].append(processes[place].sample())
+    return tuple(samples[0]), tuple(samples[1])

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from torchspeed.history.json_lines import append_lines, read_lines
 from torchspeed.history.records import Problem
+from torchspeed.history.repeated_comparisons import CaseTurns, RepeatedComparisons
 from torchspeed.history.repeated_runs import CaseNoise
-from torchspeed.history.repeated_sides import CaseTurns, RepeatedSides
 
 FILE_NAME = "calibration.jsonl"
 NOISE_TARGET = 0.01
@@ -76,8 +76,8 @@ class Calibration:
     cases: tuple[CaseNoise, ...]
     without_figure: tuple[str, ...]
     findings: tuple[Finding, ...]
-    side_by_side: RepeatedSides | None = None
-    """The same commit on several sides that took turns; ``None`` where that was not measured."""
+    side_by_side: RepeatedComparisons | None = None
+    """The commit compared with itself; ``None`` where that was not measured."""
 
     @property
     def idle(self) -> bool:
@@ -91,12 +91,12 @@ class Calibration:
 
     @property
     def steady_side_by_side(self) -> bool:
-        """Whether sides that take turns do."""
+        """Whether comparisons side by side do."""
         one = self.side_by_side
         return one is not None and self._meets(one.noise, one.worst)
 
     def beside(self, case: str) -> CaseTurns | None:
-        """What sides that take turns say of a case, by its name."""
+        """What comparisons side by side say of a case, by its name."""
         turns = self.side_by_side.cases if self.side_by_side else ()
         return next((one for one in turns if one.case == case), None)
 
@@ -146,21 +146,20 @@ def _calibration(stored: Any) -> Calibration:
         cases=cases,
         without_figure=_all(stored["without_figure"], _text),
         findings=_all(stored["findings"], _finding),
-        side_by_side=_sides(stored.get("side_by_side")),
+        side_by_side=_comparisons(stored.get("side_by_side")),
     )
 
 
-def _sides(stored: Any) -> RepeatedSides | None:
+def _comparisons(stored: Any) -> RepeatedComparisons | None:
     if stored is None:
         return None  # from before it was measured, or interrupted
     cases = _all(stored["cases"], _turns)
     if not cases:
         raise ValueError("it has no case side by side")
-    return RepeatedSides(
-        sides=_count(stored["sides"]),
+    return RepeatedComparisons(
+        repeats=_count(stored["repeats"]),
         seconds=_number(stored["seconds"]),
         cases=cases,
-        comparisons=_count(stored["comparisons"]),
         false_alarms=_count(stored["false_alarms"]),
     )
 

@@ -1,11 +1,11 @@
-"""How far sides of one commit lie apart when they take turns, and so what a comparison sees.
+"""How far comparisons of a commit with itself lie apart, and so what a comparison sees.
 
-The same commit on every side (A/A): whatever their ratios differ from 1 by is noise. Per case,
-over all pairs of sides:
+The same commit on both sides (A/A): whatever their ratio differs from 1 by is noise. Per case,
+over several comparisons:
 
 - the **noise** is the standard deviation of the logarithm of the ratio, about its true 0;
 - the **worst** ratio is the one farthest from 1;
-- the **smallest change seen** is the least slowdown that, put on either side of any pair, is
+- the **smallest change seen** is the least slowdown that, put on either side of any of them, is
   called worse (`torchspeed.history.side_by_side`).
 """
 
@@ -24,30 +24,35 @@ from torchspeed.history.side_by_side import Ratio, compare_sides
 
 @dataclass(frozen=True, slots=True)
 class CaseTurns:
-    """One case on several sides of one commit."""
+    """One case in several comparisons of a commit with itself."""
 
     case: str
     rounds: int
+    """Of the first comparison."""
     noise: float
-    """Standard deviation of the logarithm of the ratio of two sides (0.01 is 1 %)."""
+    """Standard deviation of the logarithm of the ratio (0.01 is 1 %)."""
     worst: float
     """How far the ratio farthest from 1 lies from it, as the slower over the faster."""
     sees: float
-    """Smallest relative slowdown found on either side of every pair."""
+    """Smallest relative slowdown found on either side of every comparison."""
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedSides:
-    """All cases that have a figure on every side."""
+class RepeatedComparisons:
+    """All cases that have a figure in every comparison."""
 
-    sides: int
+    repeats: int
+    """How often the commit was compared with itself."""
     seconds: float
-    """What all rounds took."""
+    """What all of that took."""
     cases: tuple[CaseTurns, ...]
-    comparisons: int
-    """Of every case on every pair of sides."""
     false_alarms: int
-    """How many of them are called a difference."""
+    """How many ratios are called a difference."""
+
+    @property
+    def ratios(self) -> int:
+        """Of every case in every comparison."""
+        return self.repeats * len(self.cases)
 
     @property
     def noise(self) -> float:
@@ -61,28 +66,26 @@ class RepeatedSides:
 
 
 def compare_alike(
-    sides: int, seconds: float, cases: Sequence[str], pairs: Sequence[Sequence[Sequence[float]]]
-) -> RepeatedSides:
-    """Describe what sides of one commit differ by.
+    seconds: float, cases: Sequence[str], comparisons: Sequence[Sequence[Sequence[float]]]
+) -> RepeatedComparisons:
+    """Describe what comparisons of a commit with itself come to.
 
     Args:
-        sides: How many there were.
-        seconds: What all rounds took.
+        seconds: What they took.
         cases: Their names, one at least.
-        pairs: For each pair of sides, for each case, the ratio in each of its rounds.
+        comparisons: For each, for each case, the ratio in each of its rounds.
 
     Raises:
-        ValueError: There is no case, or no pair.
+        ValueError: There is no case, or no comparison.
     """
-    if not cases or not pairs:
-        raise ValueError("nothing was compared: give a case and two sides at least")
-    ratios = [compare_sides(one) for one in pairs]
-    by_case = {name: [of_pair[at] for of_pair in ratios] for at, name in enumerate(cases)}
-    return RepeatedSides(
-        sides=sides,
+    if not cases or not comparisons:
+        raise ValueError("nothing was compared: give a case and a comparison at least")
+    ratios = [compare_sides(one) for one in comparisons]
+    by_case = {name: [of_one[at] for of_one in ratios] for at, name in enumerate(cases)}
+    return RepeatedComparisons(
+        repeats=len(comparisons),
         seconds=seconds,
         cases=tuple(_case(name, of_case) for name, of_case in by_case.items()),
-        comparisons=len(cases) * len(pairs),
         false_alarms=_false_alarms(by_case),
     )
 

@@ -1,4 +1,4 @@
-"""Sides of one commit: their noise, and the smallest slowdown that a comparison finds."""
+"""A commit compared with itself: the noise, and the smallest slowdown that is found."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.history.compare import Verdict
-from torchspeed.history.repeated_sides import compare_alike
+from torchspeed.history.repeated_comparisons import compare_alike
 from torchspeed.history.side_by_side import compare_sides
 
 ROUNDS = st.lists(st.floats(0.9, 1.1), min_size=5, max_size=5)
 
 
-def test_noise_and_worst_are_those_of_all_pairs_about_one() -> None:
-    pairs = [[[1.02] * 3], [[0.99] * 3], [[1.0] * 3]]
-    found = compare_alike(3, 60.0, ["x"], pairs)
+def test_noise_and_worst_are_those_of_all_comparisons_about_one() -> None:
+    comparisons = [[[1.02] * 3], [[0.99] * 3], [[1.0] * 3]]
+    found = compare_alike(60.0, ["x"], comparisons)
     [case] = found.cases
     logs = [math.log(ratio) for ratio in (1.02, 0.99, 1.0)]
     assert case.noise == found.noise == pytest.approx(math.sqrt(sum(v * v for v in logs) / 3))
     assert case.worst == found.worst == pytest.approx(0.02)
-    assert (case.rounds, found.comparisons) == (3, 3)
+    assert (case.rounds, found.repeats, found.ratios) == (3, 3, 3)
     assert found.false_alarms == 1  # 2 % in every round: sure, and above 1.5 %
 
 
@@ -31,7 +31,7 @@ def test_the_smallest_change_seen_is_found_on_either_side_and_no_smaller_one(
     ratios: list[float], others: list[float]
 ) -> None:
     cases = [ratios, others]
-    found = compare_alike(2, 1.0, ["x", "y"], [cases]).cases[0]
+    found = compare_alike(1.0, ["x", "y"], [cases]).cases[0]
 
     def seen(slowdown: float) -> bool:
         """By the rules themselves, with the later side slowed, and then the earlier."""
@@ -48,6 +48,6 @@ def test_the_smallest_change_seen_is_found_on_either_side_and_no_smaller_one(
 
 
 def test_nothing_to_compare_is_refused() -> None:
-    for cases, pairs in (([], [[]]), (["x"], [])):
+    for cases, comparisons in (([], [[]]), (["x"], [])):
         with pytest.raises(ValueError, match="nothing was compared"):
-            compare_alike(2, 1.0, cases, pairs)
+            compare_alike(1.0, cases, comparisons)
