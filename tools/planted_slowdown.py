@@ -265,7 +265,7 @@ class Measuring:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make planted-slowdown")
-    parser.add_argument("--repeats", type=int, default=2, help="trials of each share (default: 2)")
+    parser.add_argument("--repeats", type=int, default=1, help="of all comparisons (default: 1)")
     parser.add_argument("--cases", default="", metavar="PATTERN")
     parser.add_argument("--torch", default="newest", metavar="RELEASE")
     parser.add_argument("--machine", default="", help="default: this host's name")
