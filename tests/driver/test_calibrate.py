@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
+from tests.driver.interruptible import INTERRUPTIBLE
 from tests.driver.torchless import CONFIGURATION
 from tests.history.calibrations import calibration
 from torchspeed.driver.calibration_report import report, verdict
@@ -58,7 +59,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
 def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "torchspeed.driver", "calibrate", "--machine", "m"),
+            *(sys.executable, "-c", INTERRUPTIBLE, "calibrate", "--machine", "m"),
             *("--cases", "suite", *arguments),
         ],
         cwd=project,

@@ -13,9 +13,9 @@ import selectors
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from torchspeed.driver.sides import Side
@@ -128,25 +128,18 @@ class _Process:
         self._errors.close()
 
 
-class _Table:
+@contextlib.contextmanager
+def _processes(sides: tuple[Side, Side], suites: Path, case: Case) -> Iterator[list[_Process]]:
     """The processes of a round, ended whatever happens."""
-
-    def __init__(self, sides: tuple[Side, Side], suites: Path, case: Case) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="torchspeed-")
-        self.processes = [_Process(side, suites, case, Path(self._folder.name)) for side in sides]
-
-    def __enter__(self) -> list[_Process]:
-        return self.processes
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for process in self.processes:
-            process.close()
-        self._folder.cleanup()
+    with (
+        tempfile.TemporaryDirectory(prefix="torchspeed-") as folder,
+        contextlib.ExitStack() as started,
+    ):
+        processes = []
+        for side in sides:
+            processes.append(_Process(side, suites, case, Path(folder)))
+            started.callback(processes[-1].close)
+        yield processes
 
 
 def play_round(
@@ -167,7 +160,7 @@ def play_round(
         CaseSkippedError: a side cannot run it.
         CaseFailedError: it failed on a side.
     """
-    with _Table(sides, suites, case) as processes:
+    with _processes(sides, suites, case) as processes:
         one_thread = [process.ready() for process in processes]
         if all(one_thread) and hasattr(os, "sched_setaffinity"):  # Linux alone can pin
             core = max(os.sched_getaffinity(0))  # the first serves most interrupts
