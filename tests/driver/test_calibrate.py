@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
-from tests.driver.interruptible import INTERRUPTIBLE
+from tests.driver.interruptible import start_driver
 from tests.driver.torchless import CONFIGURATION
 from tests.history.calibrations import calibration
 from torchspeed.driver.calibration_report import report, verdict
@@ -57,18 +56,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
 
 
 def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-c", INTERRUPTIBLE, "calibrate", "--machine", "m"),
-            *("--cases", "suite", *arguments),
-        ],
-        cwd=project,
-        env=os.environ | {"HOME": str(home), "CUDA_VISIBLE_DEVICES": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start_driver("calibrate", project, home, "--cases", "suite", *arguments)
 
 
 def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import commit, git
-from tests.driver.interruptible import INTERRUPTIBLE
+from tests.driver.interruptible import start_driver
 from tests.driver.torchless import CONFIGURATION
 
 SUITE = """
@@ -67,18 +66,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
 
 
 def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-c", INTERRUPTIBLE, "compare", "--machine", "m"),
-            *arguments,
-        ],
-        cwd=project,
-        env=os.environ | {"HOME": str(home), "CUDA_VISIBLE_DEVICES": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start_driver("compare", project, home, *arguments)
 
 
 def _row(said: str, model: str) -> list[str]:
