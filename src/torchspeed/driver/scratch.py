@@ -23,22 +23,20 @@ class ScratchProject:
     only results and pages go into the folder.
     """
 
-    def __init__(self, folder: Path, checkout: Path, environments: Path | None = None) -> None:
+    def __init__(self, folder: Path, checkout: Path) -> None:
         """Write the folder's asv.conf.json.
 
         Args:
             folder: made if it is missing.
             checkout: whose commits are measured, with the suites in its working tree.
-            environments: folder of asv's environments; the checkout's own by default.
         """
         self._folder = folder
         self._checkout = checkout
         settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
-        env_dir = environments or checkout / settings.get("env_dir", "env")
         settings |= {
             "repo": str(checkout),
             "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
-            "env_dir": str(env_dir),
+            "env_dir": str(checkout / settings.get("env_dir", "env")),
             "results_dir": str(self.results),
             "html_dir": str(folder / "html"),
         }
