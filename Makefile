@@ -13,7 +13,7 @@ REPEATS ?= 1
 BEFORE ?= HEAD~1
 AFTER ?= HEAD
 STRICT ?=
-RUN := $(VENV)/bin/python -m torchspeed.driver
+RUN := $(VENV)/bin/python -m torchspeed.watch.jobs
 # Through the environment, so that a pattern's quotes and bars reach the driver as they are.
 export MACHINE TORCH CASES MODELS BEFORE AFTER
 OPTIONS := --machine "$$MACHINE" --cases "$$CASES"

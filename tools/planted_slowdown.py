@@ -2,7 +2,7 @@
 
 Commits of a scratch clone make every model do extra work, 5 % and 10 % of its pass, which
 is timed beside the pass without it (`tools.planted_share`). A is compared with itself, with
-A + 5 % and with A + 10 %, as ``make compare`` does (`torchspeed.driver.side_by_side`). What
+A + 5 % and with A + 10 %, as ``make compare`` does (`torchspeed.watch.turns.rounds`). What
 is called slower in a planted commit is *found*; what is called different in A itself is a
 *false alarm*.
 """
@@ -24,16 +24,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchspeed.driver import comparing, configuration, machine, preflight, selection
-from torchspeed.driver.calibration_report import table
-from torchspeed.driver.other_load import LoadWatch
-from torchspeed.driver.progress import human_time
-from torchspeed.driver.side_by_side import Measured, measure_side_by_side
-from torchspeed.driver.sides import Side, side
 from torchspeed.errors import TorchspeedError
-from torchspeed.history.calibration import NOISE_TARGET, WORST_TARGET_IDLE, Load
-from torchspeed.history.compare import Verdict
-from torchspeed.history.side_by_side import Ratio
+from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.asv import selection
+from torchspeed.watch.asv import settings as configuration
+from torchspeed.watch.asv.registration import register
+from torchspeed.watch.history.calibrations import NOISE_TARGET, WORST_TARGET_IDLE, Load
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs import preflight
+from torchspeed.watch.machine import description as machine
+from torchspeed.watch.machine.load import LoadWatch
+from torchspeed.watch.progress import human_time
+from torchspeed.watch.turns import compare as comparing
+from torchspeed.watch.turns.calibration_report import table
+from torchspeed.watch.turns.ratio import Ratio
+from torchspeed.watch.turns.rounds import Measured, measure_side_by_side
+from torchspeed.watch.turns.sides import Side, side
 
 SHARES = (0.05, 0.10)
 WANTED = (0.95, 1.0)
@@ -123,7 +129,7 @@ def _commit(clone: Path, subject: str) -> str:
     identity = ("-c", "user.name=planted", "-c", "user.email=planted@example.org")
     _git(clone, "add", "--all")
     _git(clone, *identity, "commit", "--quiet", "--no-verify", "--message", subject)
-    return preflight.git(clone, "rev-parse", "HEAD")
+    return ask_git(clone, "rev-parse", "HEAD")
 
 
 def _git(folder: Path, *arguments: str) -> None:
@@ -245,7 +251,7 @@ class Measuring:
         self._folder.mkdir(parents=True)
         self.clone = self._folder / "clone"
         _git(root, "clone", "--quiet", "--no-hardlinks", str(root), str(self.clone))
-        self.first = preflight.git(root, "rev-parse", "HEAD")
+        self.first = ask_git(root, "rev-parse", "HEAD")
         _git(self.clone, "checkout", "--quiet", "-B", "main", self.first)
 
     def side(self, commit: str) -> Side:
@@ -281,7 +287,7 @@ def _work(options: argparse.Namespace) -> None:
     pair = configuration.select_pairs(conf.pairs, options.torch)[0]
     preflight.check(root, conf, (pair,))
     name = options.machine or machine.default_name()
-    machine.register(name)
+    register(name)
     chosen = (selection.checked(options.cases),) if options.cases else DEFAULT_CASES
     runs = Measuring(root, conf, pair.torch)
     started, watch = time.monotonic(), LoadWatch()

@@ -24,8 +24,8 @@ from benchmarks.flux_training import AllCores
 from benchmarks.instructions import Instructions
 from benchmarks.work import Work
 from tests.conftest import ROOT
-from torchspeed.driver.selection import SHORT
-from torchspeed.history.benchmark_list import more_is_better
+from torchspeed.watch.asv.selection import SHORT
+from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")

@@ -21,13 +21,13 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
-from tests.history.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
-from torchspeed.history.git import read_commits
-from torchspeed.history.results import load_history
+from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from torchspeed.published.figures import site_rows
-from torchspeed.site.build import build_site
-from torchspeed.site.detect import detect
-from torchspeed.site.standing import in_order, standings
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.site.build import build_site
+from torchspeed.watch.site.detect import detect
+from torchspeed.watch.site.standing import in_order, standings
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +56,7 @@ CONFIGURATION = {
     "environment_type": "virtualenv",
     "results_dir": "results",
     "html_dir": "html",
-    "plugins": [".torchspeed.site.publisher"],
+    "plugins": [".torchspeed.watch.asv.publisher"],
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, case_of, timeline
-from tests.history.generator import HOSTILE
+from tests.watch.generator import HOSTILE
 
 
 @pytest.fixture

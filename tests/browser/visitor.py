@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page
 
-from tests.history.generator import Generated
+from tests.watch.generator import Generated
 
 FLAGS = [
     "--no-sandbox",  # containers run as root

@@ -44,7 +44,7 @@ class Uncached:
 CONFIGURATION = """{
     "version": 1, "project": "p", "repo": ".", "branches": ["main"],
     "environment_type": "virtualenv",
-    "plugins": [".torchspeed.driver.asv_hooks", ".torchspeed.site.publisher"],
+    "plugins": [".torchspeed.watch.asv.hooks", ".torchspeed.watch.asv.publisher"],
 }"""
 
 

@@ -29,11 +29,11 @@ from tools.planted_slowdown import (
     report,
 )
 from tools.planted_work import install
-from torchspeed.driver.selection import timings
-from torchspeed.driver.side_by_side import Measured
-from torchspeed.driver.turns import Case
-from torchspeed.history.calibration import Load
-from torchspeed.history.compare import Verdict
+from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.asv.selection import timings
+from torchspeed.watch.history.calibrations import Load
+from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.rounds import Measured
 from torchspeed.workloads import Workload, get_workload
 
 

@@ -8,7 +8,7 @@ from importlib import metadata
 
 import torch
 
-from torchspeed.driver.machine import describe
+from torchspeed.watch.machine.description import describe
 
 
 @cache

@@ -1,1 +1,0 @@
-"""Runs asv: checks the place first, shows progress, measures only what is missing."""

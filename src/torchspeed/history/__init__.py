@@ -1,1 +1,0 @@
-"""The tracked results as series over commits: read, compare, find changes."""

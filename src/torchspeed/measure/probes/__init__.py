@@ -1,0 +1,1 @@
+"""Scripts that run by path in the measured environment, without this package."""

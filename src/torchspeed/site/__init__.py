@@ -1,1 +1,0 @@
-"""The published site: pages, data files, figures and the asv plugin that writes them."""

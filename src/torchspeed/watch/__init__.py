@@ -1,0 +1,1 @@
+"""Everything that runs outside the measured process; nothing here imports torch."""

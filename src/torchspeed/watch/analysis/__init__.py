@@ -1,0 +1,1 @@
+"""What the measurements mean: rules, statistics, noise, change points, comparisons."""

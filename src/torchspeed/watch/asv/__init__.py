@@ -1,0 +1,1 @@
+"""The only package that imports asv: hooks, commands, settings, publisher."""

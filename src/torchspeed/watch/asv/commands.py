@@ -1,0 +1,131 @@
+"""Runs one asv command: its output to a log, its phases and cases to the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.progress import Progress
+
+_PHASES = {
+    re.compile(r"Creating virtualenv for"): "creating the environment (several GB, once)",
+    re.compile(r"Installing requirements for"): "installing torch and torchvision",
+    re.compile(r"Discovering benchmarks"): "discovering benchmarks",
+    re.compile(r"Building [0-9a-f]+ "): "building this commit",
+}
+"""What asv prints when a phase begins, and how we say it."""
+
+_CAUSES = (
+    (
+        re.compile(r"No space left on device|Disk quota exceeded"),
+        "the disk is full; make room, or remove .asv/env",
+    ),
+    (
+        re.compile(
+            r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
+            r"ConnectTimeoutError|Network is unreachable"
+        ),
+        "the package index cannot be reached; connect to the network and run the same again",
+    ),
+    (
+        re.compile(
+            r"(?:No matching distribution found for|find a version that satisfies the "
+            r"requirement) (?P<what>[\w.=<>+-]+)"
+        ),
+        "{what} cannot be installed: no package index offers it for this Python; "
+        "check the pair in asv.conf.json, and the network",
+    ),
+    (
+        re.compile(r"PermissionError: .*?'(?P<what>[^']+)'"),
+        "{what} cannot be written; make it writable for this user",
+    ),
+    (
+        re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
+        "the Python module {what} is missing; run `make setup`",
+    ),
+)
+"""What a failed asv prints, and what a person can do about it; the first that matches counts."""
+
+SOME_CASES_FAILED = 2
+"""asv's exit status for a run that went through with failed cases in it."""
+
+
+def explain(log: str) -> str:
+    """Say in one line why asv failed, from what it printed."""
+    for pattern, remedy in _CAUSES:
+        found = pattern.search(log)
+        if found:
+            return remedy.format(**found.groupdict())
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"
+
+
+def run_asv(
+    root: Path, arguments: Sequence[str], progress: Progress, *, resume: str | None = None
+) -> int:
+    """Run ``asv`` in ``root`` and watch it.
+
+    Args:
+        root: the checkout.
+        arguments: after ``asv``.
+        progress: told of every case.
+        resume: what not to measure again, see `torchspeed.watch.asv.hooks`.
+
+    Returns:
+        asv's exit status: 0, or `SOME_CASES_FAILED`.
+
+    Raises:
+        TorchspeedError: asv failed as a whole; says why, and where its output is.
+    """
+    log = root / ".asv" / "logs" / f"{arguments[0]}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    reader, writer = os.pipe()
+    environment = os.environ | {"TORCHSPEED_PROGRESS": f"/dev/fd/{writer}"}
+    if resume:
+        environment["TORCHSPEED_RESUME"] = resume
+    with log.open("w", encoding="utf-8") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "asv", *arguments],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            pass_fds=(writer,),
+        )
+        os.close(writer)
+
+        def copy_output() -> None:
+            assert process.stdout is not None  # noqa: S101 - PIPE was asked for above
+            for line in process.stdout:
+                stream.write(line)
+                stream.flush()
+                for pattern, words in _PHASES.items():
+                    if pattern.search(line):
+                        progress.say(f"  {words}")
+
+        copier = threading.Thread(target=copy_output)
+        copier.start()
+        try:
+            with os.fdopen(reader, encoding="utf-8") as messages:
+                for message in messages:
+                    progress.hear(json.loads(message))
+            status = process.wait()
+        except KeyboardInterrupt:
+            process.wait()  # asv got the same signal and stops its benchmark itself
+            raise
+        finally:
+            copier.join()
+    if status not in (0, SOME_CASES_FAILED):
+        why = explain(log.read_text(encoding="utf-8", errors="replace"))
+        raise TorchspeedError(f"`asv {arguments[0]}` failed: {why} (all of it: {log})")
+    return status

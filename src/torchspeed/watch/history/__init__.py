@@ -1,0 +1,1 @@
+"""What was measured: records, and the readers of the stored files."""

@@ -1,0 +1,136 @@
+"""The commits of a branch, as git tells them.
+
+The order is that of asv's revisions: along the first parents, oldest first, so
+a merged branch counts as one commit. Only the ``git`` command is used, and it
+only reads.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.history.records import Commit
+
+# A hook or a wrapper may have pointed these at another repository.
+_REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
+
+
+def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
+    """Read every commit of a branch, with its date, subject and tags.
+
+    Args:
+        repository: A checkout or a bare repository.
+        branch: Name of a local branch; the same branch of ``origin`` stands in
+            for it where a detached checkout has no local one.
+
+    Returns:
+        Commits along the first parents, oldest first. Tags that point elsewhere
+        have no place on this line and are left out.
+
+    Raises:
+        TorchspeedError: git is missing, this is no repository, it is a shallow
+            clone, or it has no such branch.
+    """
+    if not repository.is_dir():
+        raise TorchspeedError(f"{repository} is not a folder: give the path of a git checkout")
+    shallow = run_git(repository, "rev-parse", "--is-shallow-repository").strip()
+    if shallow == "true":
+        raise TorchspeedError(
+            f"{repository} is a shallow clone, whose history ends early: "
+            "run `git fetch --unshallow --tags`"
+        )
+    reference = _branch_reference(repository, branch)
+    tags = _tags(repository)
+    listing = run_git(
+        repository,
+        "-c",
+        "log.showSignature=false",
+        "-c",
+        "i18n.logOutputEncoding=UTF-8",
+        "log",
+        "-z",
+        "--first-parent",
+        "--reverse",
+        "--format=%H %ct %s",
+        reference,
+        "--",
+    )
+    commits = []
+    for position, record in enumerate(filter(None, listing.split("\0"))):
+        full_hash, date, subject = record.split(" ", 2)
+        commits.append(
+            Commit(full_hash, int(date), subject, tuple(tags.get(full_hash, ())), position)
+        )
+    return tuple(commits)
+
+
+def _branch_reference(repository: Path, branch: str) -> str:
+    for reference in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+        if run_git(repository, "for-each-ref", "--format=%(refname)", reference).strip():
+            return reference
+    raise TorchspeedError(
+        f"{repository} has no branch {branch!r} (a detached checkout has none, a new repository "
+        f"has no commits): run `git fetch origin {branch}:{branch}` or `git branch {branch}`"
+    )
+
+
+def _tags(repository: Path) -> dict[str, list[str]]:
+    """Commit hash to the tags on it; an annotated tag counts for the commit it names."""
+    listing = run_git(
+        repository,
+        "for-each-ref",
+        "--sort=version:refname",
+        "--format=%(objectname) %(*objectname) %(refname:strip=2)",
+        "refs/tags",
+    )
+    tags: dict[str, list[str]] = {}
+    for line in listing.splitlines():
+        tag_object, commit, name = line.split(" ", 2)
+        tags.setdefault(commit or tag_object, []).append(name)
+    return tags
+
+
+def run_git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository and return what it prints.
+
+    Variables such as ``GIT_DIR`` are ignored: ``repository`` alone says which one is meant.
+
+    Raises:
+        TorchspeedError: git is missing or fails; the message quotes git's first line.
+    """
+    done = _run(repository, arguments)
+    if done.returncode != 0:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        message = lines[0] if lines else f"exit status {done.returncode}"
+        raise TorchspeedError(
+            f"git cannot read {repository} ({message}): give the path of a git checkout"
+        )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def ask_git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository; return what it prints, stripped, or ``""`` where it fails.
+
+    Raises:
+        TorchspeedError: git is missing.
+    """
+    done = _run(repository, arguments)
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+
+
+def _run(repository: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    environment = {
+        name: value for name, value in os.environ.items() if name not in _REDIRECTIONS
+    } | {"LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            ["git", "-C", str(repository), *arguments],
+            capture_output=True,
+            check=False,
+            env=environment,
+        )
+    except FileNotFoundError as error:
+        raise TorchspeedError("git was not found: install git and put it on PATH") from error

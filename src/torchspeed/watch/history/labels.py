@@ -1,0 +1,72 @@
+"""What a case is called where people read: plain parameter values, its pass, its metric.
+
+Labels are data. A name full of markup or quotes comes out as it went in; whoever
+shows it escapes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchspeed.watch.history.records import Benchmark
+
+_PASSES = ("forward", "backward")
+_WRITTEN = {"flops": "FLOPs", "mfu": "MFU", "cuda": "CUDA"}
+_METRIC_OF_TYPE = {"time": "time", "peakmemory": "peak memory", "memory": "memory"}
+
+
+def plain_value(written: str) -> str:
+    """Turn a parameter as asv writes it (``repr``) into what a person would say.
+
+    ``'darnn'`` with its quotes becomes ``darnn``; ``5`` stays ``5``; what is no
+    literal of Python passes through unchanged.
+    """
+    if written[:1] not in ("'", '"') or written[-1:] != written[:1]:
+        return written
+    try:
+        value = ast.literal_eval(written)
+    except (ValueError, SyntaxError, MemoryError):
+        return written
+    return value if isinstance(value, str) else written
+
+
+def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
+    """Name every parameter of a case, its ``pass`` and its ``metric``.
+
+    ``time_forward`` gives the pass ``forward`` and the metric ``time``;
+    ``track_instructions_backward`` the pass ``backward`` and the metric
+    ``instructions``; ``time_epoch``, which is neither pass, the metric
+    ``epoch time`` and an empty pass.
+    """
+    labels = {
+        name: plain_value(value) for name, value in zip(benchmark.param_names, params, strict=True)
+    }
+    pass_name, metric = pass_and_metric(benchmark)
+    labels.setdefault("pass", pass_name)
+    labels.setdefault("metric", metric)
+    return labels
+
+
+def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
+    """Read the pass and the metric off a benchmark's function name and type.
+
+    Figures of one metric stand side by side, so what is no pass of a model (an
+    epoch, an import) is a metric of its own. A ``track_forward`` that says no
+    more is named after its class, and so is a ``track_seconds``: of
+    ``TimeToAccuracy`` it is the ``time to accuracy``.
+    """
+    *_, owner, function = ["", *benchmark.name.split(".")]
+    words = [word for word in function.split("_")[1:] if word] or [function]
+    passes = [word for word in words if word in _PASSES]
+    others = " ".join(_WRITTEN.get(word, word) for word in words if word not in _PASSES)
+    of_type = _METRIC_OF_TYPE.get(benchmark.type)
+    if of_type is None and others == "seconds":
+        metric = " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or others
+    elif of_type is None:
+        metric = others or owner or benchmark.type
+    elif passes:
+        metric = of_type
+    else:
+        metric = f"{others} {of_type}"
+    return (passes[0] if passes else ""), metric

@@ -1,0 +1,242 @@
+"""The nouns of a history: what was measured, where, on which commit, and how it went.
+
+Everything downstream (change points, comparisons, the site) speaks in these.
+They hold no logic beyond reading their own fields, and nothing here knows how
+asv stores results or how the site shows them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchspeed.watch.history.calibrations import Calibration
+
+
+class Outcome(Enum):
+    """What became of one case at one commit in one environment on one machine.
+
+    *Stale* is not an outcome of a run: it is an ``OK`` that is not from the
+    newest commit measured, and so is derived, never stored.
+    """
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    SKIPPED = "skipped"
+    NEVER_RUN = "never run"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the tracked branch, or a tagged one."""
+
+    hash: str
+    """Full hexadecimal hash."""
+    date: int
+    """Committer date, seconds since the epoch."""
+    subject: str
+    """First line of the message: hostile input, to be escaped where shown."""
+    tags: tuple[str, ...] = ()
+    position: int = -1
+    """Number of commits before it along the branch, measured or not; -1 if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where results were measured, as its ``machine.json`` says."""
+
+    name: str
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What results were measured with: Python, requirements, variables."""
+
+    name: str
+    """asv's name of it: the file name of its results, after the commit."""
+    python: str
+    requirements: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def torch(self) -> str:
+        """The torch release, or an empty string where none is pinned."""
+        return self.requirements.get("torch", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One function of a suite, as ``benchmarks.json`` describes it."""
+
+    name: str
+    """Dotted name, such as ``time_series.TimeSeries.time_forward``."""
+    type: str
+    """``time``, ``peakmemory`` or ``track``."""
+    unit: str
+    """``seconds``, ``bytes`` or what a ``track_*`` says."""
+    param_names: tuple[str, ...] = ()
+    params: tuple[tuple[str, ...], ...] = ()
+    """The values of each parameter, as asv writes them (``repr`` of the value)."""
+    version: str = ""
+    higher_is_better: bool = False
+    timeout: float = math.nan
+    """Seconds after which a case of it is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One benchmark with one value for each of its parameters."""
+
+    benchmark: str
+    params: tuple[str, ...] = ()
+    """Values as asv writes them, one for each of the benchmark's parameters."""
+    labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
+    """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass`` and ``metric``.
+
+    The pass is ``forward``, ``backward`` or what else the function's name says;
+    the metric is what is measured: ``time``, ``peak memory``, ``instructions``.
+    A parameter of the same name takes precedence.
+    """
+
+    @property
+    def name(self) -> str:
+        """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
+        return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One figure of one case, with its spread, at one commit."""
+
+    value: float
+    """What stands for the samples (`history.reported_value`), in the benchmark's unit.
+
+    Their median where they were not recorded; always finite.
+    """
+    interval: tuple[float, float] | None = None
+    """The fastest quarter of the samples; 99 % confidence interval of a median."""
+    quartiles: tuple[float, float] | None = None
+    """First and third quartile of the samples."""
+    samples: tuple[float, ...] = ()
+    """Every sample, where the run recorded them."""
+    started_at: int | None = None
+    """When its benchmark started, seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The result of one case at one commit: an outcome, a figure if it is ``OK``."""
+
+    outcome: Outcome
+    point: Point | None = None
+    reason: str = ""
+    """Why it failed, timed out or was skipped: the message of the run."""
+    at: int | None = None
+    """When it ran, seconds since the epoch, where that is known."""
+
+
+NEVER_RUN = Run(Outcome.NEVER_RUN)
+"""What stands where a commit was measured but this case was not among the selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """All runs of one case on one machine in one environment, by commit."""
+
+    machine: str
+    environment: str
+    case: Case
+    unit: str
+    higher_is_better: bool
+    runs: dict[str, Run]
+    """Commit hash to run, oldest commit first: one for every commit of which this
+    machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Commit hash to figure, oldest first, of the runs that have one."""
+        return {
+            commit: run.point.value for commit, run in self.runs.items() if run.point is not None
+        }
+
+    @property
+    def last(self) -> Run:
+        """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
+        for run in reversed(self.runs.values()):
+            if run.outcome is not Outcome.NEVER_RUN:
+                return run
+        return NEVER_RUN
+
+    @property
+    def stale_by(self) -> int | None:
+        """How many measured commits lie after the newest figure; ``None`` without a figure.
+
+        Measured means: this machine and environment hold some result of the commit.
+        A series is *stale* when this is one or more.
+        """
+        for behind, run in enumerate(reversed(self.runs.values())):
+            if run.point is not None:
+                return behind
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A piece of the stored results that could not be read."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Sound results that are not shown, and why: nothing is dropped unsaid."""
+
+    name: str
+    """The benchmark, the case or the commit that they belong to."""
+    reason: str
+    count: int
+    """Number of results (benchmarks in a result file, or whole files for a commit)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a run noted of the place where it measured: text by name."""
+
+    at: int
+    """When it began, seconds since the epoch."""
+    machine: dict[str, str]
+    """Facts of the machine: they stay until somebody changes something."""
+    environment: dict[str, str]
+    """Facts of the environment: Python, torch and its build, threads, variables."""
+    before: dict[str, str] = field(default_factory=dict)
+    """State of the machine when it began: load, temperatures, clocks; units in the names."""
+    after: dict[str, str] = field(default_factory=dict)
+    """The same when it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Everything that the tracked results say."""
+
+    commits: tuple[Commit, ...]
+    """Oldest first, along the tracked branch: those with results, and the tagged ones."""
+    machines: dict[str, Machine]
+    environments: dict[str, Environment]
+    benchmarks: dict[str, Benchmark]
+    series: tuple[Series, ...]
+    problems: tuple[Problem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
+    """(machine, environment) to commit hash, oldest first, to where and with what that
+    commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
+    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
+    """(machine, environment) to commit hash, oldest first, to what the runs of that commit
+    noted of where they ran, oldest first; commits from before this was noted are missing."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """Machine to its newest calibration."""

@@ -1,0 +1,44 @@
+"""What stands for the samples of a run: the least of them.
+
+Whatever else happens on a machine adds to a time and never takes from it, so the least is
+nearest to what the code costs, and it is what comes back in the next run (docs/measuring.md,
+"The figure"). Chen and Revels (2016), "Robust benchmarking in noisy environments",
+arXiv:1608.04295, argue so, and BenchmarkTools.jl, with which FluxBench measured, does it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+FEWEST_SAMPLES = 8
+"""That tell a spread: with fewer, two or three happen to lie close together too often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A run's samples in short, in their unit."""
+
+    value: float
+    """The least."""
+    interval: tuple[float, float] | None
+    """The fastest quarter: from the least to the lower quartile; ``None`` below 8 samples."""
+    quartiles: tuple[float, float]
+
+
+def figure_of(samples: Sequence[float]) -> Figure:
+    """Describe the samples of a run.
+
+    Raises:
+        ValueError: There are none, or one is not finite.
+    """
+    if not samples or not all(map(math.isfinite, samples)):
+        raise ValueError("samples must be finite numbers, one at least")
+    least = min(samples)
+    low, high = least, least
+    if len(samples) > 1:
+        low, _, high = statistics.quantiles(samples, n=4, method="inclusive")
+    interval = (least, low) if len(samples) >= FEWEST_SAMPLES else None
+    return Figure(least, interval, (low, high))

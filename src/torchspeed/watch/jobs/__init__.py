@@ -1,0 +1,1 @@
+"""The jobs behind the commands: bench, nightly, and the checks before they start."""

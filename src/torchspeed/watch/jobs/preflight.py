@@ -1,0 +1,116 @@
+"""Is this a place where a run can succeed? Asked before anything is installed or measured."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.settings import Configuration, Pair
+from torchspeed.watch.history.git import ask_git
+
+MEASURED_PATHS = (
+    "benchmarks",
+    "src/torchspeed/models",
+    "src/torchspeed/workloads.py",
+    "src/torchspeed/devices.py",
+    "src/torchspeed/data",
+    "src/torchspeed/training",
+    "src/torchspeed/measure",
+    "pyproject.toml",
+    "asv.conf.json",
+)
+"""What can change a measured value. Nothing outside these paths runs in a measured process."""
+
+_GIB = 1024**3
+_ENVIRONMENT_SIZE = 6 * _GIB
+"""Bytes that a new environment takes: a CUDA build of torch with its libraries."""
+_RESULTS_SIZE = _GIB // 4
+
+
+def check_checkout(root: Path) -> None:
+    """Refuse a folder from which asv cannot see every commit.
+
+    Raises:
+        TorchspeedError: git is missing; ``root`` is no checkout, has no commit, or is shallow.
+    """
+    if shutil.which("git") is None:
+        raise TorchspeedError("git is not on the PATH; install it")
+    if not ask_git(root, "rev-parse", "--is-inside-work-tree"):
+        raise TorchspeedError(
+            f"{root} is not a git checkout; measure in a clone: `git clone <address>`"
+        )
+    if not ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
+        raise TorchspeedError(f"{root} has no commit yet; commit first, asv measures commits")
+    if ask_git(root, "rev-parse", "--is-shallow-repository") == "true":
+        raise TorchspeedError(
+            f"{root} is a shallow clone, its history is cut off; run `git fetch --unshallow`"
+        )
+
+
+def check_branch(root: Path, branch: str) -> None:
+    """Refuse a clone that lacks the tracked branch (as a detached head can).
+
+    Raises:
+        TorchspeedError: there is no local branch of that name.
+    """
+    if not ask_git(root, "rev-parse", "--verify", f"refs/heads/{branch}"):
+        raise TorchspeedError(
+            f"there is no local branch {branch!r}, which asv.conf.json tracks; "
+            f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
+        )
+
+
+def check_clean(root: Path) -> None:
+    """Refuse changes that are not committed: a figure belongs to a commit.
+
+    Raises:
+        TorchspeedError: a file that is measured differs from HEAD.
+    """
+    dirty = ask_git(root, "status", "--porcelain", "--", *MEASURED_PATHS)
+    if dirty:
+        first = dirty.splitlines()[0].split(maxsplit=1)[1]
+        count = len(dirty.splitlines())
+        more = f" and {count - 1} more" if count > 1 else ""
+        raise TorchspeedError(
+            f"{first}{more} differs from HEAD, and figures are kept by commit; "
+            "commit or `git stash` first"
+        )
+
+
+def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
+    """Refuse a disk or a results folder that a run would fail on half way.
+
+    Raises:
+        TorchspeedError: too little room for environments, or results cannot be written.
+    """
+    new = [pair for pair in pairs if not pair.folder.is_dir()]
+    results = configuration.results
+    need = len(new) * _ENVIRONMENT_SIZE + _RESULTS_SIZE
+    free = shutil.disk_usage(results.parent).free
+    if free < need:
+        raise TorchspeedError(
+            f"{free / _GIB:.1f} GiB are free beside {results} and {need / _GIB:.1f} GiB are "
+            f"needed ({len(new)} environments to install); make room, or remove .asv/env"
+        )
+    try:
+        results.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=results):
+            pass
+    except OSError as error:
+        raise TorchspeedError(
+            f"results cannot be written to {results} ({error.strerror}); "
+            "make the folder writable for this user"
+        ) from error
+
+
+def check(root: Path, configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
+    """Every check that a run of asv needs.
+
+    Raises:
+        TorchspeedError: the first that fails.
+    """
+    check_branch(root, configuration.branch)
+    check_clean(root)
+    check_room(configuration, pairs)

@@ -1,0 +1,1 @@
+"""The machine that measures: facts, settings that matter for timing, load."""

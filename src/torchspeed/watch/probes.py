@@ -1,0 +1,15 @@
+"""Paths of the scripts that run in the measured environment (`torchspeed.measure.probes`).
+
+They are run by path and never imported here, so that this side stays free of torch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FOLDER = Path(__file__).parents[1] / "measure" / "probes"
+
+TIMER = _FOLDER / "timer.py"
+"""Times one case, a sample for each line of its standard input."""
+ENVIRONMENT = _FOLDER / "environment.py"
+"""Prints Python, torch and its build, threads and variables as JSON."""

@@ -1,0 +1,1 @@
+"""The static site: pages, data files, figures and feeds from a history."""

@@ -1,0 +1,58 @@
+"""A whole site from a history, into an empty folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from torchspeed.watch.site.badge import write_badge
+from torchspeed.watch.site.data_files import Row, index_data, write_data_files
+from torchspeed.watch.site.feed import write_feed
+from torchspeed.watch.site.figures import write_figures
+from torchspeed.watch.site.pages import render_page
+from torchspeed.watch.site.standing import Standings
+
+STATIC = Path(__file__).parent / "static"
+
+
+def build_site(
+    folder: Path,
+    standings: Standings,
+    *,
+    generated: int,
+    project: dict[str, str],
+    published: tuple[Row, ...] = (),
+    previous: Path | None = None,
+) -> None:
+    """Write everything that is ours into `folder`.
+
+    Args:
+        folder: Where to; made if missing.
+        standings: What to show.
+        generated: When, seconds since the epoch: the one thing in the files
+            that differs between two builds of the same history.
+        project: `name`, `url`, `commit_url` (the front of a commit's address) and
+            `site` (where the site is served, with a slash at its end); each address
+            may be empty.
+        published: Figures from the literature, as ``docs/site-data.md`` lists them.
+        previous: A site published before, whose unchanged figures are used again.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("theme.js", "torchspeed.css", "favicon.svg"):
+        shutil.copyfile(STATIC / name, folder / name)
+    parts = sorted((STATIC / "script").glob("*.js"))
+    (folder / "torchspeed.js").write_bytes(b"\n".join(part.read_bytes() for part in parts))
+    drawn = write_figures(folder, standings, published, previous)
+    figures = [{"file": one.file, "title": one.title, "text": one.text} for one in drawn]
+    index = index_data(
+        standings,
+        generated=generated,
+        project=project,
+        published=published,
+        figures=figures,
+    )
+    write_data_files(folder, standings, index)
+    page = render_page(standings, generated=generated, project=project, figures=figures)
+    (folder / "index.html").write_bytes(page)
+    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"], project["site"]))
+    (folder / "badge.svg").write_bytes(write_badge(standings))

@@ -1,0 +1,83 @@
+"""The Atom feed (RFC 4287): one entry per change, under an id that never changes."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import xml.etree.ElementTree as ET
+from urllib.parse import quote
+
+from torchspeed.watch.site import quantities
+from torchspeed.watch.site.data_files import change_id
+from torchspeed.watch.site.standing import Change, Standings
+
+ENTRIES = 100
+"""Newest changes that the feed holds."""
+
+_ATOM = "http://www.w3.org/2005/Atom"
+# What XML 1.0 cannot hold at all, not even as a character reference.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_feed(standings: Standings, project: str, site: str = "") -> bytes:
+    """Render the feed; it depends on the changes alone, not on when it is written.
+
+    Args:
+        standings: Whose changes to tell.
+        project: Its name.
+        site: Address that the site is served under, with a slash at its end; without
+            it links are relative to the feed's own address.
+    """
+    ET.register_namespace("", _ATOM)
+    feed = ET.Element(f"{{{_ATOM}}}feed")
+    commits = standings.history.commits
+    urn = f"urn:torchspeed:{quote(project, safe='')}"
+    _text(feed, "id", f"{urn}:changes")
+    _text(feed, "title", f"{project}: changes in speed and memory")
+    shown = standings.changes[:ENTRIES]
+    newest = max((commits[change.commit].date for change in shown), default=0)
+    _text(feed, "updated", _instant(newest))
+    author = ET.SubElement(feed, f"{{{_ATOM}}}author")
+    _text(author, "name", project)
+    _link(feed, f"{site}index.html")
+    for change in shown:
+        entry = ET.SubElement(feed, f"{{{_ATOM}}}entry")
+        row = standings.rows[change.series]
+        commit, previous = commits[change.commit], commits[change.previous]
+        _text(entry, "id", f"{urn}:change:{change_id(standings, change)}")
+        _text(entry, "title", _title(standings, change))
+        _text(entry, "updated", _instant(commit.date))
+        _link(entry, f"{site}index.html#/changes?rev={commit.hash[:12]}&base={previous.hash[:12]}")
+        unit = row.metric.unit
+        before, after = (quantities.quantity(v, unit) for v in (change.before, change.after))
+        _text(
+            entry,
+            "summary",
+            f"{row.series.case.name} on {row.series.machine}, torch "
+            f"{row.environment.torch or 'not pinned'}: {before} before, {after} from commit "
+            f"{commit.hash[:8]} on ({commit.subject}); last measured before at "
+            f"{previous.hash[:8]}. Cause: {change.cause}.",
+        )
+    ET.indent(feed)
+    text: str = ET.tostring(feed, "unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
+
+
+def _title(standings: Standings, change: Change) -> str:
+    row = standings.rows[change.series]
+    where = f"{row.model} {row.metric.label} {row.column}".strip()
+    return f"{where}: {change.verdict}, {quantities.change(change.ratio)}"
+
+
+def _instant(seconds: int) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _text(parent: ET.Element, tag: str, text: str) -> None:
+    ET.SubElement(parent, f"{{{_ATOM}}}{tag}").text = _NOT_XML.sub(
+        "\N{REPLACEMENT CHARACTER}", text
+    )
+
+
+def _link(parent: ET.Element, address: str) -> None:
+    ET.SubElement(parent, f"{{{_ATOM}}}link", {"href": address})

@@ -1,0 +1,79 @@
+"""Stable names: what addresses, file names and headings call each thing.
+
+Addresses are kept by people, so a name depends on the thing alone, never on
+what else is published beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from torchspeed.watch.history.records import Environment, Series
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
+
+
+def digest(text: str, length: int = 6) -> str:
+    """Short stable digest of a text: `length` hexadecimal characters."""
+    raw = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+    return raw.hexdigest()[:length]
+
+
+def slug(name: str) -> str:
+    """A name that is safe as a file name on every file system.
+
+    A name that is safe already, and lower case apart from class names, stays
+    readable; whatever had to be replaced is told apart by a digest.
+    """
+    safe = _UNSAFE.sub("-", name).strip("-.")[:_LONGEST_SLUG]
+    return safe if safe == name else f"{safe}-{digest(name, 8)}"
+
+
+def environment_id(environment: Environment) -> str:
+    """Short and stable: the torch release for people, a digest for the rest."""
+    readable = f"torch-{environment.torch}" if environment.torch else "env"
+    return f"{slug(readable)}-{digest(environment.name)}"
+
+
+def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
+    """What headings call each environment, by asv's name of it.
+
+    torch and torchvision are always said; another requirement, the Python or a variable
+    only where the environments differ in it.
+    """
+    facts = {one.name: _facts(one) for one in environments}
+    every = dict.fromkeys(fact for found in facts.values() for fact in found)
+    told = [
+        fact
+        for fact in every
+        if fact in _ALWAYS_TOLD or len({found.get(fact) for found in facts.values()}) > 1
+    ]
+    return {
+        name: " · ".join(f"{fact} {found[fact]}".strip() for fact in told if fact in found) or name
+        for name, found in facts.items()
+    }
+
+
+_ALWAYS_TOLD = ("torch", "torchvision")
+
+
+def _facts(environment: Environment) -> dict[str, str]:
+    required = environment.requirements
+    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_TOLD}
+    python = {"Python": environment.python} if environment.python else {}
+    first = {name: required[name] for name in _ALWAYS_TOLD if name in required}
+    return first | rest | python | dict(sorted(environment.variables.items()))
+
+
+def setting(name: str, value: str) -> str:
+    """A parameter as a person says it: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
+    return value if is_word else f"{name} {value}"
+
+
+def series_id(series: Series, environment: str) -> str:
+    """Name of a series in addresses; `environment` is its environment's id."""
+    return f"{series.machine}/{environment}/{series.case.name}"

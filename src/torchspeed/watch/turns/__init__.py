@@ -1,0 +1,1 @@
+"""Interleaved measurement: two sides take samples in turn on one core."""

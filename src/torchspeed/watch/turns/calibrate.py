@@ -1,0 +1,166 @@
+"""``make calibrate``: how noisy this machine is, and why.
+
+The timing cases of the short set are measured in several runs of one commit, run after run
+as nights are, by the same asv with the same recipe. What the runs differ by is noise. Then
+the commit is compared with itself side by side, as ``make compare`` does.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.scratch import ScratchProject
+from torchspeed.watch.asv.settings import Configuration, Pair
+from torchspeed.watch.history.calibrations import Calibration, Load, RepeatedComparisons
+from torchspeed.watch.history.records import History
+from torchspeed.watch.machine.conditions import (
+    describe_conditions,
+    describe_load,
+    describe_throttling,
+    read_throttling,
+)
+from torchspeed.watch.machine.load import LoadWatch
+from torchspeed.watch.progress import Progress, human_time, remembered_seconds
+from torchspeed.watch.turns.compare import list_cases, suites
+from torchspeed.watch.turns.repeated_comparisons import compare_alike
+from torchspeed.watch.turns.repeated_runs import compare_runs
+from torchspeed.watch.turns.rounds import measure_side_by_side
+from torchspeed.watch.turns.sides import side
+
+FEWEST_RUNS = 2
+
+
+def calibrate(
+    root: Path,
+    configuration: Configuration,
+    commit: str,
+    pair: Pair,
+    machine: str,
+    *,
+    patterns: tuple[str, ...],
+    runs: int,
+    comparisons: int,
+) -> Calibration:
+    """Measure a commit several times and say how far its figures lie apart.
+
+    An interrupt ends the measuring; the runs that are whole by then count, if there are
+    two at least. Comparisons count only if all are through.
+
+    Args:
+        root: the checkout.
+        configuration: of the checkout.
+        commit: hash of the commit.
+        pair: environment to measure in.
+        machine: name under which this machine is registered with asv.
+        patterns: cases to measure, see `torchspeed.watch.asv.selection.timings`.
+        runs: how many.
+        comparisons: how many, with itself after the runs; 0 for none.
+
+    Raises:
+        TorchspeedError: too few runs were asked for, no case has a figure in every run, or
+            asv failed as a whole.
+        KeyboardInterrupt: before two runs were whole.
+    """
+    if runs < FEWEST_RUNS:
+        raise TorchspeedError(
+            f"{runs} runs have nothing to compare; ask for {FEWEST_RUNS} or more"
+        )
+    if comparisons < 0:
+        raise TorchspeedError(f"{comparisons} comparisons cannot be made; ask for 0 or more")
+    folder = root / ".asv" / "calibration"
+    shutil.rmtree(folder, ignore_errors=True)
+    watch, throttling = LoadWatch(), read_throttling()
+    started = time.monotonic()
+    seconds = remembered_seconds(configuration.results / machine)
+    measured: list[History] = []
+    load, took = watch.load(), 0.0
+    for number in range(1, runs + 1):
+        try:
+            print(f"run {number} of {runs} of {commit[:8]} with {pair}, on {machine}", flush=True)
+            project = ScratchProject(folder / f"run-{number}", root)
+            progress = Progress(seconds, again=runs - number)
+            project.measure(commit, pair, machine, patterns, progress)
+            measured.append(project.history(commit))
+        except KeyboardInterrupt:
+            if len(measured) < FEWEST_RUNS:
+                raise
+            print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
+            comparisons = 0
+            break
+        seconds |= remembered_seconds(project.results / machine)
+        load, took = watch.load(), time.monotonic() - started
+        progress.say(f"  done, {human_time(took)} so far")
+    found = compare_runs(measured)
+    if not found.cases:
+        what = found.without_figure[0] if found.without_figure else "no case that times something"
+        raise TorchspeedError(
+            f"no case has a figure in every run ({what}); try `make bench`, which says why"
+        )
+    turns = None
+    if comparisons:
+        try:
+            turns = _side_by_side(
+                root, configuration, commit, pair, machine, patterns, comparisons
+            )
+        except KeyboardInterrupt:
+            print("\ninterrupted: the runs count, side by side does not", flush=True)
+        load = watch.load()
+    return Calibration(
+        at=int(time.time()),
+        commit=commit,
+        torch=pair.torch,
+        torchvision=pair.torchvision,
+        runs=len(measured),
+        seconds=took,
+        load=_rounded(load),
+        noise=found.noise,
+        worst=found.worst,
+        comparisons=found.comparisons,
+        false_alarms=found.false_alarms,
+        cases=found.cases,
+        without_figure=found.without_figure,
+        findings=(
+            *describe_load(load),
+            *describe_throttling(throttling, read_throttling()),
+            *describe_conditions(pair.variables),
+        ),
+        side_by_side=turns,
+    )
+
+
+def _side_by_side(
+    root: Path,
+    configuration: Configuration,
+    commit: str,
+    pair: Pair,
+    machine: str,
+    patterns: tuple[str, ...],
+    comparisons: int,
+) -> RepeatedComparisons:
+    """The commit against itself."""
+    packages = root / ".asv" / "side-by-side" / "packages"
+    one = side(root, configuration, commit, pair.torch, packages)
+    cases = list_cases(root, [pair], machine, patterns, commit)
+    started = time.monotonic()
+    measured = []
+    for number in range(1, comparisons + 1):
+        print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
+        measured.append(measure_side_by_side((one, one), suites(root), cases))
+    kept = [case for case in cases if all(case in one.rounds for one in measured)]
+    if not kept:
+        raise TorchspeedError(
+            f"no case could be compared ({next(iter(measured[0].failed.values()))}); "
+            "try `make bench`, which says more"
+        )
+    return compare_alike(
+        time.monotonic() - started,
+        [case.name for case in kept],
+        [[one.ratios(case) for case in kept] for one in measured],
+    )
+
+
+def _rounded(load: Load) -> Load:
+    return Load(round(load.before, 2), round(load.others, 3), round(load.stolen, 4))

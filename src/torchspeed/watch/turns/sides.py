@@ -1,0 +1,88 @@
+"""What is compared: a commit, or the working tree, with one torch release."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.settings import Configuration, Pair, select_pairs
+from torchspeed.watch.history.git import ask_git
+
+WORKING_TREE = "."
+_PACKAGE = "src"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison."""
+
+    name: str
+    """As a person reads it: ``main (1a2b3c4d), torch 2.15.0``."""
+    source: Path
+    """Folder that holds the package as it was at the commit."""
+    pair: Pair
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return self.pair.folder / "bin" / "python"
+
+
+def side(root: Path, configuration: Configuration, said: str, release: str, place: Path) -> Side:
+    """Make one side from what a person asked for.
+
+    Args:
+        root: the checkout.
+        configuration: of the checkout.
+        said: a commit, tag or branch, or ``.`` for the working tree as it is; and after an
+            ``@``, if not ``release``, the torch release: ``v1@2.14.1``.
+        release: torch release where ``said`` names none.
+        place: folder for the packages of commits.
+
+    Raises:
+        TorchspeedError: there is no such commit or release, or the commit has no package.
+    """
+    revision, _, named = said.partition("@")
+    pairs = select_pairs(configuration.pairs, named or release)
+    if len(pairs) != 1:
+        raise TorchspeedError(f"a side takes one torch release, not {named or release!r}")
+    [pair] = pairs
+    if revision == WORKING_TREE:
+        return Side(f"the working tree, torch {pair.torch}", root / _PACKAGE, pair)
+    commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if not commit or revision.startswith("-"):
+        raise TorchspeedError(
+            f"{revision!r} is no commit, tag or branch of this repository; "
+            "`git log --oneline` lists them, and . is the working tree"
+        )
+    name = f"{revision} ({commit[:8]}), torch {pair.torch}"
+    return Side(name, check_out(root, commit, place) / _PACKAGE, pair)
+
+
+def check_out(root: Path, commit: str, place: Path) -> Path:
+    """Put the package of a commit into a folder of its own below ``place``; return that.
+
+    Raises:
+        TorchspeedError: the commit has none.
+    """
+    folder = place / commit
+    shutil.rmtree(folder, ignore_errors=True)
+    packed = subprocess.run(
+        ["git", "archive", "--format=tar", commit, _PACKAGE],
+        cwd=root,
+        capture_output=True,
+        check=False,
+    )
+    if packed.returncode:
+        raise TorchspeedError(
+            f"commit {commit[:8]} has no {_PACKAGE}/, so there is nothing to measure; "
+            "choose a later one"
+        )
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder

@@ -1,0 +1,49 @@
+"""An environment tells about itself, whatever commit it holds, and with torch or without."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from torchspeed.measure.probes import environment as where
+
+
+def told(folder: Path, **variables: str) -> dict[str, Any]:
+    """What the script says as it is run by `asv run`: from elsewhere, without this package."""
+    done = subprocess.run(
+        [sys.executable, "-P", where.__file__],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_torch_its_build_threads_and_variables_are_told(tmp_path: Path) -> None:
+    said = told(tmp_path, OMP_NUM_THREADS="1", MALLOC_TOP_PAD_="65536", EDITOR="hush")
+    facts = said["facts"]
+    assert facts["torch build"].startswith(torch.__version__)
+    assert facts["threads"].startswith("1 within operators")
+    assert facts["variable MALLOC_TOP_PAD_"] == "65536"
+    assert "hush" not in json.dumps(said)
+    built = {"compiler", "BLAS", "oneDNN", "OpenMP", "vector instructions", "CUDA of torch"}
+    assert built <= facts.keys()
+    assert all(isinstance(value, str) and value for value in facts.values())
+    assert "ATen parallel backend" in said["details"]["torch.__config__.parallel_info()"]
+
+
+def test_an_environment_without_torch_is_told_too(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so: cannot open')")
+    said = told(tmp_path, PYTHONPATH=str(tmp_path))
+    assert said["facts"]["torch build"] == "none (libcudart.so: cannot open)"
+    assert said["facts"]["interpreter"].startswith("CPython")
+    assert said["details"] == {}

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.watch.calibrations import calibration
+from tests.watch.making import make_history, make_series
+from torchspeed.watch.analysis.noise import (
+    calibrated_noise,
+    known_noise,
+    machine_noise,
+    noise_together,
+    run_to_run,
+)
+from torchspeed.watch.history.calibrations import CaseNoise
+
+figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
+def test_it_is_the_coefficient_of_variation(spread):
+    values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
+    # 4000 values tell a standard deviation to a few per cent.
+    assert run_to_run(list(values)) == pytest.approx(spread, rel=0.06)
+
+
+def test_steps_and_spikes_move_it_little():
+    rng = np.random.default_rng(2)
+    values = rng.lognormal(0.0, 0.02, 300)
+    quiet = run_to_run(list(values))
+    values[100:] *= 1.3
+    values[200:] *= 0.5
+    values[::30] *= 4
+    assert run_to_run(list(values)) < 1.25 * quiet
+
+
+@given(figures, st.floats(1e-3, 1e3))
+def test_scale_does_not_matter(values, factor):
+    scaled = run_to_run([value * factor for value in values])
+    assert scaled == pytest.approx(run_to_run(values), rel=1e-6, abs=1e-9)
+
+
+@given(figures)
+def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values):
+    sizes = np.abs(np.diff(np.log(values)))
+    half, three_quarters = np.quantile(sizes, (0.5, 0.75))
+    expected = max(
+        half / scipy.stats.halfnorm.ppf(0.5), three_quarters / scipy.stats.halfnorm.ppf(0.75)
+    )
+    assert run_to_run(values) == pytest.approx(expected / math.sqrt(2), abs=1e-12)
+
+
+@given(figures, st.floats(0.5, 2.0))
+def test_powers_have_so_many_times_the_noise(values, exponent):
+    powered = run_to_run([value**exponent for value in values])
+    assert powered == pytest.approx(exponent * run_to_run(values), rel=1e-6, abs=1e-9)
+
+
+def test_a_second_mode_is_noise():
+    values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
+    assert run_to_run(values) > 0.1
+
+
+@given(figures)
+def test_time_reversed_it_is_the_same(values):
+    assert run_to_run(values[::-1]) == pytest.approx(run_to_run(values))
+
+
+def test_figures_that_repeat_have_none():
+    assert run_to_run([3.0] * 20) == 0
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
+def test_too_few_or_not_positive(values):
+    assert run_to_run(values) is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_refuses_what_is_not_finite(bad):
+    with pytest.raises(ValueError, match="finite"):
+        run_to_run([1.0] * 10 + [bad])
+
+
+def test_a_calibration_stands_in_while_a_series_is_too_short():
+    short, long, elsewhere = (
+        make_series([1.0] * 3),
+        make_series([1.0, 1.1] * 10, environment="torch2.14.1"),
+        make_series([1.0] * 3, machine="desk"),
+    )
+    [name] = {short.case.name, long.case.name}
+    history = make_history([short, long, elsewhere])
+    assert list(map(known_noise(history), history.series))[::2] == [None, None]
+    case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
+    history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
+    of_short, of_long, of_elsewhere = map(known_noise(history), history.series)
+    assert of_short == pytest.approx(0.02 / math.sqrt(2))
+    assert of_long == run_to_run(list(long.values.values()))
+    assert of_elsewhere is None
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
+def test_noise_of_several_together_is_the_root_of_the_mean_square(noises, factor, data):
+    together = noise_together(noises)
+    assert together == pytest.approx(np.sqrt(np.mean(np.square(noises))), abs=1e-12)
+    assert min(noises) <= together * (1 + 1e-12) + 1e-12
+    assert together <= max(noises) * (1 + 1e-12) + 1e-12  # squares may underflow
+    assert noise_together(data.draw(st.permutations(noises))) == pytest.approx(together, abs=1e-12)
+    assert noise_together([n * factor for n in noises]) == pytest.approx(
+        factor * together, abs=1e-12
+    )
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40))
+def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_the_middle_one(noises):
+    middle = np.median(noises)
+    for noise in noises:
+        assert calibrated_noise(noise, noises) == pytest.approx(max(noise, middle))
+
+
+def test_no_case_is_calibrated_quieter_than_half_of_all():
+    series = make_series([1.0])
+    cases = tuple(
+        CaseNoise(name, (1.0, 1.0), 20, noise, noise, 0.02)
+        for name, noise in ((series.case.name, 0.001), ("other", 0.008), ("noisy", 0.2))
+    )
+    history = make_history([series], calibrations={"ci-2core": calibration(cases=cases)})
+    assert known_noise(history)(series) == pytest.approx(0.008 / math.sqrt(2))
+
+
+def test_noise_of_machines(history):
+    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history)}
+    # The generator's timings have a noise of 1 %, its memory a twentieth of that.
+    assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
+    assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)
+    assert ("ci-2core", "cuda", "time") not in noise
+    on_gpu = noise["gpu-lab", "cuda", "time"]
+    assert on_gpu.series == sum(
+        s.machine == "gpu-lab"
+        and s.case.labels["device"] == "cuda"
+        and s.case.labels["metric"] == "time"
+        for s in history.series
+    )
+    assert on_gpu.median <= on_gpu.worst

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.watch.generator import Plan, generate
+from tests.watch.making import commit_hash, make_history, make_series
+from torchspeed.watch.analysis.machine_steps import machine_steps
+from torchspeed.watch.analysis.steps import since_last_step, steps_of
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
+
+
+def stepped(rng, ratio=1.2, count=40, at=20, noise=0.01):
+    values = rng.lognormal(0.0, noise, count)
+    values[at:] *= ratio
+    return values.tolist()
+
+
+def test_a_step_lies_between_two_measured_commits():
+    values = stepped(np.random.default_rng(0))
+    runs = dict(enumerate(values))
+    # Commits 18 and 19 have no figure: the step may be theirs.
+    runs[18], runs[19] = Run(Outcome.FAILED), NEVER_RUN
+    [step] = steps_of(make_series(runs))
+    assert (step.previous, step.commit) == (commit_hash(17), commit_hash(20))
+    assert step.step.ratio == pytest.approx(1.2, rel=0.02)
+    assert step.verdict == "worse"
+    assert step.step.confirmed
+
+
+def test_more_may_be_better():
+    series = make_series(stepped(np.random.default_rng(0)), higher_is_better=True)
+    assert [step.verdict for step in steps_of(series)] == ["better"]
+
+
+def test_standing_is_the_level_now_against_that_before_the_last_step():
+    series = make_series(stepped(np.random.default_rng(1)))
+    standing = since_last_step(series, steps_of(series))
+    assert standing.level == pytest.approx(1.2, rel=0.01)
+    assert standing.ratio == pytest.approx(1.2, rel=0.02)
+    assert standing.values == 10
+    assert standing.verdict == "worse"
+
+
+def test_standing_without_a_step_is_the_same():
+    series = make_series([1.0, 1.01, 0.99])
+    standing = since_last_step(series, steps_of(series))
+    assert (standing.level, standing.values, standing.verdict) == (1.0, 3, "same")
+    assert standing.ratio is None
+    assert standing.last_step is None
+
+
+def test_a_step_that_is_not_confirmed_does_not_count_yet():
+    series = make_series(stepped(np.random.default_rng(0), count=23))
+    [step] = steps_of(series)
+    assert not step.step.confirmed
+    assert since_last_step(series, (step,)).verdict == "same"
+
+
+def test_a_series_without_figures_stands_nowhere():
+    series = make_series([NEVER_RUN, Run(Outcome.SKIPPED)])
+    assert steps_of(series) == ()
+    assert since_last_step(series, ()) is None
+
+
+def shared_steps(series):
+    history = make_history(series)
+    return machine_steps(history, {n: steps_of(s) for n, s in enumerate(history.series)})
+
+
+def test_a_step_of_most_series_is_the_machines():
+    rng = np.random.default_rng(2)
+    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(6)]
+    series += [make_series(stepped(rng, 1.0), model=f"quiet{n}") for n in range(3)]
+    [found] = shared_steps(series)
+    assert found.machine == "ci-2core"
+    assert found.metric == "time"
+    assert found.commit == commit_hash(20)
+    assert found.previous == commit_hash(19)
+    assert found.ratio == pytest.approx(1.1, rel=0.02)
+    assert (found.stepped, found.voted, found.members) == (6, 9, frozenset(range(6)))
+
+
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        [1.1] * 3 + [1.0] * 6,  # too small a share
+        [1.1] * 4,  # too few series
+        [1.1] * 3 + [1 / 1.1] * 3 + [1.0] * 2,  # no common direction
+    ],
+    ids=["share", "few", "directions"],
+)
+def test_a_step_of_some_series_is_the_codes(ratios):
+    rng = np.random.default_rng(3)
+    assert not shared_steps(
+        [make_series(stepped(rng, ratio), model=f"m{n}") for n, ratio in enumerate(ratios)]
+    )
+
+
+def test_one_model_in_many_series_is_no_majority():
+    rng = np.random.default_rng(3)
+    assert not shared_steps(
+        [make_series(stepped(rng), environment=f"environment {n}") for n in range(8)]
+    )
+
+
+def test_other_machines_and_other_metrics_have_no_vote():
+    rng = np.random.default_rng(4)
+    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
+    series += [make_series(stepped(rng, 1.0), model=f"m{n}", machine="other") for n in range(9)]
+    series += [make_series(stepped(rng, 1.0), model=f"m{n}", metric="memory") for n in range(9)]
+    [found] = shared_steps(series)
+    assert (found.machine, found.metric, found.voted) == ("ci-2core", "time", 5)
+
+
+def test_series_without_figures_on_both_sides_have_no_vote():
+    rng = np.random.default_rng(5)
+    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
+    young = dict.fromkeys(range(30, 40), 1.0)
+    series += [make_series(young, model=f"young{n}") for n in range(9)]
+    [found] = shared_steps(series)
+    assert (found.stepped, found.voted) == (5, 5)
+
+
+def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(tmp_path):
+    made = generate(
+        tmp_path, Plan(commits=80, machine_steps=1, steps=2, step_sizes=(1.2, 0.8), seed=4)
+    )
+    history = load_history(made.results, read_commits(made.repository))
+    steps = {n: steps_of(s) for n, s in enumerate(history.series)}
+    found = machine_steps(history, steps)
+    [planted] = [step for step in made.steps if step.machine]
+    assert {(f.machine, f.metric) for f in found} == {(planted.machine, "time")}
+    order = list(made.measured)
+    [shared] = found
+    assert abs(order.index(shared.commit) - order.index(planted.commit)) <= 1
+    assert shared.ratio == pytest.approx(planted.ratio, rel=0.02)
+    of_models = [step for step in made.steps if step.model]
+    for planted in of_models:
+        hit = [
+            n
+            for n, s in enumerate(history.series)
+            if s.case.labels["model"] == planted.model
+            and s.case.labels["metric"] == "peak memory"
+            and s.values
+            and any(
+                abs(order.index(x.commit) - order.index(planted.commit)) <= 1 for x in steps[n]
+            )
+        ]
+        assert hit

@@ -1,0 +1,124 @@
+"""A machine's calibrations: kept a line each, damage named, the newest shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.watch.calibrations import calibration
+from torchspeed.watch.history.calibrations import (
+    FILE_NAME,
+    CaseTurns,
+    append_calibration,
+    read_calibrations,
+)
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+
+
+def test_what_is_kept_is_read_again_oldest_first(tmp_path):
+    path = tmp_path / "m" / FILE_NAME
+    older, newer = calibration(at=1, side_by_side=None), calibration(at=2, noise=0.5)
+    append_calibration(path, older)
+    append_calibration(path, newer)
+    assert read_calibrations(path) == ((older, newer), ())
+
+
+def test_a_line_from_before_sides_took_turns_has_none(tmp_path):
+    path = tmp_path / FILE_NAME
+    append_calibration(path, calibration())
+    line = json.loads(path.read_text())
+    del line["side_by_side"]
+    path.write_text(json.dumps(line))
+    assert read_calibrations(path) == ((calibration(side_by_side=None),), ())
+
+
+def test_a_line_cut_off_costs_itself_alone(tmp_path):
+    path = tmp_path / FILE_NAME
+    append_calibration(path, calibration(at=1))
+    path.write_bytes(path.read_bytes() + b'{"format": 1, "at"')
+    append_calibration(path, calibration(at=3))
+    found, problems = read_calibrations(path)
+    assert [one.at for one in found] == [1, 3]
+    assert [(one.path, "line 2" in one.message) for one in problems] == [(str(path), True)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 2},
+        {"cases": []},
+        {"cases": [1]},
+        {"at": True},
+        {"noise": float("nan")},
+        {"worst": "much"},
+        {"load": None},
+        {"findings": [{"what": "x", "state": "y", "hurts": "no", "remedy": ""}]},
+        {"side_by_side": {}},
+        {"side_by_side": 3},
+        {"side_by_side": {"repeats": 2, "seconds": 1, "cases": [], "false_alarms": 0}},
+    ],
+)
+def test_a_line_of_another_shape_is_named(tmp_path, change):
+    path = tmp_path / FILE_NAME
+    append_calibration(path, calibration())
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    found, [problem] = read_calibrations(path)
+    assert found == ()
+    assert "line 1 is no calibration" in problem.message
+
+
+@given(st.binary(max_size=200))
+def test_no_content_raises(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("damaged") / FILE_NAME
+    path.write_bytes(content)
+    found, problems = read_calibrations(path)
+    assert found == ()
+    lines = [line for line in content.split(b"\n") if line.strip()]
+    assert len(problems) == len(lines)
+
+
+def test_an_empty_file_says_nothing(tmp_path):
+    (tmp_path / FILE_NAME).touch()
+    assert read_calibrations(tmp_path / FILE_NAME) == ((), ())
+
+
+def test_a_history_knows_the_newest_of_each_machine_and_names_damage(generated, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(generated.results, results)
+    path = results / "ci-2core" / FILE_NAME
+    for at in (1, 2):
+        append_calibration(path, calibration(at=at))
+    path.write_text(path.read_text() + "{\n")
+    before = load_history(generated.results, read_commits(generated.repository))
+    history = load_history(results, read_commits(generated.repository))
+    assert before.calibrations == {}
+    assert {name: one.at for name, one in history.calibrations.items()} == {"ci-2core": 2}
+    assert [one.path for one in history.problems] == [
+        *(one.path for one in before.problems),
+        str(path),
+    ]
+    assert history.series == before.series
+
+
+@pytest.mark.parametrize(
+    ("others", "noise", "worst", "steady"),
+    [
+        (0.1, 0.009, 0.029, True),
+        (0.1, 0.011, 0.02, False),
+        (0.1, 0.005, 0.031, False),
+        (0.9, 0.02, 0.059, True),
+        (0.9, 0.005, 0.061, False),
+    ],
+)
+def test_steady_is_judged_by_what_else_ran(others, noise, worst, steady):
+    assert calibration(others=others, noise=noise, worst=worst).steady is steady
+    sides = replace(calibration().side_by_side, cases=(CaseTurns("x", 5, noise, worst, 0.1),))
+    turns = calibration(others=others, noise=9.0, worst=9.0, side_by_side=sides)
+    assert turns.steady_side_by_side is steady
+    assert not calibration(others=others, side_by_side=None).steady_side_by_side

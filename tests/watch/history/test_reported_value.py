@@ -1,0 +1,64 @@
+"""What stands for a run's samples: the least, with the fastest quarter beside it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchspeed.watch.history.reported_value import figure_of
+
+samples = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=80)
+
+
+@given(samples)
+def test_it_is_the_least_with_the_fastest_quarter(values):
+    found = figure_of(values)
+    lower, upper = np.quantile(values, (0.25, 0.75))
+    assert found.value == min(values)
+    assert found.quartiles == pytest.approx((lower, upper))
+    if len(values) < 8:
+        assert found.interval is None
+    else:
+        assert found.interval == (found.value, found.quartiles[0])
+
+
+@given(samples, st.floats(1e-3, 1e3))
+def test_it_scales_with_the_samples(values, factor):
+    scaled = figure_of([value * factor for value in values])
+    assert scaled.value == pytest.approx(figure_of(values).value * factor)
+    expected = tuple(factor * end for end in figure_of(values).quartiles)
+    assert scaled.quartiles == pytest.approx(expected)
+
+
+@given(samples, st.floats(0, 1e3))
+def test_it_shifts_with_the_samples(values, shift):
+    shifted = figure_of([value + shift for value in values])
+    assert shifted.value == pytest.approx(figure_of(values).value + shift)
+
+
+@given(samples, st.data())
+def test_order_does_not_matter(values, data):
+    assert figure_of(data.draw(st.permutations(values))) == figure_of(values)
+
+
+@given(st.lists(st.floats(1.0, 1.01), min_size=2, max_size=60), st.data())
+def test_what_disturbs_all_samples_but_the_least_does_not_move_it(values, data):
+    ordered = sorted(values)
+    held_up = [value + data.draw(st.floats(0, 100)) for value in ordered[1:]]
+    assert figure_of([ordered[0], *held_up]).value == figure_of(values).value
+
+
+def test_one_and_two_samples_and_ties():
+    assert figure_of([2.0]).quartiles == (2.0, 2.0)
+    assert figure_of([2.0, 4.0]).quartiles == (2.5, 3.5)
+    assert figure_of([3.0] * 9).interval == figure_of([3.0] * 9).quartiles == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, math.nan], [math.inf]])
+def test_refuses_what_is_no_measurement(values):
+    with pytest.raises(ValueError, match=r"empty|finite"):
+        figure_of(values)

@@ -1,0 +1,197 @@
+"""Each way a run cannot succeed: one line that names it and the remedy, nothing measured."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, git
+
+CONFIGURATION = (ROOT / "asv.conf.json").read_text()
+TREE = {
+    "asv.conf.json": CONFIGURATION,
+    "benchmarks/__init__.py": "",
+    "src/torchspeed/__init__.py": "",
+    ".gitignore": ".asv/\n",
+}
+
+Bench = Callable[..., str]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Runs the driver in a folder; returns the one line it says."""
+
+    def run(folder: Path, *arguments: str, **variables: str) -> str:
+        environment = os.environ | {"HOME": str(tmp_path)} | variables
+        done = subprocess.run(
+            [sys.executable, "-m", "torchspeed.watch.jobs", "bench", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (folder / ".asv" / "env").exists()
+        return done.stderr
+
+    return run
+
+
+@pytest.fixture
+def repository(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(TREE)
+
+
+def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    said = bench(folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    assert f"{folder} is not a git checkout" in said
+    assert "git clone" in said
+
+
+def test_no_commit_yet(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    assert "has no commit yet" in bench(folder)
+
+
+def test_shallow_clone(bench: Bench, repository: Path, tmp_path: Path) -> None:
+    git(repository, "commit", "--allow-empty", "--message", "More")
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", "shallow")
+    assert "git fetch --unshallow" in bench(tmp_path / "shallow")
+
+
+def test_detached_head_without_main(bench: Bench, repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "--detach")
+    git(repository, "branch", "--delete", "--force", "main")
+    said = bench(repository)
+    assert "no local branch 'main'" in said
+    assert "git branch main" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py", "asv.conf.json"]
+)
+def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, name: str) -> None:
+    path = repository / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text((path.read_text() if path.exists() else "") + "\n")
+    said = bench(repository)
+    assert "differs from HEAD" in said
+    assert name.split("/", maxsplit=1)[0] in said
+    assert "git stash" in said
+
+
+def test_python_that_is_not_here(bench: Bench, make_repository: Callable[..., Path]) -> None:
+    text = CONFIGURATION.replace('"pythons": ["3.11"]', '"pythons": ["3.99"]')
+    text = text.replace('"python": "3.11"', '"python": "3.99"')
+    said = bench(make_repository(TREE | {"asv.conf.json": text}))
+    assert "no `python3.99` on the PATH" in said
+    assert "install it" in said
+
+
+def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[..., Path]) -> None:
+    said = bench(make_repository(TREE | {"asv.conf.json": "{"}))
+    assert "asv.conf.json cannot be read" in said
+    assert "git checkout asv.conf.json" in said
+
+
+def test_torch_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
+    said = bench(repository, "--torch", "1.0.0")
+    assert "torch 1.0.0 is not pinned" in said
+    assert "2.15.0, 2.14.1" in said
+
+
+def test_cases_that_are_no_pattern(bench: Bench, repository: Path) -> None:
+    assert "cases '(' is no regular expression" in bench(repository, "--cases", "(")
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", ".hidden"])
+def test_machine_that_cannot_name_a_folder(bench: Bench, repository: Path, name: str) -> None:
+    assert f"machine name {name!r}" in bench(repository, "--machine", name)
+
+
+def test_machine_file_that_is_damaged(bench: Bench, repository: Path, tmp_path: Path) -> None:
+    (tmp_path / ".asv-machine.json").write_text("{")
+    said = bench(repository, "--machine", "m")
+    assert ".asv-machine.json" in said
+    assert "remove it if it is damaged" in said
+    assert (tmp_path / ".asv-machine.json").read_text() == "{", "a person's file is left alone"
+
+
+def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
+    (repository / "results").write_text("a file stands where the folder should be")
+    git(repository, "add", "results")
+    git(repository, "commit", "--message", "A file")
+    said = bench(repository)
+    assert f"results cannot be written to {repository / 'results'}" in said
+
+
+def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+    text = CONFIGURATION.replace("2.15.0", "0.0.7").replace(
+        '".torchspeed.watch.asv.publisher"', ""
+    )
+    folder = make_repository(TREE | {"asv.conf.json": text.replace(", ]", "]")})
+    done = _bench_to_the_end(folder, tmp_path, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "cannot be installed" in done.stderr
+    assert not list((folder / "results").glob("*/*-*.json")), "nothing was measured"
+
+
+def test_index_that_cannot_be_reached(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = make_repository(TREE)
+    done = _bench_to_the_end(
+        folder,
+        tmp_path,
+        PIP_INDEX_URL="http://127.0.0.1:9/simple",
+        PIP_EXTRA_INDEX_URL="",
+        PIP_FIND_LINKS="",
+        PIP_RETRIES="1",
+        PIP_NO_CACHE_DIR="1",
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "the package index cannot be reached" in done.stderr
+
+
+def _bench_to_the_end(
+    folder: Path, home: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "torchspeed.watch.jobs", "bench", "--machine", "m"],
+        cwd=folder,
+        env=os.environ | {"HOME": str(home)} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for python, named in (("", "no python3.11, python3.12 or python3.13"), ("false", "false")):
+        done = subprocess.run(
+            ["sh", ".ci/venv", ".venv", python, "watch"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert named in done.stderr
+        assert "make PYTHON=" in done.stderr

@@ -1,0 +1,163 @@
+"""`make compare` to the end: real git, real asv, real processes that take turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import commit, git
+from tests.watch.interruptible import start_driver
+from tests.watch.torchless import CONFIGURATION
+
+SUITE = """
+import time
+
+class Suite:
+    params = (["plain", "slow", "noisy", "absent", "broken", "other"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+    timeout = 20
+
+    def setup(self, model, device):
+        print("a suite may print what it likes")
+        if model == "absent":
+            raise NotImplementedError("nobody has it")
+        from package import work  # of the side's commit; asv lists cases without it
+        self.work = work
+
+    def time_it(self, model, device):
+        if model == "broken":
+            raise RuntimeError("out of cheese")
+        self.work(model)
+
+    def peakmem_it(self, model, device):
+        raise AssertionError("a comparison times and does nothing else")
+"""
+PACKAGE = """
+def work(model):
+    for _ in range({slow} if model == "slow" else 2000):
+        sum(range(20))
+"""
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    root = make_repository(
+        {
+            "asv.conf.json": json.dumps(CONFIGURATION),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": PACKAGE.format(slow=2000),
+            ".gitignore": ".asv/\n",
+        }
+    )
+    commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
+    return root
+
+
+def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
+    return start_driver("compare", project, home, *arguments)
+
+
+def _row(said: str, model: str) -> list[str]:
+    [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", said, re.M)
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
+    project: Path, tmp_path: Path
+) -> None:
+    process = _start(project, tmp_path, "--cases", "plain|slow|absent|broken")
+    said, wrong = process.communicate()
+    assert process.returncode == 3, said + wrong  # a case failed
+    assert wrong == ""
+    parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
+    assert said.startswith(f"before: HEAD~1 ({parent[:8]}), torch \n")
+    assert f"after:  HEAD ({head[:8]})" in said
+    slow, plain = _row(said, "slow"), _row(said, "plain")
+    assert slow[-1] == "slower"
+    assert 1.15 < float(slow[3]) < 1.45  # 1.3 times the work
+    assert plain[-1] == "same"
+    assert 0.9 < float(plain[3]) < 1.1
+    assert int(plain[5]) >= 5
+    assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in said
+    assert re.search(r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", said)
+    assert "Of 2 cases 1 slower, 0 faster, 1 same" in said
+    assert "cuda" not in said
+    assert not list((project / "results").rglob("*.json*")), "nothing is added to the results"
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / "src/package.py").write_text(PACKAGE.format(slow=1400))
+    side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
+    process = _start(project, tmp_path, *side, "--fail-if-slower")
+    said, wrong = process.communicate()
+    assert process.returncode == 4, said + wrong
+    assert said.startswith("before: the working tree")
+    assert 1.5 < float(_row(said, "slow")[3]) < 2.3
+    back = _start(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    said, wrong = back.communicate()
+    assert back.returncode == 0, said + wrong
+    assert _row(said, "slow")[-1] == "faster"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--before", "nowhere"), "'nowhere' is no commit, tag or branch of this repository"),
+        (("--after", "--all"), "expected one argument"),
+        (("--after=-x",), "'-x' is no commit"),
+        (("--before", "HEAD@1.0"), "torch 1.0 is not pinned in asv.conf.json"),
+        (("--cases", "("), "is no regular expression"),
+        (("--cases", "nothing_so_called"), "no case that times something here matches"),
+        (("--cases", "absent"), "no case ran on both sides (nobody has it)"),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    process = _start(project, tmp_path, *arguments)
+    _, wrong = process.communicate()
+    assert process.returncode in {1, 2}
+    assert said in wrong.splitlines()[-1]
+    assert "Traceback" not in wrong
+
+
+def test_a_commit_without_a_package_is_refused(project: Path, tmp_path: Path) -> None:
+    git(project, "checkout", "--quiet", "--orphan", "other")
+    git(project, "rm", "--quiet", "-rf", "src")
+    commit(project, {"x": "1"}, "Without")
+    _, wrong = _start(project, tmp_path, "--before", "other", "--after", "main").communicate()
+    assert re.fullmatch(
+        r"torchspeed: commit [0-9a-f]{8} has no src/.*; choose a later one\n", wrong
+    )
+
+
+def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) -> None:
+    process = _start(project, tmp_path, "--cases", "plain")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("round 2"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    _, wrong = process.communicate()
+    assert process.returncode == 130
+    assert wrong == "torchspeed: interrupted; nothing was kept: a comparison is whole or none\n"
+    # One that was only being started then ends when it finds its standard input closed.
+    until = time.monotonic() + 15
+    while subprocess.run(["pgrep", "--session", str(process.pid)], check=False).returncode == 0:
+        assert time.monotonic() < until
+        time.sleep(0.2)

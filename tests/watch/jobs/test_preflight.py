@@ -1,0 +1,55 @@
+"""Disk and changes: what a run may begin with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import commit
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.settings import Configuration, Pair
+from torchspeed.watch.jobs.preflight import check_clean, check_room
+
+
+class Usage(NamedTuple):
+    """What `shutil.disk_usage` returns."""
+
+    total: int
+    used: int
+    free: int
+
+
+def _configuration(folder: Path) -> Configuration:
+    pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
+    return Configuration("main", "3.11", folder / "results", folder / "html", pairs)
+
+
+def test_a_full_disk_is_refused_before_anything_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = _configuration(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**12, 8 * 1024**3))
+    with pytest.raises(TorchspeedError, match=r"8\.0 GiB are free .* 12\.2 GiB .*make room"):
+        check_room(configuration, configuration.pairs)
+    (tmp_path / "2").mkdir()
+    check_room(configuration, configuration.pairs)
+
+
+def test_changes_of_what_is_not_measured_do_not_matter(
+    make_repository: Callable[..., Path],
+) -> None:
+    folder = make_repository({"src/torchspeed/models/a.py": "", "README.md": ""})
+    for name in ("README.md", "results/m/x.json", "src/torchspeed/site/new.py"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("changed")
+    check_clean(folder)
+    (folder / "src/torchspeed/models/a.py").write_text("changed")
+    with pytest.raises(TorchspeedError, match=r"src/torchspeed/models/a\.py differs"):
+        check_clean(folder)
+    commit(folder, {}, "Done")
+    check_clean(folder)

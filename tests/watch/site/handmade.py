@@ -1,0 +1,189 @@
+"""A small history written by hand: every outcome, both directions, text that bites."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import time
+from pathlib import Path
+
+from torchspeed.published.figures import site_rows
+from torchspeed.watch.history.labels import case_labels
+from torchspeed.watch.history.records import (
+    Benchmark,
+    Case,
+    Commit,
+    Environment,
+    History,
+    Machine,
+    Outcome,
+    Point,
+    Run,
+    Series,
+)
+from torchspeed.watch.site.build import build_site
+from torchspeed.watch.site.standing import (
+    Change,
+    Event,
+    Findings,
+    Level,
+    Standings,
+    series_order,
+    standings,
+)
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&'\"\u2028=1+1"
+PROJECT = {"name": "torchspeed", "url": "https://example.org/", "commit_url": "", "site": ""}
+
+_MODELS = {"darnn": 5.6e-3, "dsanet": 19.5e-3, "lstnet": 45.8e-3, "tpa_lstm": 61.8e-3}
+_VISION = {"resnet18": 0.09, "vgg19": 0.9}
+_STEP_AT, _COMMITS = 42, 60
+
+
+def handmade() -> tuple[History, Findings]:
+    """Two environments of one machine, sixty commits, one step, every outcome."""
+    noise = random.Random(7)  # noqa: S311
+    commits = tuple(
+        Commit(
+            f"{index:040x}"[::-1],
+            1_755_000_000 + index * 86_400,
+            HOSTILE if index == 50 else f"Change number {index}",
+            ("v0.1",) if index == 20 else (),
+            **({"position": index} if "position" in Commit.__slots__ else {}),
+        )
+        for index in range(_COMMITS)
+    )
+    environments = {
+        f"virtualenv-py3.11-torch{torch}": Environment(
+            f"virtualenv-py3.11-torch{torch}",
+            "3.11",
+            {"torch": torch, "torchvision": vision},
+            {"OMP_NUM_THREADS": "1"},
+        )
+        for torch, vision in (("2.14.1", "0.29.1"), ("2.15.0", "0.29.2"))
+    }
+    benchmarks = {}
+    series = []
+    for suite, models, batches in (
+        ("time_series.TimeSeries", _MODELS, ("",)),
+        ("torchvision_models.TorchvisionModels", _VISION, ("5", "10")),
+    ):
+        for function, kind, unit, higher in (
+            ("time_forward", "time", "seconds", False),
+            ("time_backward", "time", "seconds", False),
+            ("peakmem_forward", "peakmemory", "bytes", False),
+            ("track_throughput_forward", "track", "samples/s", True),
+        ):
+            name = f"{suite}.{function}"
+            parameters = ("model", "device", *(("batch",) if batches[0] else ()))
+            benchmarks[name] = Benchmark(name, kind, unit, parameters, higher_is_better=higher)
+            direction = "backward" if "backward" in name else "forward"
+            for environment in environments:
+                for model, seconds in models.items():
+                    for device in ("cpu", "cuda"):
+                        for batch in batches:
+                            params = (repr(model), repr(device), *([batch] if batch else []))
+                            case = Case(name, params, case_labels(benchmarks[name], params))
+                            level = seconds * int(batch or 5) / 5
+                            level *= 2.1 if direction == "backward" else 1
+                            level *= 0.95 if "2.15" in environment else 1
+                            if kind == "peakmemory":
+                                level = 5e8 + 1e9 * seconds
+                            elif kind == "track":
+                                level = 100 / level
+                            runs = _runs(
+                                commits,
+                                model=model,
+                                device=device,
+                                level=level,
+                                kind=kind,
+                                noise=noise,
+                            )
+                            series.append(
+                                Series("ci-2core", environment, case, unit, higher, runs)
+                            )
+    history = History(
+        commits,
+        {"ci-2core": Machine("ci-2core", {"cpu": "Some CPU <b>", "num_cpu": "2", "ram": "24 GB"})},
+        environments,
+        benchmarks,
+        tuple(sorted(series, key=series_order)),
+    )
+    return history, _findings(history)
+
+
+def handmade_standings() -> Standings:
+    """Where the series of the hand-made history stand."""
+    return standings(*handmade())
+
+
+def _runs(
+    commits: tuple[Commit, ...],
+    *,
+    model: str,
+    device: str,
+    level: float,
+    kind: str,
+    noise: random.Random,
+) -> dict[str, Run]:
+    runs = {}
+    for index, commit in enumerate(commits):
+        if index % 7 == 3 or (model == "tpa_lstm" and index > 55):
+            continue
+        if device == "cuda":
+            runs[commit.hash] = Run(Outcome.SKIPPED, reason="this machine has no CUDA device")
+        elif model == "lstnet" and index >= 57:
+            runs[commit.hash] = Run(
+                Outcome.FAILED, reason=f"RuntimeError: expected <Tensor> {HOSTILE}"
+            )
+        elif model == "vgg19" and index >= 58:
+            runs[commit.hash] = Run(Outcome.TIMED_OUT, reason="stopped after 60 s")
+        else:
+            value = level * math.exp(noise.gauss(0, 0.01))
+            if model == "darnn" and kind == "time" and index >= _STEP_AT:
+                value *= 0.9
+            if model == "dsanet" and kind == "track" and index >= _STEP_AT:
+                value *= 0.8
+            runs[commit.hash] = Run(
+                Outcome.OK,
+                Point(value, (value * 0.99, value * 1.012), (value * 0.995, value * 1.006)),
+            )
+    return runs
+
+
+def _findings(history: History) -> Findings:
+    levels, changes = [], []
+    for index, one in enumerate(history.series):
+        values = [run.point.value for run in one.runs.values() if run.point]
+        if not values:
+            levels.append(())
+            continue
+        model, metric = one.case.labels["model"], one.unit
+        moved = (model == "darnn" and metric == "seconds") or (
+            model == "dsanet" and metric == "samples/s"
+        )
+        if not moved:
+            levels.append((Level(0, _COMMITS - 1, sorted(values)[len(values) // 2]),))
+            continue
+        before, after = values[0], values[-1]
+        levels.append((Level(0, _STEP_AT - 1, before), Level(_STEP_AT, _COMMITS - 1, after)))
+        verdict = "better" if (after < before) != one.higher_is_better else "worse"
+        changes.append(Change(index, _STEP_AT, _STEP_AT - 1, before, after, verdict))
+    return Findings(
+        ((),) * len(levels),
+        tuple(levels),
+        tuple(0.01 if one else None for one in levels),
+        tuple(changes),
+        (Event(30, "ci-2core", "", "os", "os: Linux 6.1.0 → Linux 6.1.9"),),
+    )
+
+
+if __name__ == "__main__":
+    build_site(
+        Path(sys.argv[1]),
+        handmade_standings(),
+        generated=int(time.time()),
+        project=PROJECT,
+        published=tuple(site_rows()),
+    )

@@ -1,0 +1,236 @@
+"""What a reader without JavaScript reads on the page, and that nothing is coloured in vain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from tests.watch.calibrations import calibration
+from tests.watch.site.handmade import HOSTILE, PROJECT, handmade
+from torchspeed.watch.history.records import History, LeftOut, Problem, Record
+from torchspeed.watch.site.matrix import family_order
+from torchspeed.watch.site.pages import render_page
+from torchspeed.watch.site.quantities import quantity
+from torchspeed.watch.site.standing import Findings, standings
+
+
+def render(history: History, findings: Findings) -> str:
+    page = render_page(
+        standings(history, findings), generated=1_760_000_000, project=PROJECT, figures=()
+    )
+    return page.decode()
+
+
+def section(page: str, name: str) -> str:
+    return page.split(f'data-view="{name}" aria-labelledby')[1].split("<section", maxsplit=1)[0]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render(*handmade())
+
+
+def words(markup: str) -> str:
+    """The text of some markup, spaces drawn together."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def test_every_newest_figure_is_on_the_overview(page: str) -> None:
+    history, _ = handmade()
+    text = words(section(page, "overview"))
+    for series in history.series:
+        if series.values:
+            newest = list(series.values.values())[-1]
+            assert quantity(newest, series.unit) in text
+
+
+def test_only_series_that_moved_carry_a_change(page: str) -> None:
+    history, findings = handmade()
+    cells = re.findall(r'<a class="cell.*?</a>', section(page, "overview"), re.DOTALL)
+    assert len(cells) == sum(bool(series.values) for series in history.series)
+    marked = [cell for cell in cells if 'class="change' in cell]
+    assert len(marked) == len({change.series for change in findings.changes})
+    for cell in marked:
+        assert ("✓" in cell) == (' better"' in cell)
+        assert ("✗" in cell) == (' worse"' in cell)
+
+
+def test_old_news_is_grey() -> None:
+    history, findings = handmade()
+    old = tuple(replace(change, commit=10, previous=9) for change in findings.changes)
+    page = render(history, replace(findings, changes=old))
+    assert 'class="change old"' in page
+    assert 'class="change worse"' not in page
+
+
+def card(page: str, question: str) -> str:
+    """The words of the card that asks so."""
+    return next(
+        text for text in map(words, page.split('<li class="card">')[1:]) if question in text
+    )
+
+
+def test_the_slowest_model_is_named_with_its_figures(page: str) -> None:
+    history, _ = handmade()
+    newest = {
+        series.case.labels["pass"]: list(series.values.values())[-1]
+        for series in history.series
+        if series.case.labels.get("model") == "vgg19"
+        and series.case.labels.get("batch") == "10"
+        and series.case.labels["metric"] == "time"
+        and series.environment.endswith("2.15.0")
+        and series.values
+    }
+    text = card(page, "slowest on the CPU?")
+    assert "vgg19 batch 10" in text
+    for direction, value in newest.items():
+        assert f"{quantity(value, 'seconds')} {direction}" in text
+    assert "Then resnet18 batch 10" in text
+
+
+def test_what_got_slower_is_told_with_when_how_much_and_how_sure() -> None:
+    history, findings = handmade()
+    question = "Did anything get slower lately?"
+    quiet = card(render(history, replace(findings, changes=())), question)
+    assert "Nothing found In 10 measured commits: a lasting change of" in quiet
+    change = next(change for change in findings.changes if change.verdict == "better")
+    worse = replace(
+        change, commit=58, previous=57, before=1.0, after=1.1, verdict="worse", z=9.4, since=7
+    )
+    loud = card(render(history, replace(findings, changes=(worse,))), question)
+    assert "Yes, 1 of" in loud
+    day = "2025-10-09"
+    assert f"+10.0% since {history.commits[58].hash[:8]} of {day}" in loud
+    assert "9 standard errors, 7 runs since" in loud
+
+
+def test_a_change_that_few_commits_cannot_show_is_not_denied() -> None:
+    history, findings = handmade()
+    first = {commit.hash for commit in history.commits[:5]}
+    short = replace(
+        history,
+        series=tuple(
+            replace(one, runs={key: run for key, run in one.runs.items() if key in first})
+            for one in history.series
+        ),
+    )
+    nothing = replace(findings, changes=(), levels=((),) * len(history.series))
+    text = card(render(short, nothing), "Did anything get slower lately?")
+    assert "Too early to tell" in text
+    assert "takes 8 measured commits" in text
+    assert "here are 4" in text
+
+
+def test_the_newest_torch_is_told_against_the_one_before(page: str) -> None:
+    text = card(page, "What did torch 2.15.0 change against 2.14.1?")
+    assert re.search(r"1\.0[4-7]× faster", text)
+    assert re.search(r"Geometric mean of \d+ times", text)
+    assert "faster beyond noise" in text
+
+
+def test_what_failed_is_told_with_its_message(page: str) -> None:
+    text = card(page, "What failed in the newest run, and why?")
+    assert re.search(r"✗ \d+ of \d+ cases", text)
+    assert "RuntimeError: expected <Tensor>" in text
+    assert "skipped (mostly: this machine has no CUDA device)" in text
+
+
+def test_families_stand_in_the_order_of_a_reader(page: str) -> None:
+    families = re.findall(r'scope="rowgroup"[^>]*>([^<]*)<', page)
+    assert families[:2] == ["time series", "torchvision models"]
+    shown = sorted(
+        ["work", "time series", "a new one", "flux literal", "small CNNs"], key=family_order
+    )
+    assert shown == ["time series", "small CNNs", "a new one", "flux literal", "work"]
+
+
+def test_status_tells_outcomes_apart_and_why(page: str) -> None:
+    text = words(section(page, "status"))
+    assert "RuntimeError: expected <Tensor>" in text
+    assert "stopped after 60 s" in text
+    assert "this machine has no CUDA device" in text
+    assert "last measured 3 measured commits ago" in text
+
+
+def test_what_could_not_be_shown_is_named() -> None:
+    history, findings = handmade()
+    history = replace(
+        history,
+        problems=(Problem("results/m/1234.json", "it is no JSON"),),
+        left_out=(LeftOut("old.Suite.time_x", "no suite has this benchmark any more", 3),),
+    )
+    text = words(render(history, findings))
+    assert "results/m/1234.json : it is no JSON" in text
+    assert "old.Suite.time_x : no suite has this benchmark any more (3)" in text
+
+
+def test_means_say_of_how_many_series(page: str) -> None:
+    means = re.findall(r"geometric mean of (\d+) series", page)
+    assert means
+    assert all(int(count) > 0 for count in means)
+
+
+def test_every_view_has_its_address_and_heading(page: str) -> None:
+    for route in ("/", "/changes", "/timeline", "/compare", "/status", "/about"):
+        assert f'id="{route}"' in page
+        assert f'href="#{route}"' in page
+    assert len(re.findall("<h1", page)) == 6
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
+    assert "calibrated" not in section(page, "status")
+    history, findings = handmade()
+    machine = next(iter(history.machines))
+    calibrated = replace(history, calibrations={machine: calibration()})
+    text = words(section(render(calibrated, findings), "status"))
+    assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
+    assert "3 runs of commit 01234567 with torch 2.15.0" in text
+    assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
+    assert "0 of 6 comparisons raised a false alarm" in text
+    assert "others kept 0.05 cores busy" in text
+    assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
+    assert "swap" not in text
+    assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5% 0.30% 1.6%" in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100% – –" in text
+    assert "Side by side, that commit compared with itself 2 times" in text
+    assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
+    runs_alone = replace(history, calibrations={machine: calibration(side_by_side=None)})
+    text = words(section(render(runs_alone, findings), "status"))
+    assert "ide by side" not in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100%" in text
+
+
+def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: str) -> None:
+    assert "Where the newest run" not in section(page, "status")
+    history, findings = handmade()
+    place = (next(iter(history.machines)), next(iter(history.environments)))
+    old, new = history.commits[30].hash, history.commits[-1].hash
+    recorded = {
+        old: (Record(1_757_000_000, {"kernel": "6.1.0"}, {"threads": "1"}),),
+        new: (
+            Record(1_759_000_000, {"kernel": "6.1.8"}, {"threads": "1"}),
+            Record(
+                1_760_000_000,
+                {"kernel": f"6.1.9 {HOSTILE}"},
+                {"threads": "1 within operators"},
+                {"load_1_5_15_min": "0.5, 1, 2"},
+                {"gpus 0 celsius": "41.0"},
+            ),
+        ),
+    }
+    noted = replace(history, recorded={place: recorded})
+    html = section(render(noted, findings), "status")
+    assert HOSTILE not in html
+    text = words(html)
+    assert f"at {new[:8]}, begun 2025-10-09 08:53 UTC" in text
+    assert "kernel 6.1.9" in text
+    assert "6.1.0" not in text.split("What changed around the code")[0]
+    assert "threads 1 within operators" in text
+    assert "before it began load_1_5_15_min 0.5, 1, 2" in text
+    assert "after it ended gpus 0 celsius 41.0" in text
+    assert f"{history.commits[30].hash[:8]} ci-2core all os: Linux 6.1.0 → Linux 6.1.9" in text

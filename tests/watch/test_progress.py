@@ -1,0 +1,95 @@
+"""What a person reads while a run goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchspeed.watch.asv.commands import explain
+from torchspeed.watch.progress import Progress, human_time, remembered_seconds
+
+
+def _ran(case: str, seconds: float, outcome: str = "ok") -> dict[str, dict[str, object]]:
+    return {"ran": {"case": case, "outcome": outcome, "reason": "", "seconds": seconds}}
+
+
+def test_time_left_uses_what_is_remembered_and_else_the_mean() -> None:
+    stream = io.StringIO()
+    progress = Progress({"known": 10.0}, stream)
+    progress.hear({"plan": {"known": 2, "new": 2}})
+    assert progress.seconds_left() == 20.0
+    progress.hear(_ran("new", 4.0))
+    assert progress.seconds_left() == 20.0 + 4.0
+    progress.hear(_ran("known", 30.0))
+    assert progress.seconds_left() == 30.0 + 4.0
+    assert stream.getvalue().splitlines()[0] == "[1/4] new  ok, 24 s left"
+
+
+def test_a_case_skipped_without_a_process_is_counted_but_not_waited_for() -> None:
+    stream = io.StringIO()
+    progress = Progress({}, stream)
+    progress.hear({"plan": {"a": 1}})
+    progress.hear(_ran("b", 0.0, "skipped"))
+    assert stream.getvalue() == ""
+    assert progress.outcomes == {"b": ("skipped", "")}
+
+
+def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_path: Path) -> None:
+    lines = [
+        {"case": "a", "at": 2, "seconds": 7.0, "outcome": "ok"},
+        {"case": "a", "at": 1, "seconds": 3.0, "outcome": "ok"},
+        {"case": "b", "at": 1, "seconds": 300.0, "outcome": "timed out"},
+    ]
+    text = "\n".join(map(json.dumps, lines)) + '\n{"case": "c", "at\n[]\n'
+    (tmp_path / "1234-env.outcomes.jsonl").write_text(text)
+    assert remembered_seconds(tmp_path) == {"a": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3599, "59 min 59 s"),
+        (3900, "1 h 05 min"),
+    ],
+)
+def test_durations_as_a_person_says_them(seconds: float, words: str) -> None:
+    assert human_time(seconds) == words
+
+
+@given(st.floats(min_value=0, max_value=1e6))
+def test_every_duration_can_be_said(seconds: float) -> None:
+    assert human_time(seconds)[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
+        ("OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("NewConnectionError(...): Name or service", "the package index cannot be reached"),
+        ("PermissionError: [Errno 13] Permission denied: '/x/y'", "/x/y cannot be written"),
+        ("something\nthe last line\n\n", "the last line"),
+        ("", "it printed nothing"),
+    ],
+)
+def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, said: str) -> None:
+    assert said in explain(printed)
+    assert "\n" not in explain(printed)
+
+
+def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:
+    stream = io.StringIO()
+    progress = Progress({}, stream, again=2)
+    for left in (2, 1, 0):
+        progress.hear({"plan": {"a": 1}})
+        progress.hear(_ran("a", 5.0))
+        assert progress.seconds_left() == 5.0 * left
+    assert [line[:7] for line in stream.getvalue().splitlines()] == ["[1/1] a"] * 3

@@ -1,0 +1,199 @@
+"""`make calibrate` to the end, with real asv in an environment of its own, without torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.watch.calibrations import calibration
+from tests.watch.interruptible import start_driver
+from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.asv.selection import SHORT, timings
+from torchspeed.watch.history.calibrations import FILE_NAME, read_calibrations
+from torchspeed.watch.turns.calibration_report import report, verdict
+
+SUITE = """
+import os
+
+class Suite:
+    params = (["plain", "broken"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    rounds = 1
+    repeat = 6
+    number = 1
+    warmup_time = 0
+
+    def time_it(self, model, device):
+        if model == "broken":
+            raise RuntimeError("out of cheese")
+        sum(range(20000))
+
+    def peakmem_it(self, model, device):
+        raise AssertionError("a calibration times and does nothing else")
+"""
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(
+        {
+            "asv.conf.json": json.dumps(CONFIGURATION),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": "",
+            ".gitignore": ".asv/\n",
+        }
+    )
+
+
+def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
+    return start_driver("calibrate", project, home, "--cases", "suite", *arguments)
+
+
+def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path: Path) -> None:
+    process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
+    said, wrong = process.communicate()
+    assert process.returncode == 0, said + wrong
+    assert "run 2 of 2" in said
+    assert re.search(r"^\[\d/2\] suite\.Suite\.time_it\('broken', 'cpu'\).* left$", said, re.M)
+    path = project / "results" / "m" / FILE_NAME
+    [kept], problems = read_calibrations(path)
+    assert problems == ()
+    assert kept.runs == 2
+    assert kept.commit == git(project, "rev-parse", "HEAD")
+    [case] = kept.cases
+    assert case.case == "suite.Suite.time_it('plain', 'cpu')"
+    assert len(case.figures) == 2
+    assert case.samples == 6
+    assert kept.side_by_side is not None
+    assert kept.side_by_side.repeats == 2
+    [turns] = kept.side_by_side.cases
+    assert turns.case == case.case
+    assert 5 <= turns.rounds <= 12
+    assert kept.side_by_side.ratios == 2
+    assert kept.without_figure == ("suite.Suite.time_it('broken', 'cpu')",)
+    assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
+    assert report(kept, "m") in said
+    assert sorted(one.name for one in (project / "results").rglob("*") if one.is_file()) == [
+        FILE_NAME
+    ], "nothing is added to the tracked results but its own file"
+
+    # Interrupted in the third run, two whole ones count; the environment is there by now.
+    process = _start(project, tmp_path, "--runs", "30")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("run 3 of 30"):
+            break
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    said, wrong = process.communicate()
+    assert "interrupted: 2 whole runs count" in said, said + wrong
+    kept, cut = read_calibrations(path)[0]
+    assert (cut.runs, cut.side_by_side) == (2, None)
+
+    # Interrupted while sides take turns, the runs count.
+    process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("round 1"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    said, wrong = process.communicate()
+    assert "interrupted: the runs count, side by side does not" in said, said + wrong
+    last = read_calibrations(path)[0][-1]
+    assert (last.runs, last.side_by_side) == (2, None)
+
+
+def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_path: Path) -> None:
+    process = _start(project, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("run 1 of 3")
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, wrong = process.communicate()
+    assert process.returncode == 130
+    assert wrong == "torchspeed: interrupted; nothing was kept, for that takes two whole runs\n"
+    assert not (project / "results" / "m" / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--runs", "1"), "1 runs have nothing to compare; ask for 2 or more"),
+        (("--comparisons", "-1"), "-1 comparisons cannot be made; ask for 0 or more"),
+        (("--cases", "("), "is no regular expression"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_before_measuring(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    process = _start(project, tmp_path, *arguments)
+    _, wrong = process.communicate()
+    assert process.returncode == 1
+    assert wrong.count("\n") == 1
+    assert said in wrong
+    assert not (project / ".asv" / "env").exists()
+
+
+@pytest.mark.parametrize(
+    ("case", "chosen"),
+    [
+        ("time_series.TimeSeries.time_forward('darnn', 'cpu')", True),
+        ("time_series.TimeSeries.peakmem_forward('darnn', 'cpu')", False),
+        ("training.TrainingStep.time_step('lenet5', 'cpu')", True),
+        ("training.TrainingStep.time_step('vgg19', 'cpu')", False),
+        ("torchvision_models.TorchvisionModels.time_backward('resnet18', 'cpu', 5)", True),
+        ("work.Work.track_flops_forward('darnn')", False),
+    ],
+)
+def test_it_takes_the_timings_of_the_short_set(case: str, chosen: bool) -> None:
+    assert any(re.search(pattern, case) for pattern in timings(SHORT)) is chosen
+
+
+def test_a_persons_pattern_is_narrowed_to_timings() -> None:
+    [pattern] = timings(("darnn|lenet5",))
+    assert re.search(pattern, "a.A.time_x('lenet5')")
+    assert not re.search(pattern, "a.A.peakmem_x('lenet5')")
+    assert not re.search(pattern, "a.A.track_x('.time_', 'darnn')")
+
+
+def test_the_report_tells_everything_and_the_noisiest_first() -> None:
+    text = report(calibration(), "desk")
+    assert text.startswith("**desk, 2025-10-09 08:53 UTC**: commit 01234567, torch 2.15.0")
+    rows = [line for line in text.splitlines() if line.startswith("| `a.A.")]
+    assert [re.split(r" *\| *", row)[1:-1] for row in rows[:2]] == [
+        ["`a.A.time_y('m', 'cpu')`", "1.01e+03 ms", "6", "0.80%", "2.10%", "above 100%"],
+        ["`a.A.time_x('m', 'cpu')`", "101 ms", "20", "0.40%", "1.00%", "2.5%"],
+    ]
+    assert len({len(row) for row in rows[:2]}) == len({len(row) for row in rows[2:]}) == 1
+    turns = [re.split(r" *\| *", row)[1:-1] for row in rows[2:]]
+    assert turns == [
+        ["`a.A.time_w('m', 'cpu')`", "9", "0.50%", "1.20%", "3.1%"],
+        ["`a.A.time_x('m', 'cpu')`", "5", "0.30%", "0.80%", "1.6%"],
+    ]
+    assert "Side by side: 2 comparisons with itself in 1 min 30 s." in text
+    assert "a.A.time_z('m', 'cpu')" in text
+    assert "sudo <cpupower>" in text
+    assert "swap: none" in text
+    assert text.splitlines()[-1] == verdict(calibration())
+
+
+def test_the_verdict_names_the_targets_that_count() -> None:
+    assert verdict(calibration()) == (
+        "Run after run, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
+        "on an idle machine); 0 false alarms in 6 comparisons. Side by side, steady: noise "
+        "0.41%, worst 1.2% of 2 cases; 0 false alarms in 4 ratios."
+    )
+    loaded = verdict(calibration(others=0.8, worst=0.07))
+    assert loaded.startswith("Run after run, too noisy: ")
+    assert "Side by side" not in verdict(calibration(side_by_side=None))
+    assert "worst at most 6% on a loaded machine" in loaded

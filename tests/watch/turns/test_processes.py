@@ -1,0 +1,135 @@
+"""One round: real processes that take turns, and what becomes of those that cannot."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.turns.processes import (
+    MOST_SAMPLES,
+    Case,
+    CaseFailedError,
+    CaseSkippedError,
+    play_round,
+)
+from torchspeed.watch.turns.sides import Side
+
+SUITE = '''
+import os
+import time
+
+import package
+
+
+class Suite:
+    """Notes who is sampled, and takes as long as its side says."""
+
+    params = ["works", "absent", "raises", "sleeps", "dies"]
+    timer = time.process_time
+    number = 1
+    warmup_time = 0
+
+    def setup(self, how):
+        print("what a suite prints is no sample")
+        if how == "absent":
+            raise NotImplementedError("nobody has it")
+
+    def time_it(self, how):
+        if how == "raises":
+            raise RuntimeError("out of cheese")
+        if how == "sleeps":
+            time.sleep(60)
+        if how == "dies":
+            os._exit(7)
+        with open(os.environ["NOTES"], "a") as notes:
+            notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
+        end = time.process_time() + package.SECONDS
+        while time.process_time() < end:
+            pass
+
+
+class Cached:
+    def setup_cache(self):
+        return 3
+
+    def time_it(self, three):
+        assert three == 3
+'''
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Path:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "suite.py").write_text(SUITE)
+    return folder
+
+
+def _side(folder: Path, name: str, seconds: float = 0.002) -> Side:
+    source = folder / name
+    source.mkdir()
+    (source / "package.py").write_text(f"NAME = {name!r}\nSECONDS = {seconds}\n")
+    variables = {"NOTES": str(folder / "notes")}
+    return Side(name, source, Pair("", "", "", Path(sys.prefix), variables))
+
+
+def _case(place: int, timeout: float = 30.0) -> Case:
+    return Case("a case", f"suite.Suite.time_it-{place}", timeout)
+
+
+def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    samples = play_round(sides, suites, _case(0), first=1)
+    assert {len(of_side) for of_side in samples} == {MOST_SAMPLES}
+    assert all(0.0015 < sample < 0.02 for of_side in samples for sample in of_side)
+    notes = (tmp_path / "notes").read_text()
+    turns = notes[::2][-2 * MOST_SAMPLES :]  # before that they warm up
+    assert turns == "BAAB" * (MOST_SAMPLES // 2)
+    assert set(notes[1::2][-2 * MOST_SAMPLES :]) == {"1"}
+
+
+def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> None:
+    quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
+    before, after = play_round((quick, slow), suites, _case(0))
+    assert 2 < min(after) / min(before) < 4
+
+
+@pytest.mark.parametrize(
+    ("place", "timeout", "error", "said"),
+    [
+        (1, 30.0, CaseSkippedError, "^nobody has it$"),
+        (2, 30.0, CaseFailedError, "^A: RuntimeError: out of cheese$"),
+        (3, 2.0, CaseFailedError, "^A did not answer in 2 s$"),
+        (4, 30.0, CaseFailedError, "^A: .*(exit status 7|no sample)"),
+    ],
+)
+def test_what_cannot_be_measured_says_why_and_leaves_no_process(
+    suites: Path,
+    tmp_path: Path,
+    place: int,
+    timeout: float,
+    error: type[Exception],
+    said: str,
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(error, match=said):
+        play_round((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
+    assert time.monotonic() - started < 40
+    running = [
+        Path(folder.path, "cmdline").read_bytes()
+        for folder in os.scandir("/proc")
+        if folder.name.isdigit() and Path(folder.path, "cmdline").is_file()
+    ]
+    assert not [line for line in running if str(suites).encode() in line]
+
+
+def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path: Path) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    before, after = play_round(sides, suites, Case("x", "suite.Cached.time_it", 30.0))
+    assert len(before) == len(after) == MOST_SAMPLES
