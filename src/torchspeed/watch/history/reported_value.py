@@ -1,9 +1,9 @@
-"""What stands for the samples of a run: the least of them.
+"""The reported value of a run: the minimum of its samples.
 
-Whatever else happens on a machine adds to a time and never takes from it, so the least is
-nearest to what the code costs, and it is what comes back in the next run (docs/measuring.md,
-"The figure"). Chen and Revels (2016), "Robust benchmarking in noisy environments",
-arXiv:1608.04295, argue so, and BenchmarkTools.jl, with which FluxBench measured, does it.
+Interference on a machine adds to a time and never shortens it, so the minimum is closest to
+what the code costs, and is what repeats in the next run (docs/notes/noise.md). Chen and Revels
+(2016), "Robust benchmarking in noisy environments", arXiv:1608.04295, give the argument, and
+BenchmarkTools.jl, with which FluxBench measured, does the same.
 """
 
 from __future__ import annotations
