@@ -1,4 +1,4 @@
-"""What our site costs beside asv's own publish: both side by side, on a generated history.
+"""What publishing costs, with asv's own publish and with this site, on a generated history.
 
 python tests/watch/site/cost.py --commits 1000 --series 200
 """

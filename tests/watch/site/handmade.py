@@ -77,7 +77,15 @@ def handmade() -> tuple[History, Findings]:
         ):
             name = f"{suite}.{function}"
             parameters = ("model", "device", *(("batch",) if batches[0] else ()))
-            benchmarks[name] = Benchmark(name, kind, unit, parameters, higher_is_better=higher)
+            values = (tuple(map(repr, models)), ("'cpu'", "'cuda'"))
+            benchmarks[name] = Benchmark(
+                name,
+                kind,
+                unit,
+                parameters,
+                (*values, batches) if batches[0] else values,
+                higher_is_better=higher,
+            )
             direction = "backward" if "backward" in name else "forward"
             for environment in environments:
                 for model, seconds in models.items():

@@ -19,7 +19,11 @@ from torchspeed.watch.site.standing import Findings, standings
 
 def render(history: History, findings: Findings) -> str:
     page = render_page(
-        standings(history, findings), generated=1_760_000_000, project=PROJECT, figures=()
+        standings(history, findings),
+        generated=1_760_000_000,
+        project=PROJECT,
+        figures=(),
+        regressions=(),
     )
     return page.decode()
 

@@ -25,7 +25,7 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def test_the_site_and_asvs_own_pages_are_there(published: Project) -> None:
+def test_every_file_of_the_site_is_there(published: Project) -> None:
     names = set(tree(published.html))
     assert {
         "index.html",
@@ -38,9 +38,8 @@ def test_the_site_and_asvs_own_pages_are_there(published: Project) -> None:
         "badge.svg",
         "data/index.js",
         "data/r/0.js",
-        "asv/index.html",
-        "asv/index.json",
-        "asv/regressions.json",
+        "regressions.json",
+        "regressions.xml",
         ".gitignore",
     } <= names
     assert not any(name.startswith(".publishing") for name in names)
@@ -50,6 +49,11 @@ def test_index_json_is_ours_and_the_same_as_the_scripts(published: Project) -> N
     _, index = registered(published.html / "data/index.js")
     assert json.loads((published.html / "index.json").read_text()) == index
     assert index["format"] == 1
+
+
+def test_nothing_of_asvs_own_pages_is_published(published: Project) -> None:
+    names = tree(published.html)
+    assert not any(name.startswith("asv") or "jquery" in name for name in names)
 
 
 def test_publishing_again_without_a_change_leaves_the_site_alone(project: Project) -> None:
@@ -72,7 +76,7 @@ def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) ->
         assert done.returncode == 0, done.stdout
     one, two = (tree(project.root / name) for name in ("one", "two"))
     assert one.keys() == two.keys()
-    differ = {name for name in one if one[name] != two[name] and not name.startswith("asv/")}
+    differ = {name for name in one if one[name] != two[name]}
     assert differ == {"index.html", "index.json", "data/index.js", ".torchspeed-site.json"}
     assert one["data/index.js"].replace(b"1700000000", b"1800000000") == two["data/index.js"]
     page = one["index.html"].replace(b"2023-11-14T22:13:20Z", b"2027-01-15T08:00:00Z")
@@ -344,8 +348,6 @@ def test_damage_is_named_and_the_rest_published(project: Project, spoil) -> None
     ]
     assert victim.name in (project.html / "index.html").read_text()
     assert sum(series["last"] is not None for series in index["series"]) > 10
-    # asv's own pages survive as well: asv is shown only what it can read
-    assert (project.html / "asv" / "regressions.json").exists()
 
 
 def test_a_damaged_machine_file_is_named_each_time(project: Project) -> None:
@@ -355,20 +357,6 @@ def test_a_damaged_machine_file_is_named_each_time(project: Project) -> None:
         assert done.returncode == 1
         assert "machine.json" in done.stdout + done.stderr
         assert "Traceback" not in done.stdout + done.stderr
-        assert (project.html / "asv" / "index.json").exists()
-
-
-def test_what_asv_alone_cannot_take_costs_only_asvs_pages(project: Project) -> None:
-    configuration = project.root / "asv.conf.json"
-    settings = {**json.loads(configuration.read_text()), "regressions_thresholds": {".*": "much"}}
-    configuration.write_text(json.dumps(settings))
-    done = project.publish()
-    said = done.stdout + done.stderr
-    assert done.returncode == 1
-    assert "Non-float threshold" in said
-    assert "Traceback" not in said
-    assert (project.html / "data" / "index.js").exists()
-    assert "Non-float threshold" in (project.html / "asv" / "index.html").read_text()
 
 
 def test_a_running_preview_survives(site: Project) -> None:

@@ -1,84 +1,54 @@
-"""The asv plugin: `asv publish` builds this site. The one file here that knows asv's internals.
+"""The asv plugin that makes `asv publish` build this site instead of asv's pages.
 
 asv loads it as ``"plugins": [".torchspeed.watch.asv.publisher"]`` of asv.conf.json and calls
-`setup`, which puts `_publish` around ``Publish.run``. An ``OutputPublisher``, asv's own way to
-add a page, is not enough, for asv
-
-- deletes the published site before it reads its first input, and many inputs make it fail;
-- gives every publisher a button in its own interface, which needs scripts of the network;
-- writes its ``index.json`` after all publishers, over theirs.
-
-So asv publishes into a folder ``asv`` of a fresh site instead, everything else there is ours,
-and `swap` puts the whole in place once it is complete. What makes asv fail costs asv's pages
-alone. See ``docs/site.md``.
+`setup`, which replaces ``Publish.run``. An ``OutputPublisher``, asv's own way to add a page,
+would not do: asv deletes the published site before it reads its first input, and stops with a
+traceback at many of them. See ``docs/site.md``.
 """
 
 from __future__ import annotations
 
-import copy
 import gc
 import hashlib
-import html
 import json
 import os
-import shutil
-import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from asv.commands.publish import Publish
 from asv.console import log
-from asv.graph import GraphSet
 from asv.repo import get_repo
-from asv.util import ProcessError, UserError, is_na
+from asv.util import ProcessError, UserError
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.history.git import read_commits
-from torchspeed.watch.history.records import Commit, History
-from torchspeed.watch.site import healthy
-from torchspeed.watch.site.beside import beside
+from torchspeed.watch.history.records import Commit
 from torchspeed.watch.site.swap import MANIFEST, swapped_in
 
-if TYPE_CHECKING:
-    from torchspeed.watch.analysis.steps import SeriesStep
-    from torchspeed.watch.site.standing import Findings
-
-_ASV_PAGES = "asv"
 _WATCH = Path(__file__).parents[1]
 
 
 def setup() -> None:
-    """Put this site around asv's: called by asv when it has loaded the plugin."""
-    original = Publish.run.__func__
-    if getattr(original, "of_torchspeed", False):
-        return
+    """Replace what `asv publish` does: asv calls this when it has loaded the plugin."""
 
     def run(
-        cls: Any, conf: Any, range_spec: str | list[str] | None = None, pull: bool = True
+        _: Any, conf: Any, range_spec: str | list[str] | None = None, pull: bool = True
     ) -> int:
         try:
-            return _publish(conf, range_spec, pull, asv_publish=lambda *args: original(cls, *args))
+            return _publish(conf, range_spec, pull)
         except TorchspeedError as error:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(str(error)) from error
 
-    run.of_torchspeed = True  # type: ignore[attr-defined]
     Publish.run = classmethod(run)
 
 
-def _publish(
-    conf: Any,
-    range_spec: str | list[str] | None,
-    pull: bool,
-    asv_publish: Callable[[Any, str | list[str] | None, bool], object],
-) -> int:
+def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     """Publish to ``conf.html_dir``; the exit status is 1 if anything had to be left out."""
     results, site = Path(conf.results_dir), Path(conf.html_dir)
     repo = get_repo(conf)
@@ -102,39 +72,33 @@ def _publish(
     generated = _now()
     with swapped_in(site) as fresh:
         history = in_order(load_history(results, commits))
-        # A million figures hold no cycles: keep the collector from looking for them.
+        # A million values hold no cycles: keep the collector from looking for them.
         gc.freeze()
-        findings = detect(history)
-
-        def ours() -> None:
-            build_site(
-                fresh,
-                standings(history, findings),
-                generated=generated,
-                project=_project(conf),
-                published=tuple(site_rows()),
-                previous=site,
-            )
-
-        with beside(ours), _known_steps(history, findings):
-            asv_failure = _publish_asv(conf, range_spec, history, fresh, asv_publish)
+        build_site(
+            fresh,
+            standings(history, detect(history)),
+            generated=generated,
+            project=_project(conf),
+            published=tuple(site_rows()),
+            previous=site,
+        )
         gc.unfreeze()
-        complete = not asv_failure and not history.problems
-        manifest = {"inputs": inputs if complete else "", "contents": _contents(fresh)}
+        manifest = {
+            "inputs": "" if history.problems else inputs,
+            "contents": _contents(fresh),
+        }
         (fresh / MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
     log.info(f"The site is in {conf.html_dir}: `asv preview` shows it")
-    for reason, count in Counter(one.reason for one in history.left_out).items():
+    for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         log.info(f"Left out, as the status page lists: {reason} ({count})")
     for problem in history.problems:
         log.error(f"{problem.path}: {problem.message}")
-    if asv_failure:
-        log.error(asv_failure)
-    if not complete:
+    if history.problems:
         log.error(
             "The site was published without what is named above: mend or remove it "
             "(`git checkout` brings a tracked result file back), then publish again"
         )
-    return 0 if complete else 1
+    return 1 if history.problems else 0
 
 
 def _hashes_of(repo: Any, range_spec: str | list[str]) -> list[str]:
@@ -147,92 +111,6 @@ def _hashes_of(repo: Any, range_spec: str | list[str]) -> list[str]:
             f"git knows no range {range_spec!r}: give one such as v0.1..main"
         ) from error
     return hashes
-
-
-def _publish_asv(
-    conf: Any,
-    range_spec: str | list[str] | None,
-    history: History,
-    fresh: Path,
-    asv_publish: Callable[[Any, str | list[str] | None, bool], object],
-) -> str:
-    """Let asv build its own pages below ``asv/``; return why they are missing, or nothing."""
-    theirs = copy.copy(conf)
-    theirs.html_dir = str(fresh / _ASV_PAGES)
-    if history.problems:
-        view = fresh.parent / "results"
-        healthy.write_view(Path(conf.results_dir), view, history.problems)
-        theirs.results_dir = str(view)
-    try:
-        asv_publish(theirs, range_spec, False)
-    except OSError:
-        raise  # a full disk or the like: nothing of ours would fare better
-    except Exception as error:
-        # asv names no common class of what its inputs can raise.
-        reason = f"asv could not build its own pages ({type(error).__name__}: {error})"
-        shutil.rmtree(fresh / _ASV_PAGES, ignore_errors=True)
-        (fresh / _ASV_PAGES).mkdir()
-        note = f"<!doctype html><title>asv</title><p>{html.escape(reason)}\n"
-        (fresh / _ASV_PAGES / "index.html").write_text(note, encoding="utf-8")
-        return reason
-    return ""
-
-
-@contextmanager
-def _known_steps(history: History, findings: Findings) -> Iterator[None]:
-    """Give asv the steps that were found, instead of letting it look for its own.
-
-    asv's pages then tell the same story as ours, and the most expensive part of its
-    work (two thirds, on long histories) is not done twice over. A series that asv has
-    put together in another way than we did goes through asv's own detector.
-    """
-    known = {
-        tuple(series.values.values()): steps
-        for series, steps in zip(history.series, findings.steps, strict=True)
-    }
-    original = GraphSet.detect_steps
-
-    def detect_steps(graphs: Any, pool: Any = None, dots: Any = None) -> None:
-        for _, graph in graphs:
-            data = graph.get_data()
-            columns = (
-                [data]
-                if graph.scalar_series
-                else [[(at, v[j], w[j]) for at, v, w in data] for j in range(graph.n_series)]
-            )
-            found = [_steps_in_asvs_form(column, known) for column in columns]
-            if data and None not in found:
-                graph._steps = found
-        original(graphs, pool, dots)
-
-    GraphSet.detect_steps = detect_steps
-    try:
-        yield
-    finally:
-        GraphSet.detect_steps = original
-
-
-def _steps_in_asvs_form(
-    column: list[tuple[int, Any, Any]], known: dict[tuple[float, ...], tuple[SeriesStep, ...]]
-) -> list[tuple[int, int, float, float, float]] | None:
-    """The pieces of one series: revisions from and to, median, least, mean distance.
-
-    Args:
-        column: Revision, figure and weight of each of asv's data points.
-        known: The figures of a series to its steps.
-    """
-    points = [(revision, value) for revision, value, _ in column if not is_na(value)]
-    steps = known.get(tuple(value for _, value in points))
-    if steps is None:
-        return None
-    pieces = []
-    for start, end in pairwise([0, *(one.step.position for one in steps), len(points)]):
-        values = [value for _, value in points[start:end]]
-        if values:
-            level = statistics.median(values)
-            off = sum(abs(value - level) for value in values) / len(values)
-            pieces.append((points[start][0], points[end - 1][0] + 1, level, min(values), off))
-    return pieces
 
 
 def _project(conf: Any) -> dict[str, str]:

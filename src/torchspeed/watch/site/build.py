@@ -10,6 +10,8 @@ from torchspeed.watch.site.data_files import Row, index_data, write_data_files
 from torchspeed.watch.site.feed import write_feed
 from torchspeed.watch.site.figures import write_figures
 from torchspeed.watch.site.pages import render_page
+from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
+from torchspeed.watch.site.scripts import json_bytes
 from torchspeed.watch.site.standing import Standings
 
 STATIC = Path(__file__).parent / "static"
@@ -52,7 +54,32 @@ def build_site(
         figures=figures,
     )
     write_data_files(folder, standings, index)
-    page = render_page(standings, generated=generated, project=project, figures=figures)
+    regressions = lasting_regressions(standings)
+    worse = sorted(
+        (change for one in regressions for change in one.changes),
+        key=lambda change: (-change.commit, change.series),
+    )
+    for file, changes, name, title in (
+        ("feed.xml", standings.changes, "changes", "changes in speed and memory"),
+        ("regressions.xml", worse, "regressions", "regressions that last"),
+    ):
+        feed = write_feed(
+            standings,
+            changes,
+            name=name,
+            title=title,
+            project=project["name"],
+            site=project["site"],
+        )
+        (folder / file).write_bytes(feed)
+    page = render_page(
+        standings,
+        generated=generated,
+        project=project,
+        figures=figures,
+        regressions=regressions,
+    )
     (folder / "index.html").write_bytes(page)
-    (folder / "feed.xml").write_bytes(write_feed(standings, project["name"], project["site"]))
+    data = regressions_data(standings, regressions)
+    (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
     (folder / "badge.svg").write_bytes(write_badge(standings))

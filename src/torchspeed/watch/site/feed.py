@@ -1,10 +1,11 @@
-"""The Atom feed (RFC 4287): one entry per change, under an id that never changes."""
+"""The Atom feeds (RFC 4287): an entry for each change, under an id that never changes."""
 
 from __future__ import annotations
 
 import datetime
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from torchspeed.watch.site import quantities
@@ -12,19 +13,30 @@ from torchspeed.watch.site.data_files import change_id
 from torchspeed.watch.site.standing import Change, Standings
 
 ENTRIES = 100
-"""Newest changes that the feed holds."""
+"""Newest changes that a feed holds."""
 
 _ATOM = "http://www.w3.org/2005/Atom"
 # What XML 1.0 cannot hold at all, not even as a character reference.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_feed(standings: Standings, project: str, site: str = "") -> bytes:
-    """Render the feed; it depends on the changes alone, not on when it is written.
+def write_feed(
+    standings: Standings,
+    changes: Sequence[Change],
+    *,
+    name: str,
+    title: str,
+    project: str,
+    site: str = "",
+) -> bytes:
+    """Render a feed; it depends on the changes alone, not on when it is written.
 
     Args:
-        standings: Whose changes to tell.
-        project: Its name.
+        standings: The series and commits that the changes refer to.
+        changes: What to list, newest first; only the first `ENTRIES` are.
+        name: Name of the feed among those of the project, part of its permanent id.
+        title: What the feed holds, in words.
+        project: Name of the project.
         site: Address that the site is served under, with a slash at its end; without
             it links are relative to the feed's own address.
     """
@@ -32,9 +44,9 @@ def write_feed(standings: Standings, project: str, site: str = "") -> bytes:
     feed = ET.Element(f"{{{_ATOM}}}feed")
     commits = standings.history.commits
     urn = f"urn:torchspeed:{quote(project, safe='')}"
-    _text(feed, "id", f"{urn}:changes")
-    _text(feed, "title", f"{project}: changes in speed and memory")
-    shown = standings.changes[:ENTRIES]
+    _text(feed, "id", f"{urn}:{name}")
+    _text(feed, "title", f"{project}: {title}")
+    shown = changes[:ENTRIES]
     newest = max((commits[change.commit].date for change in shown), default=0)
     _text(feed, "updated", _instant(newest))
     author = ET.SubElement(feed, f"{{{_ATOM}}}author")

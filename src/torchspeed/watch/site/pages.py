@@ -19,6 +19,7 @@ from torchspeed.watch.site.answers import Releases, answers
 from torchspeed.watch.site.data_files import RULES
 from torchspeed.watch.site.latest import Batch, batches
 from torchspeed.watch.site.matrix import mark, places
+from torchspeed.watch.site.regressions import Regression
 from torchspeed.watch.site.sparkline import sparkline
 from torchspeed.watch.site.standing import Change, Standing, Standings
 
@@ -42,6 +43,7 @@ def render_page(
     generated: int,
     project: dict[str, str],
     figures: Sequence[dict[str, Any]],
+    regressions: Sequence[Regression],
 ) -> bytes:
     """Render ``index.html``."""
     templates = Templates(
@@ -149,6 +151,7 @@ def render_page(
         generated=generated,
         project=project,
         figures=figures,
+        regressions=regressions,
     )
     return page.encode("utf-8", "replace")
 

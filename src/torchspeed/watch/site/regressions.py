@@ -1,0 +1,89 @@
+"""The lasting regressions as ``regressions.json``, in the shape that asv gives this file.
+
+Programs that read asv's file read this one as well. Only confirmed changes count, and only
+those whose series has not come back since to the value that it had before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torchspeed.watch.site import names
+from torchspeed.watch.site.standing import Change, Standing, Standings
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """The confirmed changes for the worse of one series that still stand."""
+
+    series: Standing
+    best: float
+    """Best level before the newest of the changes, in the benchmark's unit."""
+    latest: float
+    """Level of today."""
+    changes: tuple[Change, ...]
+    """Oldest first."""
+
+
+def lasting_regressions(standings: Standings) -> tuple[Regression, ...]:
+    """Every series that is worse than it was, in the order of the site."""
+    worse: dict[int, list[Change]] = {}
+    for change in reversed(standings.changes):
+        if change.verdict == "worse":
+            worse.setdefault(change.series, []).append(change)
+    found = []
+    for index, changes in sorted(worse.items()):
+        row = standings.rows[index]
+        sign = -1.0 if row.metric.higher_is_better else 1.0
+        lasting = [
+            change
+            for change in changes
+            if all(
+                sign * level.value > sign * change.before
+                for level in row.levels
+                if level.first >= change.commit
+            )
+        ]
+        if lasting:
+            levels = [level.value for level in row.levels if level.first < lasting[-1].commit]
+            best = min(levels, key=lambda value: sign * value)
+            found.append(Regression(row, best, row.levels[-1].value, tuple(lasting)))
+    return tuple(found)
+
+
+def regressions_data(standings: Standings, regressions: tuple[Regression, ...]) -> dict[str, Any]:
+    """What ``regressions.json`` holds: a row for each series.
+
+    A row is, as in asv's file: case, path of the file with its values, what else tells the
+    series apart (machine and environment), index of its parameters in their cartesian product
+    (``None`` for a benchmark without any), latest level, best level, and for each regression
+    the revision before it (``None`` where the commit follows on it directly), its first
+    revision, and the levels before and after. A revision is the number of commits before it,
+    the last entry of a commit in ``index.json``.
+    """
+    return {"regressions": [_row(standings, one) for one in regressions]}
+
+
+def _row(standings: Standings, regression: Regression) -> list[Any]:
+    row = regression.series
+    case, params = row.series.case, row.benchmark.params
+    index = None
+    if case.params:
+        index = 0
+        for value, values in zip(case.params, params, strict=True):
+            index = index * len(values) + values.index(value)
+    revisions = [commit.position for commit in standings.history.commits]
+    jumps = []
+    for change in regression.changes:
+        before, after = revisions[change.previous], revisions[change.commit]
+        jumps.append([None if after - before == 1 else before, after, change.before, change.after])
+    return [
+        case.name,
+        f"data/s/{names.slug(row.benchmark.name)}.js",
+        {"machine": row.series.machine, "environment": row.series.environment},
+        index,
+        regression.latest,
+        regression.best,
+        jumps,
+    ]
