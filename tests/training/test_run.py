@@ -1,4 +1,5 @@
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,10 @@ import torch
 
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
+from torchspeed.models import create_model
+from torchspeed.training.checkpoint import Trainee, save_checkpoint
 from torchspeed.training.config import RunConfig
+from torchspeed.training.optimisers import make_optimiser, make_schedule
 from torchspeed.training.run import infer, infer_smoothly, train
 from torchspeed.workloads import list_workloads
 
@@ -109,9 +113,74 @@ def test_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None
     train(config, checkpoint=file)
     with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\)"):
         train(replace(config, rate=0.2), checkpoint=file, resume=True)
-    file.write_bytes(file.read_bytes()[:-3000])
-    with pytest.raises(TorchspeedError, match="is damaged"):
+    saved = file.read_bytes()
+    flipped_bit = bytearray(saved)
+    flipped_bit[-5000] ^= 1
+    for damaged in (saved[:-3000], bytes(flipped_bit), b"notes of mine\n", b""):
+        file.write_bytes(damaged)
+        with pytest.raises(TorchspeedError, match=r"run\.pt is damaged or not a checkpoint"):
+            train(config, checkpoint=file, resume=True)
+        assert file.read_bytes() == damaged
+
+
+def test_a_checkpoint_is_not_overwritten_without_resume(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2)
+    train(config, checkpoint=file)
+    saved = file.read_bytes()
+    with pytest.raises(TorchspeedError, match=r"run\.pt exists already; give --resume"):
+        train(config, checkpoint=file)
+    assert file.read_bytes() == saved
+
+
+def test_a_schedule_keeps_its_span_when_more_epochs_are_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2, schedule="cosine", schedule_epochs=4)
+    whole = train(replace(config, epochs=3))
+    train(replace(config, epochs=1), checkpoint=file)
+    resumed = train(replace(config, epochs=3), checkpoint=file, resume=True)
+    assert [e.rate for e in resumed.epochs] == [e.rate for e in whole.epochs]
+    assert [e.train_loss for e in resumed.epochs] == [e.train_loss for e in whole.epochs]
+    with pytest.raises(TorchspeedError, match=r"spans 4 epochs, now 5; give --schedule-epochs 4"):
+        train(replace(config, schedule_epochs=None, epochs=5), checkpoint=file, resume=True)
+
+
+def test_a_checkpoint_of_a_model_with_other_shapes_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2)
+    model = torch.nn.Linear(2, 2)
+    optimiser = make_optimiser("sgd", model.parameters(), rate=1, momentum=0, weight_decay=0)
+    other = Trainee(
+        model, optimiser, make_schedule("constant", optimiser, 1), torch.amp.GradScaler("cpu")
+    )
+    save_checkpoint(file, config, other, [other.state_of_rank()])
+    with pytest.raises(TorchspeedError, match="parameters do not fit the model"):
         train(config, checkpoint=file, resume=True)
+
+
+def test_a_loss_that_is_not_finite_stops_the_run() -> None:
+    with pytest.raises(
+        TorchspeedError, match=r"not finite in epoch 1, step [2-5]; give a smaller"
+    ):
+        train(replace(LENET, rate=1e20, limit_batches=5))
+
+
+def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2, epochs=2)
+    model = create_model("lenet5")
+    optimiser = make_optimiser("sgd", model.parameters(), rate=0.1, momentum=0, weight_decay=0)
+    trainee = Trainee(
+        model, optimiser, make_schedule("constant", optimiser, 2), torch.amp.GradScaler("cpu")
+    )
+    trainee.epochs = train(replace(config, epochs=1)).epochs
+    with torch.no_grad():
+        model.dense3.bias.fill_(math.nan)
+    save_checkpoint(file, config, trainee, [trainee.state_of_rank()])
+    saved = file.read_bytes()
+    with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):
+        train(config, checkpoint=file, resume=True)
+    assert file.read_bytes() == saved
 
 
 @pytest.mark.parametrize("precision", ["32-true", "16-mixed", "bf16-mixed"])

@@ -86,6 +86,18 @@ def test_file_of_another_sweep_or_garbage_is_refused(measured: Path) -> None:
         Sweep(measured, ARGUMENTS)
 
 
+@pytest.mark.parametrize("text", ["notes of mine", "notes\nof mine", "a line\n", "{", "\0\n"])
+def test_a_file_that_is_not_ours_is_never_changed(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(text)
+    if text == "{":  # what a kill may have left of our first line
+        assert not Sweep(file, ARGUMENTS).outcomes
+        return
+    with pytest.raises(TorchspeedError, match=r"notes\.txt"):
+        Sweep(file, ARGUMENTS)
+    assert file.read_text() == text
+
+
 def test_search_finds_the_fastest_in_fewer_trials_than_the_grid(measured: Path) -> None:
     outcomes = Sweep(measured, ARGUMENTS).search(AXES, 12, seed=0, on_outcome=lambda *_: None)
     best = min((o for o in outcomes if o.result), key=lambda o: cost(o.result))

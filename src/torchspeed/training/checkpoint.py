@@ -1,7 +1,12 @@
-"""A training run's state after an epoch, enough to go on as if nothing had happened."""
+"""A training run's state after an epoch, from which it can be resumed exactly.
+
+A file is a line with the format, a line with the SHA-256 of the rest in hexadecimal, and what
+``torch.save`` writes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import pickle
 from dataclasses import asdict
@@ -18,8 +23,10 @@ from torchspeed.training.phases import Phase
 from torchspeed.training.results import EpochRecord
 from torchspeed.training.saving import save_whole
 
-FREE_FIELDS = {"epochs", "target_accuracy", "warmup"}
-"""What may differ when a run is taken up again: how far it goes, what is measured."""
+FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
+"""Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
+
+_FORMAT = b"torchspeed checkpoint 2\n"
 
 State = dict[str, Any]
 
@@ -39,52 +46,114 @@ class Trainee:
         self.loops: list[LoopResult] = []
 
     def state(self) -> State:
-        """Parameters, moments, rate, generators, and what was measured so far."""
+        """Parameters, moments, learning rate and epochs: what all ranks share."""
         return {
             "parts": [part.state_dict() for part in self._parts],
+            "epochs": [asdict(record) for record in self.epochs],
+        }
+
+    def state_of_rank(self) -> State:
+        """Random generators and measured steps: what each rank has of its own."""
+        return {
             "generator": torch.get_rng_state(),
             "cuda_generators": torch.cuda.get_rng_state_all(),
-            "epochs": [asdict(record) for record in self.epochs],
             "loops": [_plain(loop) for loop in self.loops],
         }
 
-    def restore(self, state: State) -> None:
-        """The inverse of ``state``."""
-        for part, values in zip(self._parts, state["parts"], strict=True):
-            part.load_state_dict(values)
-        torch.set_rng_state(state["generator"])
-        torch.cuda.set_rng_state_all(state["cuda_generators"])
+    def restore(self, state: State, rank: int) -> None:
+        """Take up the state that `load_checkpoint` read.
+
+        Raises:
+            TorchspeedError: the parameters do not fit the model.
+        """
+        try:
+            for part, values in zip(self._parts, state["parts"], strict=True):
+                part.load_state_dict(values)
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise TorchspeedError(
+                "the checkpoint's parameters do not fit the model "
+                f"({str(error).splitlines()[0].rstrip(': ')}); it was written by another version "
+                "of the model, so begin anew with another --checkpoint"
+            ) from None
+        own = state["ranks"][rank]
+        torch.set_rng_state(own["generator"])
+        torch.cuda.set_rng_state_all(own["cuda_generators"])
         self.epochs = [EpochRecord(**record) for record in state["epochs"]]
-        self.loops = [_loop(values) for values in state["loops"]]
+        self.loops = [_loop(values) for values in own["loops"]]
 
 
-def save_checkpoint(path: Path, config: RunConfig, trainee: Trainee) -> None:
-    """Write the state whole; an older checkpoint stays until the new one is.
+def check_new(path: Path) -> None:
+    """Refuse to begin a run whose checkpoint would replace a file that exists.
+
+    Raises:
+        TorchspeedError: there is such a file.
+    """
+    if path.exists():
+        raise TorchspeedError(
+            f"{path} exists already; give --resume to continue that run, another --checkpoint, or "
+            "delete the file"
+        )
+
+
+def save_checkpoint(path: Path, config: RunConfig, trainee: Trainee, ranks: list[State]) -> None:
+    """Write the state completely, then replace the older checkpoint.
+
+    Args:
+        path: the file.
+        config: what the run does.
+        trainee: of any rank.
+        ranks: `Trainee.state_of_rank` of every rank, in their order.
 
     Raises:
         TorchspeedError: it cannot be written.
     """
     content = io.BytesIO()
-    torch.save({"config": config.as_dict(), "state": trainee.state()}, content)
-    save_whole(path, content.getvalue())
+    state = trainee.state() | {"ranks": ranks}
+    torch.save({"config": config.as_dict(), "state": state}, content)
+    body = content.getvalue()
+    digest = hashlib.sha256(body).hexdigest().encode() + b"\n"
+    save_whole(path, _FORMAT + digest + body)
 
 
-def load_checkpoint(path: Path, config: RunConfig) -> State:
+def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
     """Read the state of a run with this configuration.
 
+    Args:
+        path: the file.
+        config: what the run does now.
+        world: how many ranks take part.
+
     Raises:
-        TorchspeedError: missing or damaged file, or another run's.
+        TorchspeedError: missing or damaged file, another run's, or another number of ranks.
     """
+    damaged = TorchspeedError(
+        f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+    )
     try:
-        saved = torch.load(path, weights_only=True, map_location="cpu")
-        other = RunConfig.from_dict(saved["config"])
-        state: State = saved["state"]
+        content = path.read_bytes()
     except FileNotFoundError:
         raise TorchspeedError(f"no checkpoint {path}; leave out --resume to begin one") from None
-    except (RuntimeError, pickle.UnpicklingError, EOFError, OSError, KeyError, TypeError):
+    except OSError as error:
+        raise TorchspeedError(f"{path} cannot be read ({error.strerror})") from None
+    digest, _, body = content.removeprefix(_FORMAT).partition(b"\n")
+    if not content.startswith(_FORMAT) or hashlib.sha256(body).hexdigest().encode() != digest:
+        raise damaged
+    try:
+        saved = torch.load(io.BytesIO(body), weights_only=True, map_location="cpu")
+        other = RunConfig.from_dict(saved["config"])
+        state: State = saved["state"]
+        ranks = len(state["ranks"])
+    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError):
+        raise damaged from None
+    if ranks != world:
         raise TorchspeedError(
-            f"{path} is damaged or no checkpoint of this version; delete it and begin anew"
-        ) from None
+            f"{path} is of a run with {ranks} ranks, now {world}; give --devices {ranks}"
+        )
+    if config.schedule != "constant" and config.schedule_span != other.schedule_span:
+        raise TorchspeedError(
+            f"the {config.schedule} schedule of {path} spans {other.schedule_span} epochs, now "
+            f"{config.schedule_span}; give --schedule-epochs {other.schedule_span}"
+        )
     differing = [name for name in config.differences(other) if name not in FREE_FIELDS]
     if differing:
         name = differing[0]

@@ -29,6 +29,8 @@ class RunConfig:
     """Of SGD."""
     weight_decay: float = 0.0
     schedule: str = "constant"
+    schedule_epochs: int | None = None
+    """Epochs that the schedule spans (T_max of the cosine); None for ``epochs``."""
     epochs: int = 1
     precision: str = "32-true"
     seed: int = 0
@@ -38,6 +40,11 @@ class RunConfig:
     """Steps an epoch at most."""
     warmup: int = 1
     """First steps that are left out of the times."""
+
+    @property
+    def schedule_span(self) -> int:
+        """Epochs that the learning-rate schedule spans."""
+        return self.schedule_epochs or self.epochs
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values only, for JSON and checkpoints."""

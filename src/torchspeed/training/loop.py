@@ -45,6 +45,8 @@ class LoopResult:
     measured_items: int = 0
     loss_sum: float = 0.0
     right: int = 0
+    not_finite_step: int | None = None
+    """The first step, from 0, whose loss is infinite or NaN; None where all are finite."""
 
     @property
     def loss(self) -> float:
@@ -94,7 +96,10 @@ def run_loop(
         times = clock.stop()
         items = len(outcome.targets)
         result.items += items
-        result.loss_sum += float(outcome.loss) * items
+        loss = float(outcome.loss)
+        if result.not_finite_step is None and not math.isfinite(loss):
+            result.not_finite_step = done
+        result.loss_sum += loss * items
         result.right += _count_right(outcome)
         if done < warmup:
             result.warmup.append(times)

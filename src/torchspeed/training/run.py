@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.checkpoint import Trainee, load_checkpoint, save_checkpoint
+from torchspeed.training.checkpoint import (
+    Trainee,
+    check_new,
+    load_checkpoint,
+    save_checkpoint,
+)
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult, run_loop
@@ -105,13 +111,14 @@ def train(
         momentum=config.momentum,
         weight_decay=config.weight_decay,
     )
-    schedule = make_schedule(config.schedule, optimiser, config.epochs)
+    schedule = make_schedule(config.schedule, optimiser, config.schedule_span)
     scaler = grad_scaler(config.precision, network.device)
     trainee = Trainee(network.model, optimiser, schedule, scaler)
-    if resume and checkpoint is not None:
-        trainee.restore(load_checkpoint(checkpoint, config))
-        if not group.leads:
-            trainee.loops = []  # the file holds the leader's times
+    if checkpoint is not None:
+        if resume:
+            trainee.restore(load_checkpoint(checkpoint, config, group.world), group.rank)
+        else:
+            check_new(checkpoint)
     step = TrainingStep(replace(network, model=_replicated(network, group)), optimiser, scaler)
     test = _batches(prepared, config, group, training=False)
     warmup = config.warmup
@@ -150,8 +157,11 @@ def train(
             )
         )
         observer.epoch(trainee.epochs[-1])
-        if checkpoint is not None and group.leads:
-            save_checkpoint(checkpoint, config, trainee)
+        _check_finite(loop, number + 1, trained.loss, checkpoint)
+        if checkpoint is not None:
+            states = group.gather(trainee.state_of_rank())
+            if group.leads:
+                save_checkpoint(checkpoint, config, trainee, states)
     last = trainee.epochs[-1]
     return _result(
         "train",
@@ -163,6 +173,22 @@ def train(
         accuracy=last.test_accuracy,
         epochs=trainee.epochs,
         columns=time_to_accuracy(trainee.epochs, config.target_accuracy),
+    )
+
+
+def _check_finite(loop: LoopResult, epoch: int, loss: float, checkpoint: Path | None) -> None:
+    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept.
+
+    Raises:
+        TorchspeedError: the loss of some step of this rank, or of the epoch, is not finite.
+    """
+    if math.isfinite(loss):
+        return
+    step = "" if loop.not_finite_step is None else f", step {loop.not_finite_step + 1}"
+    kept = f"; {checkpoint} holds the last good epoch" if checkpoint and epoch > 1 else ""
+    raise TorchspeedError(
+        f"the training loss is not finite in epoch {epoch}{step}; give a smaller --rate or "
+        f"another --precision{kept}"
     )
 
 

@@ -27,6 +27,9 @@ from torchspeed.training.launch import PARENT
 Point = dict[str, int | float | str]
 """Setting by option of ``torchspeed train``: workers, batch_size, optimiser, rate."""
 
+_LINE_START = b'{"arguments": ['
+"""How every line of a file of outcomes begins."""
+
 UNREACHED_PENALTY = 10.0
 """A search must rank points that miss the target: this many times their training time,
 and worse the less accurate they are."""
@@ -190,17 +193,28 @@ class Sweep:
             self.outcomes[_key(point)] = outcome
 
     def _lines(self) -> Iterator[tuple[int, str]]:
-        """Whole lines; one that was cut short by a kill is dropped from the file."""
+        """Complete lines of the file; a last line that a kill cut short is removed from it.
+
+        Only what begins as our own lines do is removed: any other file stays as it is.
+
+        Raises:
+            TorchspeedError: the file cannot be read, or is not of a sweep.
+        """
         try:
             content = self.file.read_bytes()
         except FileNotFoundError:
             return
         except OSError as error:
             raise TorchspeedError(f"{self.file} cannot be read ({error.strerror})") from None
-        whole = content[: content.rfind(b"\n") + 1]
-        if whole != content:
-            os.truncate(self.file, len(whole))
-        yield from enumerate(whole.decode("utf-8", "replace").splitlines(), start=1)
+        complete, _, rest = content.rpartition(b"\n")
+        if not rest.startswith(_LINE_START[: len(rest)]):
+            raise TorchspeedError(
+                f"{self.file} is not a file of sweep outcomes; it was left as it is, so give "
+                "another file"
+            )
+        yield from enumerate(complete.decode("utf-8", "replace").splitlines(), start=1)
+        if rest:
+            os.truncate(self.file, len(content) - len(rest))
 
 
 def cost(result: dict[str, Any]) -> float:
