@@ -134,6 +134,33 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert done.stdout.count("medians over") == 1
 
 
+def test_two_ranks_with_dropout_resume_exactly(tmp_path: Path) -> None:
+    common = "train -q -m squeezenet1_1 -d dummy --items 16 --image-size 64 -b 2 --devices 2"
+
+    def losses(options: str) -> list[float]:
+        result = tmp_path / "result.json"
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "torchspeed.cli",
+                *f"{common} --json {result} {options}".split(),
+            ],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return [epoch["train_loss"] for epoch in json.loads(result.read_text())["epochs"]]
+
+    checkpoint = f"--limit-batches 2 --checkpoint {tmp_path / 'run.pt'}"
+    whole = losses("--limit-batches 2 -e 2")
+    assert losses(f"{checkpoint} -e 1") == whole[:1]
+    assert losses(f"{checkpoint} -e 2 --resume") == whole
+
+
 def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
     with endless_run() as process:
         everyone = descendants(process.pid)
