@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv import selection
 from torchspeed.watch.asv import settings as configuration
 from torchspeed.watch.asv.registration import register

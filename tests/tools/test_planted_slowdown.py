@@ -29,7 +29,7 @@ from tools.planted_slowdown import (
     report,
 )
 from tools.planted_work import install
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.selection import timings
 from torchspeed.watch.history.calibrations import Load
 from torchspeed.watch.turns.processes import Case

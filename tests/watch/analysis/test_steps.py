@@ -6,7 +6,7 @@ import pytest
 from tests.watch.generator import Plan, generate
 from tests.watch.making import commit_hash, make_history, make_series
 from torchspeed.watch.analysis.machine_steps import machine_steps
-from torchspeed.watch.analysis.steps import since_last_step, steps_of
+from torchspeed.watch.analysis.steps import steps_of
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
@@ -35,34 +35,15 @@ def test_more_may_be_better():
     assert [step.verdict for step in steps_of(series)] == ["better"]
 
 
-def test_standing_is_the_level_now_against_that_before_the_last_step():
-    series = make_series(stepped(np.random.default_rng(1)))
-    standing = since_last_step(series, steps_of(series))
-    assert standing.level == pytest.approx(1.2, rel=0.01)
-    assert standing.ratio == pytest.approx(1.2, rel=0.02)
-    assert standing.values == 10
-    assert standing.verdict == "worse"
-
-
-def test_standing_without_a_step_is_the_same():
-    series = make_series([1.0, 1.01, 0.99])
-    standing = since_last_step(series, steps_of(series))
-    assert (standing.level, standing.values, standing.verdict) == (1.0, 3, "same")
-    assert standing.ratio is None
-    assert standing.last_step is None
-
-
-def test_a_step_that_is_not_confirmed_does_not_count_yet():
+def test_a_recent_step_is_not_confirmed_yet():
     series = make_series(stepped(np.random.default_rng(0), count=23))
     [step] = steps_of(series)
     assert not step.step.confirmed
-    assert since_last_step(series, (step,)).verdict == "same"
 
 
-def test_a_series_without_figures_stands_nowhere():
+def test_a_series_without_values_has_no_steps():
     series = make_series([NEVER_RUN, Run(Outcome.SKIPPED)])
     assert steps_of(series) == ()
-    assert since_last_step(series, ()) is None
 
 
 def shared_steps(series):

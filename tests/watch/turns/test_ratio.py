@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.turns.ratio import (
     compare_sides,
     half_width,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns import rounds as side_by_side
 from torchspeed.watch.turns.compare import judge

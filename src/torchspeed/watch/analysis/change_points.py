@@ -52,11 +52,10 @@ import numpy as np
 import numpy.typing as npt
 
 from torchspeed.watch.analysis.noise import difference_variance
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT
 
 Array = npt.NDArray[np.float64]
 
-MINIMUM_EFFECT = 0.015
-"""Smallest relative change that counts: below it, nobody acts."""
 MINIMUM_Z = 3.7
 """Standard errors by which the levels on the two sides of a step differ at least."""
 FEWEST_VALUES = 3

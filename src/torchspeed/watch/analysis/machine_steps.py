@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from torchspeed.watch.analysis.statistics import geometric_mean
+from torchspeed.watch.analysis.geometric_mean import geometric_mean
 from torchspeed.watch.analysis.steps import SeriesStep
 from torchspeed.watch.history.records import History, Series
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from statistics import NormalDist, median
 
 import numpy as np
 import numpy.typing as npt
 
-from torchspeed.watch.analysis.statistics import median
 from torchspeed.watch.history.records import History, Series
 
 FEWEST_VALUES = 8

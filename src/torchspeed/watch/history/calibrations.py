@@ -67,7 +67,7 @@ class CaseNoise:
     worst: float
     """The highest figure over the lowest, less one."""
     sees: float | None
-    """Smallest relative slowdown found in every pair; ``None`` beyond `MOST_SEEN`."""
+    """Smallest relative slowdown found in every pair of runs; ``None`` in old files."""
 
 
 @dataclass(frozen=True, slots=True)

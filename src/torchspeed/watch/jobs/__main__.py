@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv import selection
 from torchspeed.watch.asv import settings as configuration
 from torchspeed.watch.asv.commands import run_asv

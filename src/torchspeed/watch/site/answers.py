@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from torchspeed.watch.analysis.change_points import figures_to_confirm, smallest_visible
 from torchspeed.watch.analysis.compare import Comparison, compare_environments
-from torchspeed.watch.analysis.statistics import GeometricMean, geometric_mean, median
+from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
+from torchspeed.watch.analysis.noise import known_noise
 from torchspeed.watch.site.latest import recent_changes, speeds
 from torchspeed.watch.site.matrix import Place, two_releases
 from torchspeed.watch.site.standing import Change, Standing, Standings
@@ -182,18 +184,17 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Releases | None:
     both = set.intersection(*(set(standings.measured[machine, name]) for name in names))
     if not both:
         return None
-    # Judged as the Changes view does, which has no samples, so that both say the same.
     history, commit = standings.history, max(both)
-    compared = compare_environments(
-        history, machine, *names, history.commits[commit].hash, by_samples=False
-    )
+    compared = compare_environments(history, machine, *names, known_noise(history))
     times = [one for one in compared if one.unit == "seconds" and one.ratio is not None]
     if not times:
         return None
 
     def moved(members: Sequence[Comparison], verdict: str | None = None) -> tuple[Comparison, ...]:
         chosen = [
-            one for one in members if one.significant and verdict in {None, one.verdict.value}
+            one
+            for one in members
+            if one.judgement.differs and verdict in {None, one.verdict.value}
         ]
         return tuple(
             sorted(chosen, key=lambda one: max(one.ratio or 1, 1 / (one.ratio or 1)), reverse=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from torchspeed.watch.analysis.change_points import MINIMUM_EFFECT, figures_to_confirm
-from torchspeed.watch.analysis.compare import DEVIATIONS_BETWEEN_RUNS
+from torchspeed.watch.analysis.change_points import figures_to_confirm
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, NOISE_FACTOR
 from torchspeed.watch.history.records import Point
 from torchspeed.watch.site import names
 from torchspeed.watch.site.matrix import family, family_order
@@ -24,12 +24,12 @@ the timeline of one series of a long history does not wait for all the others.""
 
 RULES = {
     "min_effect": MINIMUM_EFFECT,
-    "noise_factor": DEVIATIONS_BETWEEN_RUNS,
+    "noise_factor": NOISE_FACTOR,
     "confirmed": figures_to_confirm(),
     "news": 30,
 }
-"""What the script decides with, as `torchspeed.watch.analysis.compare` does: a difference counts
-beyond `min_effect` (relative) and `noise_factor` standard deviations of a difference of two
+"""What the script decides with, as `torchspeed.watch.analysis.rule` does: a difference is at
+least `min_effect` (relative) and beyond `noise_factor` standard deviations of the ratio of two
 runs. A series shows no step before it has `confirmed` figures. A step is coloured while less
 than `news` commits are newer."""
 

@@ -7,11 +7,11 @@ import os
 import signal
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 
 from torchspeed.watch.analysis.events import find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.noise import known_noise
-from torchspeed.watch.analysis.statistics import median
 from torchspeed.watch.analysis.steps import SeriesStep, steps_of
 from torchspeed.watch.history.records import History, Series
 from torchspeed.watch.site import names

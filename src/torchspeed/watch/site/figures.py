@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchspeed.watch.analysis.compare import compare_environments
+from torchspeed.watch.analysis.noise import known_noise
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.matrix import Place, places, two_releases
@@ -181,7 +182,7 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
             machine,
             old.environment.name,
             new.environment.name,
-            by_samples=False,
+            known_noise(standings.history),
         ):
             if one.unit == "seconds" and one.ratio is not None:
                 labels = one.case.labels

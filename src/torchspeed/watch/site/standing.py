@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from torchspeed.watch.analysis.statistics import geometric_mean
+from torchspeed.watch.analysis.geometric_mean import geometric_mean
 from torchspeed.watch.analysis.steps import SeriesStep
 from torchspeed.watch.history.records import (
     Benchmark,

@@ -14,7 +14,6 @@ from torchspeed.watch.history.calibrations import (
     CaseTurns,
 )
 from torchspeed.watch.progress import human_time
-from torchspeed.watch.turns.repeated_runs import MOST_SEEN
 
 
 def report(calibration: Calibration, machine: str) -> str:
@@ -31,7 +30,8 @@ def report(calibration: Calibration, machine: str) -> str:
             [_row(case) for case in sorted(one.cases, key=lambda case: -case.noise)],
         ),
         "Noise is the standard deviation of the ratio of two runs, worst the highest figure "
-        "over the lowest; *sees from* is the smallest slowdown found in every pair of runs.",
+        "over the lowest; *sees from* is the smallest slowdown found in every pair of runs; a "
+        "false alarm is a pair that differs by the noise of all cases together.",
     ]
     if one.side_by_side is not None:
         turns = one.side_by_side
@@ -99,7 +99,7 @@ def _row(case: CaseNoise) -> tuple[str, ...]:
         str(case.samples),
         f"{case.noise:.2%}",
         f"{case.worst:.2%}",
-        f"above {MOST_SEEN:.0%}" if case.sees is None else f"{case.sees:.1%}",
+        "unknown" if case.sees is None else f"{case.sees:.1%}",
     )
 
 

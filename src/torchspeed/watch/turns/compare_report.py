@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from torchspeed.watch.analysis.change_points import MINIMUM_EFFECT
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.ratio import CONFIDENCE

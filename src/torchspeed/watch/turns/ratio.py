@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-from torchspeed.watch.analysis.change_points import MINIMUM_EFFECT
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 
 CONFIDENCE = 0.99
 FEWEST_ROUNDS = 2

@@ -15,8 +15,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from torchspeed.watch.analysis.change_points import MINIMUM_EFFECT
-from torchspeed.watch.analysis.compare import Verdict
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.history.calibrations import CaseTurns, RepeatedComparisons
 from torchspeed.watch.turns.ratio import Ratio, compare_sides
 

@@ -213,7 +213,7 @@
     const size = Math.abs(Math.log(ratio));
     const known = noises.every((noise) => noise !== null && noise !== undefined);
     const noise = known ? Math.hypot(...noises) : NaN;
-    const judged = known || (base.interval && now.interval);
+    const judged = known;
     const significant = judged && Number.isFinite(size) && size >= Math.log1p(least) && apart(base, now) && !(size <= factor * noise);
     const good = ratio > 1 === higherIsBetter;
     // The least change that would have counted here: what "not significant" is worth.
