@@ -1,22 +1,18 @@
 # Everything starts here: `make bench` measures and publishes, `make test` checks the project.
+# A target runs one command; `.venv/bin/torchspeed COMMAND --help` lists its options. `make`
+# itself exits with 2 whenever a command fails (its last line has the status); a script that
+# needs the status runs `make setup` and then `.venv/bin/torchspeed` itself.
 
+VARIABLES := PYTHON MACHINE TORCH CASES MODELS COMPILED RUNS COMPARISONS REPEATS BEFORE AFTER STRICT HOST PORT
+# A value reaches a command through the environment, as it was typed: make would expand `$$`
+# in it, and a shell would run what is not quoted.
+$(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
+export $(VARIABLES)
+# `$(call option,CASES,cases)`: the option --cases, where CASES is given.
+option = $${$1:+"--$2=$$$1"}
+MEASURED := $(call option,TORCH,torch) $(call option,CASES,cases) $(call option,MACHINE,machine)
 VENV := .venv
-PYTHON ?= $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null)))
-MACHINE ?=
-TORCH ?= newest
-CASES ?=
-MODELS ?=
-COMPILED ?=
-RUNS ?= 3
-COMPARISONS ?= 2
-REPEATS ?= 1
-BEFORE ?= HEAD~1
-AFTER ?= HEAD
-STRICT ?=
-RUN := $(VENV)/bin/python -m torchspeed.watch.jobs
-# Through the environment, so that a pattern's quotes and bars reach the driver as they are.
-export MACHINE TORCH CASES MODELS BEFORE AFTER
-OPTIONS := --machine "$$MACHINE" --cases "$$CASES"
+TORCHSPEED := @$(VENV)/bin/python -m torchspeed.cli
 
 .PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
@@ -24,31 +20,31 @@ help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
-	@$(RUN) bench --torch "$$TORCH" $(OPTIONS)
+	$(TORCHSPEED) bench $(MEASURED)
 
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
-	@$(RUN) bench --full --torch all $(OPTIONS)
+	$(TORCHSPEED) bench --full --torch=all $(MEASURED)
 
 nightly: setup ## measure every commit of main that is not measured yet, and publish
-	@$(RUN) nightly $(OPTIONS)
+	$(TORCHSPEED) nightly $(call option,CASES,cases) $(call option,MACHINE,machine)
 
-compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, side by side
-	@$(RUN) compare --before "$$BEFORE" --after "$$AFTER" $(if $(STRICT),--fail-if-slower) --torch "$$TORCH" $(OPTIONS)
+compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, interleaved
+	$(TORCHSPEED) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)
 
 calibrate: setup ## measure HEAD against itself: how noisy this machine is, and what hurts
-	@$(RUN) calibrate --runs $(RUNS) --comparisons $(COMPARISONS) --torch "$$TORCH" $(OPTIONS)
+	$(TORCHSPEED) calibrate $(call option,RUNS,runs) $(call option,COMPARISONS,comparisons) $(MEASURED)
 
 publish: setup ## write the site from the stored results
-	@$(VENV)/bin/asv publish --no-pull
+	$(TORCHSPEED) publish
 
-preview: setup ## serve the site on this machine
-	@$(VENV)/bin/asv preview
+preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
+	$(TORCHSPEED) preview $(call option,HOST,host) $(call option,PORT,port)
 
-compare-peers: setup-test ## time our models against naive ports and torch.nn, side by side
-	@$(VENV)/bin/python -m tools.compare_peers $(if $(COMPILED),--compiled) -- $$MODELS
+compare-peers: setup-test ## time our models against naive ports and torch.nn, interleaved
+	@$(VENV)/bin/python -m tools.compare_peers $${COMPILED:+--compiled} -- $$MODELS
 
 planted-slowdown: setup ## plant 5 % and 10 % of extra work in commits, measure, see what is found
-	@$(VENV)/bin/python -m tools.planted_slowdown --repeats $(REPEATS) --torch "$$TORCH" $(OPTIONS)
+	@$(VENV)/bin/python -m tools.planted_slowdown $(call option,REPEATS,repeats) $(MEASURED)
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images
@@ -70,9 +66,9 @@ clean: ## remove what was built here; results stay
 	find html -mindepth 1 -not -name .gitignore -delete
 
 $(VENV)/.watch: pyproject.toml
-	@sh .ci/venv $(VENV) "$(PYTHON)" watch
+	@sh .ci/venv $(VENV) watch
 	@touch $@
 
 $(VENV)/.test: pyproject.toml
-	@sh .ci/venv $(VENV) "$(PYTHON)" watch,train,test
+	@sh .ci/venv $(VENV) watch,train,test
 	@touch $@ $(VENV)/.watch

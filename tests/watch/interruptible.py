@@ -15,7 +15,7 @@ _PROGRAM = """
 import signal
 import sys
 
-from torchspeed.watch.jobs.__main__ import main
+from torchspeed.cli.main import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(main())

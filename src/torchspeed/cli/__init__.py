@@ -1,1 +1,1 @@
-"""The ``torchspeed`` command: train, infer, sweep, list, info."""
+"""The ``torchspeed`` command, a file for each subcommand."""

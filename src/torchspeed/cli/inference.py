@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from torchspeed.cli import options as o
+from torchspeed.cli import training_options as o
+
+EXAMPLES = """
+Examples:\n
+  torchspeed inference -m resnet50 -d imagenet --data-dir /data/imagenet -w 4\n
+  torchspeed inference -m lstnet --json lstnet.json
+"""
+
+SMOOTH_EXAMPLES = """
+Examples:\n
+  torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda\n
+  torchspeed smooth-inference -m lenet5 --passes 10
+"""
 
 
 def inference(
@@ -38,9 +50,9 @@ def inference(
 ) -> None:
     """Pass over the test items once, with the time of each phase."""
     values = {name: value for name, value in locals().items() if name != "context"}
-    from torchspeed.cli.configure import configure  # noqa: PLC0415 - torch takes seconds
-    from torchspeed.cli.ranks import as_ranks  # noqa: PLC0415
-    from torchspeed.training.run import infer  # noqa: PLC0415
+    from torchspeed.cli.configure import configure
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.training.run import infer
 
     config = configure(values)
 
@@ -78,9 +90,9 @@ def smooth_inference(
 ) -> None:
     """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
     values = {name: value for name, value in locals().items() if name != "context"}
-    from torchspeed.cli.configure import configure  # noqa: PLC0415 - torch takes seconds
-    from torchspeed.cli.ranks import as_ranks  # noqa: PLC0415
-    from torchspeed.training.run import infer_smoothly  # noqa: PLC0415
+    from torchspeed.cli.configure import configure
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.training.run import infer_smoothly
 
     config = configure(values)
 

@@ -15,9 +15,9 @@ from torchspeed.published import Source, load_sources
 
 def list_names() -> None:
     """List models, data sets, optimisers, schedules and number formats."""
-    from torchspeed.training.optimisers import OPTIMISERS, SCHEDULES  # noqa: PLC0415 - torch
-    from torchspeed.training.precision import PRECISIONS  # noqa: PLC0415
-    from torchspeed.workloads import get_workload, list_workloads  # noqa: PLC0415
+    from torchspeed.training.optimisers import OPTIMISERS, SCHEDULES
+    from torchspeed.training.precision import PRECISIONS
+    from torchspeed.workloads import get_workload, list_workloads
 
     console = Console()
     models = Table(title="models", title_justify="left")
@@ -51,7 +51,7 @@ def info(
         for source in load_sources():
             show_source(source, console)
         return
-    from torchspeed.cli.facts import facts  # noqa: PLC0415 - torch takes seconds
+    from torchspeed.cli.facts import facts
 
     table = Table(show_header=False)
     for name, value in facts().items():

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from torchspeed.cli.options import Strategy
 from torchspeed.cli.session import run_and_report
+from torchspeed.cli.training_options import Strategy
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import end_rank, join_group, leave_group, was_launched

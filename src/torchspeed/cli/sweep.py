@@ -9,9 +9,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from torchspeed.cli import options as o
+from torchspeed.cli import training_options as o
 from torchspeed.errors import TorchspeedError
 
+EXAMPLES = """
+Examples:\n
+  torchspeed sweep workers.jsonl -w 0,1,2 -e 3 --figures .\n
+  torchspeed sweep all.jsonl -b 32,128,512 --optimiser sgd,adam --rate 0.1,0.01 -e 20 --target-accuracy 90 --search 8
+"""  # noqa: E501
 _SETTINGS = "Settings, several with commas"
 
 Workers = Annotated[str, typer.Option("--workers", "-w", rich_help_panel=_SETTINGS)]
@@ -70,8 +75,8 @@ def sweep(
         "optimiser": _values("--optimiser", optimiser, o.Optimiser),
         "rate": _values("--rate", rate, float),
     }
-    from torchspeed.cli.configure import check_writable, default_data  # noqa: PLC0415 - torch
-    from torchspeed.training.sweep import Sweep, grid  # noqa: PLC0415
+    from torchspeed.cli.configure import check_writable, default_data
+    from torchspeed.training.sweep import Sweep, grid
 
     check_writable(file)
     if figures is not None and not figures.is_dir():
@@ -91,7 +96,7 @@ def sweep(
         outcomes = runs.search(axes, search, seed, progress)
     _show(outcomes, Console())
     if figures is not None:
-        from torchspeed.training.figures import draw_figures  # noqa: PLC0415 - matplotlib
+        from torchspeed.training.figures import draw_figures
 
         for drawn in draw_figures(outcomes, figures):
             print(drawn)
@@ -128,7 +133,7 @@ _SAMPLES = {int: "whole numbers", float: "numbers", o.Optimiser: "sgd or adam"}
 
 
 def _show(outcomes: list[Any], console: Console) -> None:
-    from torchspeed.cli.show import percent, seconds  # noqa: PLC0415 - torch
+    from torchspeed.cli.show import percent, seconds
 
     table = Table(title="sweep", title_justify="left")
     for heading in ("workers", "batch", "optimiser", "rate", "best accuracy", "loading",

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from torchspeed.cli import options as o
+from torchspeed.cli import training_options as o
+
+EXAMPLES = """
+Examples:\n
+  torchspeed train  (LeNet on real digits, nothing to download)\n
+  torchspeed train -m resnet18_mnist -d mnist --download -e 10 --target-accuracy 99\n
+  torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 15\n
+  torchspeed train -m resnet50 -d dummy --device cuda --precision bf16-mixed --devices 8
+"""
 
 
 def train(
@@ -54,10 +62,10 @@ def train(
     """Train a model, with the time of each phase and the time to accuracy."""
     values = {name: value for name, value in locals().items() if name != "context"}
     # After the options are understood: torch takes seconds to import.
-    from torchspeed.cli.configure import check_writable, configure  # noqa: PLC0415
-    from torchspeed.cli.ranks import as_ranks  # noqa: PLC0415
-    from torchspeed.errors import TorchspeedError  # noqa: PLC0415
-    from torchspeed.training.run import train as run  # noqa: PLC0415
+    from torchspeed.cli.configure import check_writable, configure
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.errors import TorchspeedError
+    from torchspeed.training.run import train as run
 
     if resume and checkpoint is None:
         raise TorchspeedError("--resume needs --checkpoint FILE to go on from")

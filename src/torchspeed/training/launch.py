@@ -82,7 +82,7 @@ def die_with_launcher() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def tell_launcher(error: TorchspeedError) -> None:
+def tell_launcher(error: Exception) -> None:
     """Leave a rank's error where its agent finds it, to be told once for all ranks."""
     get_error_handler().record_exception(error)
 

@@ -31,7 +31,7 @@ def bench(tmp_path: Path) -> Bench:
     def run(folder: Path, *arguments: str, **variables: str) -> str:
         environment = os.environ | {"HOME": str(tmp_path)} | variables
         done = subprocess.run(
-            [sys.executable, "-m", "torchspeed.watch.jobs", "bench", *arguments],
+            [sys.executable, "-m", "torchspeed.cli", "bench", *arguments],
             cwd=folder,
             env=environment,
             capture_output=True,
@@ -172,7 +172,7 @@ def _bench_to_the_end(
     folder: Path, home: Path, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "torchspeed.watch.jobs", "bench", "--machine", "m"],
+        [sys.executable, "-m", "torchspeed.cli", "bench", "--machine", "m"],
         cwd=folder,
         env=os.environ | {"HOME": str(home)} | variables,
         capture_output=True,
@@ -183,10 +183,14 @@ def _bench_to_the_end(
 
 def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    for python, named in (("", "no python3.11, python3.12 or python3.13"), ("false", "false")):
+    for python, named in (
+        ("", "no python3.11, python3.12 or python3.13"),
+        ("/bin/false", "/bin/false"),
+    ):
         done = subprocess.run(
-            ["sh", ".ci/venv", ".venv", python, "watch"],
+            ["/bin/sh", ".ci/venv", ".venv", "watch"],
             cwd=tmp_path,
+            env={"PYTHON": python, "PATH": str(tmp_path)},
             capture_output=True,
             text=True,
             check=False,

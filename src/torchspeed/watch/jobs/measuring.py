@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.selection import asv_patterns
-from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs.publish import publish
+from torchspeed.watch.jobs.workplace import Workplace
 from torchspeed.watch.progress import Progress, human_time, remembered_seconds
 
 
@@ -38,33 +40,32 @@ class Tally:
 
 
 def measure(
-    root: Path,
-    configuration: Configuration,
-    commits: Sequence[str],
-    pairs: Sequence[Pair],
-    machine: str,
-    *,
-    patterns: tuple[str, ...] = (),
-    retry_failed: bool = True,
+    place: Workplace, commits: Sequence[str], patterns: tuple[str, ...], *, retry_failed: bool
 ) -> Tally:
     """Measure what is missing of each commit in each pair's environment.
+
+    Args:
+        place: checkout, pairs and machine.
+        commits: hashes.
+        patterns: cases, as asv matches them; none means every case.
+        retry_failed: measure cases again that failed before.
 
     Raises:
         TorchspeedError: asv failed as a whole; what was measured before stays.
     """
     tally = Tally()
     for commit in commits:
-        for pair in pairs:
-            subject = ask_git(root, "log", "-1", "--format=%h %s", commit)
-            print(f"{subject}\n  with {pair}, on {machine}", flush=True)
+        for pair in place.pairs:
+            subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
+            print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
             started = time.monotonic()
-            progress = Progress(remembered_seconds(configuration.results / machine))
+            progress = Progress(remembered_seconds(place.results))
             run_asv(
-                root,
+                place.root,
                 [
                     "run",
                     "--machine",
-                    machine,
+                    place.machine,
                     "--environment",
                     pair.environment,
                     *asv_patterns(patterns),
@@ -78,3 +79,16 @@ def measure(
             tally.add(progress.outcomes)
             progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
     return tally
+
+
+def finish(place: Workplace, tally: Tally) -> ExitStatus:
+    """Print what was measured and what failed, publish, and return the exit status.
+
+    Raises:
+        TorchspeedError: the site could not be written.
+    """
+    print(tally)
+    for failure in tally.failures:
+        print(failure, file=sys.stderr)
+    publish(place.root)
+    return ExitStatus.SOME_CASES_FAILED if tally.failures else ExitStatus.DONE

@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.asv import selection
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs.measuring import finish, measure
 from torchspeed.watch.jobs.preflight import MEASURED_PATHS
+from torchspeed.watch.jobs.workplace import open_workplace
+
+
+def nightly(root: Path, *, machine: str, cases: str) -> ExitStatus:
+    """Measure every commit that is not measured yet, with every pair, and publish the site.
+
+    Args:
+        root: the checkout.
+        machine: folder of results; the host's name if empty.
+        cases: regular expression of cases; every case if empty.
+
+    Raises:
+        TorchspeedError: nothing could be measured, or the site could not be written.
+    """
+    patterns = (selection.checked(cases),) if cases else ()
+    place = open_workplace(root, torch="all", machine=machine)
+    configuration = place.configuration
+    commits = commits_to_measure(root, configuration.branch, configuration.results, place.machine)
+    return finish(place, measure(place, commits, patterns, retry_failed=False))
 
 
 def measured_commits(results: Path, machine: str) -> set[str]:

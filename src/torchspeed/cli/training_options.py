@@ -17,7 +17,7 @@ from torchspeed.data.catalogue import list_data
 
 def complete_model(incomplete: str) -> list[str]:
     """Names of models that begin so."""
-    from torchspeed.workloads import list_workloads  # noqa: PLC0415 - takes seconds: torch
+    from torchspeed.workloads import list_workloads
 
     return [name for name in list_workloads() if name.startswith(incomplete)]
 

@@ -1,0 +1,78 @@
+"""What the command prints when a job ends early: one line with the reason and the remedy."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+
+from typer.exceptions import TyperException
+
+from torchspeed.cli.commands import COMMANDS
+from torchspeed.exit_status import ExitStatus
+
+_REMEDIES = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room in your quota",
+    errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
+    errno.EACCES: "make it writable for this user",
+    errno.EPERM: "make it writable for this user",
+    errno.EROFS: "work in a copy on a disk that can be written",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOTDIR: "a folder is needed there: move the file away",
+    errno.EEXIST: "a folder is needed there: move the file away",
+    errno.EISDIR: "a file is needed there: move the folder away",
+    errno.EADDRINUSE: "choose another --port",
+    errno.EADDRNOTAVAIL: "choose another --host",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+}
+"""What a person can do about an error of the operating system, by its number."""
+
+
+def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
+    """Return the exit status and the message of an error that ended a command.
+
+    Args:
+        error: what was raised.
+        arguments: the command line, without the program's name.
+
+    Raises:
+        OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
+    """
+    if isinstance(error, TyperException):
+        return ExitStatus.WRONG_REQUEST, f"{error.format_message().rstrip('.')}; see --help"
+    if isinstance(error, ImportError):
+        return ExitStatus.FAILED, _explain_missing_package(error, arguments[0])
+    if isinstance(error, BrokenPipeError):
+        # Python would complain once more when it closes the broken stream at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.FAILED, "standard output was closed, so the job was stopped"
+    if isinstance(error, OSError):
+        return ExitStatus.FAILED, _explain_os_error(error)
+    return ExitStatus.FAILED, str(error).rstrip(".")
+
+
+def explain_interrupt(arguments: Sequence[str]) -> str:
+    """Return the message after Ctrl-C, with what the command leaves behind."""
+    command = COMMANDS.get(arguments[0]) if arguments else None
+    return (
+        f"interrupted; {command.interrupted}" if command and command.interrupted else "interrupted"
+    )
+
+
+def _explain_missing_package(error: ImportError, name: str) -> str:
+    package = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or package in {"", "torchspeed"}:
+        raise error
+    return (
+        f"the Python package {package} is missing, which `torchspeed {name}` needs; "
+        f"run `pip install 'torchspeed[{COMMANDS[name].extras}]'`"
+    )
+
+
+def _explain_os_error(error: OSError) -> str:
+    if error.errno not in _REMEDIES:
+        raise error
+    name = f"{error.filename}: " if error.filename is not None else ""
+    return f"{name}{error.strerror}; {_REMEDIES[error.errno]}"

@@ -1,0 +1,33 @@
+"""Measures what is missing of HEAD."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.asv import selection
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs.measuring import finish, measure
+from torchspeed.watch.jobs.workplace import open_workplace
+
+
+def bench(root: Path, *, torch: str, machine: str, cases: str, full: bool) -> ExitStatus:
+    """Measure what is missing of HEAD, failed cases included, and publish the site.
+
+    Args:
+        root: the checkout.
+        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        machine: folder of results; the host's name if empty.
+        cases: regular expression of cases; the short set if empty.
+        full: an empty ``cases`` means every case.
+
+    Raises:
+        TorchspeedError: nothing could be measured, or the site could not be written.
+    """
+    place = open_workplace(root, torch=torch, machine=machine)
+    if cases:
+        patterns: tuple[str, ...] = (selection.checked(cases),)
+    else:
+        patterns = () if full else selection.SHORT
+    tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], patterns, retry_failed=True)
+    return finish(place, tally)

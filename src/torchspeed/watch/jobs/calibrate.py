@@ -1,0 +1,49 @@
+"""Measures how noisy this machine is, and keeps that for the site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv import selection
+from torchspeed.watch.history.calibrations import FILE_NAME, append_calibration
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.turns.calibrate import calibrate as measure_calibration
+from torchspeed.watch.turns.calibration_report import report
+
+
+def calibrate(
+    root: Path, *, runs: int, comparisons: int, torch: str, machine: str, cases: str
+) -> None:
+    """Measure HEAD several times, print what the runs differ by, and store it.
+
+    Args:
+        root: the checkout.
+        runs: of HEAD.
+        comparisons: interleaved, of HEAD with itself.
+        torch: a release that asv.conf.json pins, or ``newest``.
+        machine: folder of results; the host's name if empty.
+        cases: regular expression of cases; the short set if empty.
+
+    Raises:
+        TorchspeedError: more than one release was chosen, or nothing could be measured.
+    """
+    patterns = (selection.checked(cases),) if cases else selection.SHORT
+    if torch == "all":
+        raise TorchspeedError("a calibration takes one torch release, not 'all'")
+    place = open_workplace(root, torch=torch, machine=machine)
+    calibration = measure_calibration(
+        root,
+        place.configuration,
+        ask_git(root, "rev-parse", "HEAD"),
+        place.pairs[0],
+        place.machine,
+        patterns=selection.timings(patterns),
+        runs=runs,
+        comparisons=comparisons,
+    )
+    path = place.results / FILE_NAME
+    append_calibration(path, calibration)
+    print(f"\n{report(calibration, place.machine)}\n")
+    print(f"kept in {path.relative_to(root)}: the site's Status shows it")

@@ -1,0 +1,39 @@
+"""Serves the published site on this machine."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.settings import read_configuration
+
+
+def preview(root: Path, *, host: str, port: int) -> None:
+    """Serve the site until interrupted.
+
+    Args:
+        root: the checkout.
+        host: address to listen on.
+        port: TCP port; 0 for a free one.
+
+    Raises:
+        TorchspeedError: no site was published yet.
+    """
+    site = read_configuration(root).site
+    if not (site / "index.html").is_file():
+        raise TorchspeedError(f"{site} holds no site yet; run `make publish`")
+    with ThreadingHTTPServer((host, port), partial(_Handler, directory=str(site))) as server:
+        print(f"http://{host}:{server.server_port}/ until Ctrl-C", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
