@@ -43,7 +43,7 @@ preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
 compare-peers: setup-test ## time our models against naive ports and torch.nn, interleaved
 	@$(VENV)/bin/python -m tools.compare_peers $${COMPILED:+--compiled} -- $$MODELS
 
-planted-slowdown: setup ## plant 5 % and 10 % of extra work in commits, measure, see what is found
+planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: which slowdowns are found
 	@$(VENV)/bin/python -m tools.planted_slowdown $(call option,REPEATS,repeats) $(MEASURED)
 
 screenshots: setup-test ## take the README's pictures of the published site

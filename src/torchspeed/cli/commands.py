@@ -47,9 +47,7 @@ class Command:
 COMMANDS = {
     "bench": Command(bench, WATCH, interrupted=CONTINUES),
     "nightly": Command(nightly, WATCH, interrupted=CONTINUES),
-    "compare": Command(
-        compare, WATCH, interrupted="nothing was kept: a comparison is whole or none"
-    ),
+    "compare": Command(compare, WATCH, interrupted="the finished cases are stored"),
     "calibrate": Command(
         calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"
     ),

@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import commit, git
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.history.comparisons import read_comparisons
 
 SUITE = """
 import time
@@ -94,8 +95,20 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert re.search(r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", said)
     assert "Of 2 cases 1 slower, 0 faster, 1 same" in said
     assert "cuda" not in said
-    assert not list((project / "results").rglob("*.json*")), "nothing is added to the results"
-    assert git(project, "status", "--porcelain") == ""
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    assert said.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
+    header = comparison.header
+    assert (header.kind, header.machine) == ("compare", "m")
+    assert (header.before.commit, header.after.commit) == (parent, head)
+    assert header.recipe["fewest_rounds"] == 5
+    stored = {case.case: case for case in comparison.ratios}
+    assert len(stored) == 2
+    ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
+    assert f"{ratio:.3f}" == slow[3]
+    assert {bool(case.failed) for case in comparison.unmeasured} == {True, False}
+    others = [path for path in (project / "results").rglob("*") if path.is_file()]
+    assert others == [comparison.path], "nothing else is added to the results"
 
 
 def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
@@ -106,6 +119,8 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     process = _start(project, tmp_path, *side, "--fail-if-slower")
     said, wrong = process.communicate()
     assert process.returncode == 4, said + wrong
+    assert said.splitlines()[-1] == "not stored: no commit names the working tree's changes"
+    assert not list((project / "results").glob("*/comparisons"))
     assert said.startswith("before: the working tree")
     assert 1.5 < float(_row(said, "slow")[3]) < 2.3
     back = _start(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
@@ -155,7 +170,7 @@ def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) ->
     os.killpg(process.pid, signal.SIGINT)
     _, wrong = process.communicate()
     assert process.returncode == 130
-    assert wrong == "torchspeed: interrupted; nothing was kept: a comparison is whole or none\n"
+    assert wrong == "torchspeed: interrupted; the finished cases are stored\n"
     # One that was only being started then ends when it finds its standard input closed.
     until = time.monotonic() + 15
     while subprocess.run(["pgrep", "--session", str(process.pid)], check=False).returncode == 0:

@@ -25,7 +25,8 @@ class Usage(NamedTuple):
 
 def _configuration(folder: Path) -> Configuration:
     pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
-    return Configuration("main", "3.11", folder / "results", folder / "html", pairs)
+    folders = (folder / name for name in ("benchmarks", "results", "html"))
+    return Configuration("main", "3.11", *folders, pairs)
 
 
 def test_a_full_disk_is_refused_before_anything_is_installed(

@@ -19,6 +19,7 @@ from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.asv.selection import SHORT, timings
 from torchspeed.watch.history.calibrations import FILE_NAME, read_calibrations
+from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.turns.calibration_report import report, verdict
 
 SUITE = """
@@ -83,9 +84,13 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert kept.without_figure == ("suite.Suite.time_it('broken', 'cpu')",)
     assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
     assert report(kept, "m") in said
-    assert sorted(one.name for one in (project / "results").rglob("*") if one.is_file()) == [
-        FILE_NAME
-    ], "nothing is added to the tracked results but its own file"
+    comparisons, problems = read_comparisons(project / "results")
+    assert [comparison.header.kind for comparison in comparisons] == ["null", "null"]
+    assert problems == ()
+    assert {path for path in (project / "results").rglob("*") if path.is_file()} == {
+        path,
+        *(comparison.path for comparison in comparisons),
+    }, "nothing is added to the tracked results but its own files"
 
     # Interrupted in the third run, two whole ones count; the environment is there by now.
     process = _start(project, tmp_path, "--runs", "30")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from torchspeed.watch.analysis.ratio import ratio_of_round
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns.processes import (
     MOST_SAMPLES,
@@ -127,6 +129,12 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
         if folder.name.isdigit() and Path(folder.path, "cmdline").is_file()
     ]
     assert not [line for line in running if str(suites).encode() in line]
+
+
+def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Path) -> None:
+    plain = _side(tmp_path, "A")
+    samples = play_round((plain, dataclasses.replace(plain, planted=0.5)), suites, _case(0))
+    assert ratio_of_round(*samples) == pytest.approx(1.5, abs=0.1)
 
 
 def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path: Path) -> None:

@@ -8,46 +8,52 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torchspeed.watch.analysis.ratio import estimate_ratio, verdict
 from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.turns.ratio import compare_sides
-from torchspeed.watch.turns.repeated_comparisons import compare_alike
+from torchspeed.watch.history.comparisons import CaseRatio
+from torchspeed.watch.turns.repeated_comparisons import summarise_repeats
 
 ROUNDS = st.lists(st.floats(0.9, 1.1), min_size=5, max_size=5)
 
 
-def test_noise_and_worst_are_those_of_all_comparisons_about_one() -> None:
-    comparisons = [[[1.02] * 3], [[0.99] * 3], [[1.0] * 3]]
-    found = compare_alike(60.0, ["x"], comparisons)
-    [case] = found.cases
+def _case(name: str, ratios: list[float]) -> CaseRatio:
+    ratio, interval = estimate_ratio(ratios)
+    return CaseRatio(name, 0, tuple(ratios), ratio, interval, 1.0, 1.0)
+
+
+def test_noise_and_worst_are_those_of_all_comparisons_about_1() -> None:
+    repeats = [[_case("x", [ratio] * 3)] for ratio in (1.02, 0.99, 1.0)]
+    summary = summarise_repeats(60.0, repeats)
+    assert summary is not None
+    [case] = summary.cases
     logs = [math.log(ratio) for ratio in (1.02, 0.99, 1.0)]
-    assert case.noise == found.noise == pytest.approx(math.sqrt(sum(v * v for v in logs) / 3))
-    assert case.worst == found.worst == pytest.approx(0.02)
-    assert (case.rounds, found.repeats, found.ratios) == (3, 3, 3)
-    assert found.false_alarms == 1  # 2 % in every round: sure, and above 1.5 %
+    assert case.noise == summary.noise == pytest.approx(math.sqrt(sum(v * v for v in logs) / 3))
+    assert case.worst == summary.worst == pytest.approx(0.02)
+    assert (case.rounds, summary.repeats, summary.ratios) == (3, 3, 3)
+    assert summary.false_alarms == 1  # 2 % in every round: certain, and above 1.5 %
 
 
-@given(ROUNDS, ROUNDS)
-def test_the_smallest_change_seen_is_found_on_either_side_and_no_smaller_one(
-    ratios: list[float], others: list[float]
+@given(ROUNDS)
+def test_the_smallest_slowdown_seen_is_found_on_either_side_and_no_smaller(
+    ratios: list[float],
 ) -> None:
-    cases = [ratios, others]
-    found = compare_alike(1.0, ["x", "y"], [cases]).cases[0]
+    summary = summarise_repeats(1.0, [[_case("x", ratios)]])
+    assert summary is not None
+    sees = summary.cases[0].sees
 
     def seen(slowdown: float) -> bool:
-        """By the rules themselves, with the later side slowed, and then the earlier."""
+        """By the rule itself, with the later side slowed, and then the earlier."""
         later = [ratio * (1 + slowdown) for ratio in ratios]
         earlier = [1 / ratio * (1 + slowdown) for ratio in ratios]
-        back = [1 / ratio for ratio in others]
-        return all(
-            compare_sides([mine, beside])[0].verdict is Verdict.WORSE
-            for mine, beside in ((later, others), (earlier, back))
-        )
+        return all(verdict(_case("x", side)) is Verdict.WORSE for side in (later, earlier))
 
-    assert seen(found.sees + 1e-6)
-    assert not seen(found.sees - 1e-6)
+    assert seen(sees + 1e-6)
+    assert not seen(sees - 1e-6)
 
 
-def test_nothing_to_compare_is_refused() -> None:
-    for cases, comparisons in (([], [[]]), (["x"], [])):
-        with pytest.raises(ValueError, match="nothing was compared"):
-            compare_alike(1.0, cases, comparisons)
+def test_only_cases_in_every_comparison_count() -> None:
+    both, once = _case("both", [1.0, 1.01]), _case("once", [1.0, 1.01])
+    summary = summarise_repeats(1.0, [[both, once], [both]])
+    assert summary is not None
+    assert [case.case for case in summary.cases] == ["both"]
+    assert summarise_repeats(1.0, [[once], []]) is None

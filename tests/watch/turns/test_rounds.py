@@ -1,8 +1,9 @@
-"""Who gets how many rounds, and what comparisons of made-up processes come to."""
+"""How many rounds a case gets, and the results of comparisons of simulated processes."""
 
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,17 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
-from torchspeed.watch.turns import rounds as side_by_side
-from torchspeed.watch.turns.compare import judge
+from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
+from torchspeed.watch.turns import rounds as rounds_module
 from torchspeed.watch.turns.processes import Case, CaseFailedError, CaseSkippedError
 from torchspeed.watch.turns.rounds import (
     FEWEST_ROUNDS,
     MOST_ROUNDS,
-    Measured,
-    measure_side_by_side,
+    measure_interleaved,
 )
 from torchspeed.watch.turns.sides import Side
 
@@ -32,14 +32,20 @@ SIDES = (
 Play = Callable[[tuple[Side, Side], Path, Case, int], Any]
 
 
-def _measure(monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]) -> Measured:
-    monkeypatch.setattr(side_by_side, "play_round", play)
+def _measure(
+    monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
+) -> list[CaseResult]:
+    monkeypatch.setattr(rounds_module, "play_round", play)
     chosen = [Case(name, name, 1.0) for name in cases]
-    return measure_side_by_side(SIDES, Path(), chosen, io.StringIO())
+    return measure_interleaved(SIDES, Path(), chosen, stream=io.StringIO())
+
+
+def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
+    return [result for result in results if isinstance(result, CaseRatio)]
 
 
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
-    """Processes that differ by a spread each, with tails, on a machine that wanders."""
+    """Processes that differ by a spread each, with tails, on a machine that drifts."""
 
     def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
         weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
@@ -51,38 +57,36 @@ def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator
     return play
 
 
-def test_a_quiet_case_has_few_rounds_and_a_wild_one_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    spreads = {"quiet": 0.001, "wild": 0.5}
+def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    spreads = {"quiet": 0.001, "noisy": 0.5}
     play = _processes(spreads, 1.0, np.random.default_rng(1))
-    measured = _measure(monkeypatch, play, list(spreads))
-    rounds = {case.name: len(kept) for case, kept in measured.rounds.items()}
-    assert rounds == {"quiet": FEWEST_ROUNDS, "wild": MOST_ROUNDS}
+    results = _ratios(_measure(monkeypatch, play, list(spreads)))
+    rounds = {result.case: len(result.ratios) for result in results}
+    assert rounds == {"quiet": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
 
 
-def test_how_many_rounds_does_not_depend_on_what_the_ratio_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_how_many_rounds_does_not_depend_on_the_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
     def rounds(ratio: float) -> list[int]:
         spreads = {str(number): 0.02 for number in range(40)}
         play = _processes(spreads, ratio, np.random.default_rng(5))
-        return [len(kept) for kept in _measure(monkeypatch, play, list(spreads)).rounds.values()]
+        return [len(case.ratios) for case in _ratios(_measure(monkeypatch, play, list(spreads)))]
 
     assert rounds(1.0) == rounds(1.05) == rounds(3.0)
     assert len(set(rounds(1.0))) > 2
 
 
-def test_another_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    began = []
+def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_sides = []
 
     def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
-        began.append(first)
+        first_sides.append(first)
         return ((1.0, 1.0), (1.0, 1.0))
 
     _measure(monkeypatch, play, ["x"])
-    assert began == [0, 1, 0, 1, 0]
+    assert first_sides == [0, 1, 0, 1, 0]
 
 
-def test_what_is_skipped_or_fails_once_has_no_ratio_and_is_not_tried_again(
+def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[str] = []
@@ -90,41 +94,76 @@ def test_what_is_skipped_or_fails_once_has_no_ratio_and_is_not_tried_again(
     def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
-            raise CaseSkippedError("nobody has it")
+            raise CaseSkippedError("no such device")
         if case.name == "late" and tried.count("late") == 3:
             raise CaseFailedError("B: out of cheese")
         if case.name == "still":
             return ((0.0, 0.0), (1.0, 1.0))
         return ((1.0, 1.0), (1.0, 1.0))
 
-    measured = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
-    assert measured.skipped == {"skipped": "nobody has it"}
-    assert measured.failed["late"] == "B: out of cheese"
-    assert "clock that stood still" in measured.failed["still"]
-    assert [case.name for case in measured.rounds] == ["works"]
+    results = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
+    skipped, still, late = (case for case in results if isinstance(case, Unmeasured))
+    assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
+    assert (late.case, late.failed) == ("late", "B: out of cheese")
+    assert "the clock stood still" in still.failed
+    assert [case.case for case in _ratios(results)] == ["works"]
     assert {name: tried.count(name) for name in tried} == {
         "skipped": 1,
         "late": 3,
         "still": 1,
         "works": FEWEST_ROUNDS,
     }
-    with pytest.raises(TorchspeedError, match=r"no case ran on both sides \(B: out of cheese\)"):
-        judge(Measured(failed={"late": "B: out of cheese"}))
+
+
+def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
+    played: list[str] = []
+
+    def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
+        played.append(case.name)
+        ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
+        return ((1.0, 1.0), (ratio, ratio))
+
+    results = {case.case: case for case in _ratios(_measure(monkeypatch, play, list(spreads)))}
+
+    def width(name: str) -> float:
+        low, high = results[name].interval
+        return math.log(high / low)
+
+    assert width("quiet") == pytest.approx(width("middle"))
+    assert width("noisy") == pytest.approx(2 * width("middle"), rel=0.01)
+
+
+def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+
+    def play(sides: tuple[Side, Side], suites: Path, case: Case, first: int) -> Any:
+        played.append(case.name)
+        if played.count("second") == FEWEST_ROUNDS:
+            raise KeyboardInterrupt
+        return ((1.0, 1.0), (1.0, 1.0))
+
+    kept: list[CaseResult] = []
+    monkeypatch.setattr(rounds_module, "play_round", play)
+    cases = [Case(name, name, 1.0) for name in ("first", "second")]
+    with pytest.raises(KeyboardInterrupt):
+        measure_interleaved(SIDES, Path(), cases, kept.append, io.StringIO())
+    assert [case.case for case in kept] == ["first"]
 
 
 def test_each_line_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     play = _processes({"x": 0.5}, 1.0, np.random.default_rng(1))
-    monkeypatch.setattr(side_by_side, "play_round", play)
+    monkeypatch.setattr(rounds_module, "play_round", play)
     out = io.StringIO()
-    measure_side_by_side(SIDES, Path(), [Case("x", "x", 1.0)], out)
+    measure_interleaved(SIDES, Path(), [Case("x", "x", 1.0)], stream=out)
     lines = out.getvalue().splitlines()
     assert re.fullmatch(r"round 1 \[1/1\] x  [+-]\d+\.\d%, \d+ s left", lines[0])
-    assert lines[FEWEST_ROUNDS - 1].endswith("0 s left, then cases that are not sure")
+    assert lines[FEWEST_ROUNDS - 1].endswith("0 s left, then uncertain cases")
     assert lines[MOST_ROUNDS - 1].endswith("s left")
     assert lines[-1].startswith("  done in ")
 
 
-def test_nothing_is_seldom_called_a_difference_and_five_per_cent_nearly_always(
+def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whole comparisons: as many rounds as each case gets, spreads as they are measured."""
@@ -132,13 +171,13 @@ def test_nothing_is_seldom_called_a_difference_and_five_per_cent_nearly_always(
     spreads = {str(at): spread for at, spread in enumerate(np.geomspace(0.003, 0.03, 34))}
 
     def verdicts(ratio: float) -> list[Verdict]:
-        found = []
+        answers = []
         for _ in range(15):
             play = _processes(spreads, ratio, rng)
-            measured = _measure(monkeypatch, play, list(spreads))
-            found += [one.ratio.verdict for one in judge(measured)]
-        return found
+            results = _measure(monkeypatch, play, list(spreads))
+            answers += [verdict(case) for case in _ratios(results)]
+        return answers
 
-    alike, slower = verdicts(1.0), verdicts(1.05)
-    assert alike.count(Verdict.SAME) / len(alike) >= 0.99
+    null, slower = verdicts(1.0), verdicts(1.05)
+    assert null.count(Verdict.SAME) / len(null) >= 0.99
     assert slower.count(Verdict.WORSE) / len(slower) >= 0.97

@@ -1,16 +1,17 @@
-"""A case that is timed when it is its turn: one side of a comparison side by side.
+"""Times one case, a sample on request: one side of an interleaved comparison.
 
-Runs as a script in the environment that is measured, ``python -P turns.py <folder of suites>
-<benchmark>-<place of the case>``; it needs nothing of this package, so that it can speak for
-commits from before it. The case is made as asv makes it, by its own suite and under its recipe:
-the length of a sample, the warm-up and the clock.
+Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
+<benchmark>-<place of the case> <planted share>``; it needs nothing of this package, so that it can
+measure commits from before it. The case is made as asv makes it, by its own suite and under its
+recipe: the length of a sample, the warm-up and the clock.
 
-Before a sample of several calls one or more are not counted: while it waited, the other sides
-had the caches.
+Before a sample of several calls one or more are not counted, because the other side used the
+caches in between. A planted share makes every sample slower by that share of the time that its
+calls took after the warm-up, by spinning the case's own clock.
 
-It first says what it is, one line of JSON: ``{"calls": 12, "one thread": true}``, or
-``{"skipped": "..."}``. Then it takes a sample for each line of standard input, and says its
-seconds a call; it ends when standard input does.
+It first prints one line of JSON: ``{"calls": 12, "one thread": true}``, or ``{"skipped": "..."}``.
+Then it takes a sample for each line of standard input and prints its seconds a call; it ends when
+standard input does.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -65,8 +67,8 @@ def _skip(tell: Callable[[dict[str, Any]], None], benchmark: Any) -> None:
     tell({"skipped": reason})
 
 
-def main(suites: str, case: str) -> None:
-    """Make the case, then take turns."""
+def main(suites: str, case: str, planted: float) -> None:
+    """Make the case, then take a sample for every line of standard input."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     # What a suite prints must not be taken for a sample.
@@ -85,13 +87,18 @@ def main(suites: str, case: str) -> None:
     timer = benchmark._get_timer(*benchmark._build_params())
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
+    spin = planted * statistics.median(timer.timeit(calls) for _ in range(5)) if planted else 0.0
     tell({"calls": calls, "one thread": benchmark.timer is time.process_time})
     for _ in sys.stdin:
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
-        tell({"seconds": timer.timeit(calls) / calls})
+        seconds = timer.timeit(calls)
+        start = end = benchmark.timer()
+        while end - start < spin:
+            end = benchmark.timer()
+        tell({"seconds": (seconds + end - start) / calls})
     benchmark.do_teardown()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]))

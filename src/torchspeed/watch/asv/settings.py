@@ -35,6 +35,8 @@ class Configuration:
 
     branch: str
     python: str
+    suites: Path
+    """Folder of the suites."""
     results: Path
     site: Path
     pairs: tuple[Pair, ...]
@@ -75,6 +77,7 @@ def read_configuration(root: Path) -> Configuration:
     return Configuration(
         branch=conf.branches[0],
         python=python,
+        suites=root / conf.benchmark_dir,
         results=root / conf.results_dir,
         site=root / conf.html_dir,
         pairs=pairs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv import selection
 from torchspeed.watch.asv.registration import register
@@ -12,9 +13,9 @@ from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine.description import default_name
-from torchspeed.watch.turns import compare as comparing
 from torchspeed.watch.turns import compare_report
-from torchspeed.watch.turns.rounds import measure_side_by_side
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.compare import compare as measure
 from torchspeed.watch.turns.sides import side
 
 
@@ -28,7 +29,7 @@ def compare(
     cases: str,
     fail_if_slower: bool,
 ) -> ExitStatus:
-    """Compare two sides in interleaved rounds and print the table.
+    """Compare two sides in interleaved rounds and print the table; store the result.
 
     Args:
         root: the checkout.
@@ -44,7 +45,7 @@ def compare(
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root)
-    packages = root / ".asv" / "side-by-side" / "packages"
+    packages = root / ".asv" / "interleaved" / "packages"
     sides = (
         side(root, configuration, before, torch, packages),
         side(root, configuration, after, torch, packages),
@@ -55,13 +56,15 @@ def compare(
     name = machine or default_name()
     register(name)
     print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-    listed = comparing.list_cases(
-        root, pairs, name, selection.timings(patterns), ask_git(root, "rev-parse", "HEAD")
-    )
-    measured = measure_side_by_side(sides, comparing.suites(root), listed)
-    compared = comparing.judge(measured)
-    print(f"\n{compare_report.report(compared, measured, sides[0].name, sides[1].name)}")
-    if measured.failed:
+    head = ask_git(root, "rev-parse", "HEAD")
+    listed = list_cases(root, pairs, name, selection.timings(patterns), head)
+    compared = measure(configuration, sides, name, listed)
+    print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
+    if compared.path is None:
+        print("not stored: no commit names the working tree's changes")
+    else:
+        print(f"stored in {compared.path.relative_to(root)}")
+    if compared.failed:
         return ExitStatus.SOME_CASES_FAILED
-    slower = any(case.ratio.verdict is Verdict.WORSE for case in compared)
+    slower = any(verdict(case) is Verdict.WORSE for case in compared.ratios)
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

@@ -24,10 +24,10 @@ from torchspeed.watch.machine.conditions import (
 )
 from torchspeed.watch.machine.load import LoadWatch
 from torchspeed.watch.progress import Progress, human_time, remembered_seconds
-from torchspeed.watch.turns.compare import list_cases, suites
-from torchspeed.watch.turns.repeated_comparisons import compare_alike
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.compare import compare
+from torchspeed.watch.turns.repeated_comparisons import summarise_repeats
 from torchspeed.watch.turns.repeated_runs import compare_runs
-from torchspeed.watch.turns.rounds import measure_side_by_side
 from torchspeed.watch.turns.sides import side
 
 FEWEST_RUNS = 2
@@ -139,27 +139,17 @@ def _side_by_side(
     machine: str,
     patterns: tuple[str, ...],
     comparisons: int,
-) -> RepeatedComparisons:
+) -> RepeatedComparisons | None:
     """The commit against itself."""
-    packages = root / ".asv" / "side-by-side" / "packages"
-    one = side(root, configuration, commit, pair.torch, packages)
+    packages = root / ".asv" / "interleaved" / "packages"
+    version = side(root, configuration, commit, pair.torch, packages)
     cases = list_cases(root, [pair], machine, patterns, commit)
     started = time.monotonic()
-    measured = []
+    repeats = []
     for number in range(1, comparisons + 1):
         print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-        measured.append(measure_side_by_side((one, one), suites(root), cases))
-    kept = [case for case in cases if all(case in one.rounds for one in measured)]
-    if not kept:
-        raise TorchspeedError(
-            f"no case could be compared ({next(iter(measured[0].failed.values()))}); "
-            "try `make bench`, which says more"
-        )
-    return compare_alike(
-        time.monotonic() - started,
-        [case.name for case in kept],
-        [[one.ratios(case) for case in kept] for one in measured],
-    )
+        repeats.append(compare(configuration, (version, version), machine, cases).ratios)
+    return summarise_repeats(time.monotonic() - started, repeats)
 
 
 def _rounded(load: Load) -> Load:

@@ -1,100 +1,94 @@
-"""What ``make compare`` measures, and what that comes to: two sides, case by case."""
+"""Compares two sides case by case and stores the result."""
 
 from __future__ import annotations
 
-import itertools
-import re
-import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import asv.util
-
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
-from torchspeed.watch.asv.scratch import ScratchProject
-from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.asv.settings import Configuration
+from torchspeed.watch.history.comparisons import (
+    CaseRatio,
+    ComparisonWriter,
+    Header,
+    Kind,
+    Unmeasured,
+)
+from torchspeed.watch.turns import processes, rounds
 from torchspeed.watch.turns.processes import Case
-from torchspeed.watch.turns.ratio import Ratio, compare_sides
-from torchspeed.watch.turns.rounds import Measured
-
-_TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
+from torchspeed.watch.turns.rounds import Keep, measure_interleaved
+from torchspeed.watch.turns.sides import Side
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One case on two sides."""
+    """The result of a comparison."""
 
-    case: str
-    before: float
-    """Median of all samples, seconds a call."""
-    after: float
-    ratio: Ratio
+    ratios: tuple[CaseRatio, ...]
+    unmeasured: tuple[Unmeasured, ...]
+    path: Path | None
+    """Where it is stored; ``None`` where a side has changes that are not committed."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a case failed on a side."""
+        return any(case.failed for case in self.unmeasured)
 
 
-def list_cases(
-    root: Path, pairs: Sequence[Pair], machine: str, patterns: Sequence[str], commit: str
-) -> list[Case]:
-    """Make the environments where they are missing; list the cases that may run here.
+def compare(
+    configuration: Configuration,
+    sides: tuple[Side, Side],
+    machine: str,
+    cases: Sequence[Case],
+    kind: Kind | None = None,
+) -> Compared:
+    """Measure two sides interleaved; store each case as soon as it is finished.
 
     Args:
-        root: the checkout, whose suites are asked.
-        pairs: environments that will measure.
-        machine: name under which this machine is registered with asv.
-        patterns: cases, as asv matches them.
-        commit: hash of any commit that can be installed.
-
-    Raises:
-        TorchspeedError: no case matches that times something and can run here, or asv failed.
-    """
-    project = ScratchProject(root / ".asv" / "side-by-side" / "suites", root)
-    for pair in {pair.environment: pair for pair in pairs}.values():
-        project.discover(commit, pair, machine)
-    listed = asv.util.load_json(str(project.results / "benchmarks.json"), api_version=2)
-    found = [
-        Case(
-            name=case_name(benchmark, params),
-            identity=f"{name}-{place}" if benchmark["params"] else name,
-            timeout=float(benchmark.get("timeout") or _TIMEOUT),
-        )
-        for name, benchmark in sorted(listed.items())
-        if benchmark["type"] == "time"
-        for place, params in enumerate(cases_of(benchmark))
-        if any(re.search(pattern, case_name(benchmark, params)) for pattern in patterns)
-        and not cannot_run(benchmark, params)
-    ]
-    if not found:
-        raise TorchspeedError(
-            f"no case that times something here matches {', '.join(patterns)}; "
-            "`asv show` names those that were measured"
-        )
-    return found
-
-
-def suites(root: Path) -> Path:
-    """The folder of suites, whichever commit a side is: as asv has it."""
-    conf = asv.util.load_json(str(root / "asv.conf.json"), js_comments=True)
-    return root / str(conf.get("benchmark_dir", "benchmarks"))
-
-
-def judge(measured: Measured) -> tuple[Compared, ...]:
-    """What the two sides come to in every case, as it was listed.
+        configuration: of the checkout, whose suites measure both sides.
+        sides: before and after.
+        machine: name under which this machine's results are stored.
+        cases: what to measure.
+        kind: why they are compared; by default as the two sides differ.
 
     Raises:
         TorchspeedError: no case ran on both sides.
     """
-    kept = list(measured.rounds)
-    if not kept:
-        said = next(iter((measured.failed | measured.skipped).values()), "none was measured")
-        raise TorchspeedError(f"no case ran on both sides ({said}); try `make bench`")
-    ratios = compare_sides([measured.ratios(case) for case in kept])
-    return tuple(
-        Compared(case.name, _median(measured, case, 0), _median(measured, case, 1), ratio)
-        for case, ratio in zip(kept, ratios, strict=True)
+    writer = _writer(configuration.results, sides, machine, kind)
+    keep: Keep = (lambda result: None) if writer is None else writer.add
+    results = measure_interleaved(sides, configuration.suites, cases, keep)
+    ratios = tuple(result for result in results if isinstance(result, CaseRatio))
+    unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
+    if not ratios:
+        reason = unmeasured[0].failed or unmeasured[0].skipped
+        raise TorchspeedError(f"no case ran on both sides ({reason}); try `make bench`")
+    return Compared(ratios, unmeasured, None if writer is None else writer.path)
+
+
+def _writer(
+    results: Path, sides: tuple[Side, Side], machine: str, kind: Kind | None
+) -> ComparisonWriter | None:
+    before, after = (side.version for side in sides)
+    if before is None or after is None:
+        return None
+    if kind is None:
+        kind = "null" if before == after else "compare"
+        kind = "release" if before != after and before.commit == after.commit else kind
+    header = Header(
+        kind=kind,
+        at=int(time.time()),
+        machine=machine,
+        before=before,
+        after=after,
+        recipe={
+            "fewest_rounds": rounds.FEWEST_ROUNDS,
+            "most_rounds": rounds.MOST_ROUNDS,
+            "half_width": rounds.HALF_WIDTH,
+            "fewest_samples": processes.FEWEST_SAMPLES,
+            "most_samples": processes.MOST_SAMPLES,
+            "round_s": processes.SECONDS,
+        },
     )
-
-
-def _median(measured: Measured, case: Case, side: int) -> float:
-    rounds = measured.rounds[case]
-    return statistics.median(itertools.chain.from_iterable(one[side] for one in rounds))
+    return ComparisonWriter(results, header)

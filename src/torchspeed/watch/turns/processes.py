@@ -58,7 +58,10 @@ class _Process:
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed in `close`
         environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
         self._process = subprocess.Popen(
-            [str(side.python), "-P", str(probes.TIMER), str(suites), case.identity],
+            [
+                *(str(side.python), "-P", str(probes.TIMER)),
+                *(str(suites), case.identity, str(side.planted)),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -6,61 +6,63 @@ over several comparisons:
 - the **noise** is the standard deviation of the logarithm of the ratio, about its true 0;
 - the **worst** ratio is the one farthest from 1;
 - the **smallest change seen** is the least slowdown that, put on either side of any of them, is
-  called worse (`torchspeed.watch.turns.ratio`).
+  called worse (`torchspeed.watch.analysis.ratio`).
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.history.calibrations import CaseTurns, RepeatedComparisons
-from torchspeed.watch.turns.ratio import Ratio, compare_sides
+from torchspeed.watch.history.comparisons import CaseRatio
 
 
-def compare_alike(
-    seconds: float, cases: Sequence[str], comparisons: Sequence[Sequence[Sequence[float]]]
-) -> RepeatedComparisons:
-    """Describe what comparisons of a commit with itself come to.
+def summarise_repeats(
+    seconds: float, comparisons: Sequence[Sequence[CaseRatio]]
+) -> RepeatedComparisons | None:
+    """Describe repeated comparisons of a commit with itself.
 
     Args:
         seconds: What they took.
-        cases: Their names, one at least.
-        comparisons: For each, for each case, the ratio in each of its rounds.
+        comparisons: The cases of each comparison; only those that are in all of them count.
 
-    Raises:
-        ValueError: There is no case, or no comparison.
+    Returns:
+        ``None`` where no case has a ratio in every comparison.
     """
-    if not cases or not comparisons:
-        raise ValueError("nothing was compared: give a case and a comparison at least")
-    ratios = [compare_sides(one) for one in comparisons]
-    by_case = {name: [of_one[at] for of_one in ratios] for at, name in enumerate(cases)}
+    by_case: dict[str, list[CaseRatio]] = {}
+    for comparison in comparisons:
+        for case in comparison:
+            by_case.setdefault(case.case, []).append(case)
+    complete = {name: cases for name, cases in by_case.items() if len(cases) == len(comparisons)}
+    if not complete:
+        return None
     return RepeatedComparisons(
         repeats=len(comparisons),
         seconds=seconds,
-        cases=tuple(_case(name, of_case) for name, of_case in by_case.items()),
-        false_alarms=_false_alarms(by_case),
-    )
-
-
-def _case(name: str, ratios: Sequence[Ratio]) -> CaseTurns:
-    logs = [math.log(ratio.value) for ratio in ratios]
-    reaches = [math.log(ratio.interval[1] / ratio.value) for ratio in ratios]
-    smallest = math.log1p(MINIMUM_EFFECT)
-    return CaseTurns(
-        case=name,
-        rounds=ratios[0].rounds,
-        noise=math.sqrt(statistics.fmean(log**2 for log in logs)),
-        worst=math.expm1(max(map(abs, logs))),
-        sees=math.expm1(
-            max(max(reach, smallest) + abs(log) for log, reach in zip(logs, reaches, strict=True))
+        cases=tuple(_summarise(name, cases) for name, cases in complete.items()),
+        false_alarms=sum(
+            verdict(case) is not Verdict.SAME for cases in complete.values() for case in cases
         ),
     )
 
 
-def _false_alarms(by_case: Mapping[str, Sequence[Ratio]]) -> int:
-    return sum(
-        ratio.verdict is not Verdict.SAME for ratios in by_case.values() for ratio in ratios
+def _summarise(name: str, cases: Sequence[CaseRatio]) -> CaseTurns:
+    logs = [math.log(case.ratio) for case in cases]
+    half_widths = [math.log(case.interval[1] / case.ratio) for case in cases]
+    smallest = math.log1p(MINIMUM_EFFECT)
+    return CaseTurns(
+        case=name,
+        rounds=len(cases[0].ratios),
+        noise=math.sqrt(statistics.fmean(log**2 for log in logs)),
+        worst=math.expm1(max(map(abs, logs))),
+        sees=math.expm1(
+            max(
+                max(half_width, smallest) + abs(log)
+                for log, half_width in zip(logs, half_widths, strict=True)
+            )
+        ),
     )

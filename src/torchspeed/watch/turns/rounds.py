@@ -1,112 +1,157 @@
-"""Measures cases on two sides, round after round, until the ratios are sure enough.
+"""Measures cases on two sides, round after round, until each ratio is known closely enough.
 
-A round of every case comes before the next round of any, so that a minute or more lies
-between two rounds of one case. Every case gets `FEWEST_ROUNDS`; one whose ratios still spread
-too far then gets more. That looks at how sure a ratio is, never at what it says.
+A round of every case comes before the next round of any, so that minutes lie between two rounds
+of one case. Every case gets `FEWEST_ROUNDS`; a case whose interval is still too wide gets more.
+Sampling stops when the interval is narrow enough; the ratio itself is never looked at.
 """
 
 from __future__ import annotations
 
+import itertools
+import statistics
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from torchspeed.watch.analysis.ratio import (
+    estimate_ratio,
+    half_width,
+    ratio_of_round,
+    spread_of_rounds,
+)
+from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.progress import human_time
 from torchspeed.watch.turns.processes import Case, CaseFailedError, CaseSkippedError, play_round
-from torchspeed.watch.turns.ratio import half_width, ratio_of_round, spread_of_rounds
 from torchspeed.watch.turns.sides import Side
 
 FEWEST_ROUNDS = 5
 MOST_ROUNDS = 12
-SURE = 0.015
+HALF_WIDTH = 0.015
 """Half of a ratio's interval at which a case needs no further round."""
 
-Rounds = list[tuple[tuple[float, ...], tuple[float, ...]]]
-"""For each round the samples before and after, in seconds a call."""
+Round = tuple[tuple[float, ...], tuple[float, ...]]
+"""The samples before and after, in seconds a call."""
+Keep = Callable[[CaseResult], None]
 
 
-@dataclass
-class Measured:
-    """What became of every case."""
+class _Comparison:
+    """The cases of one comparison, open and finished."""
 
-    rounds: dict[Case, Rounds] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
-    """Case name to why it cannot run here."""
-    failed: dict[str, str] = field(default_factory=dict)
-    """Case name to what went wrong; its rounds before that are left out."""
+    def __init__(self, cases: Sequence[Case], keep: Keep) -> None:
+        self.open: dict[Case, list[Round]] = {case: [] for case in cases}
+        self._keep = keep
+        self._spreads: dict[Case, float] = {}
+        self.results: list[CaseResult] = []
 
-    def ratios(self, case: Case) -> list[float]:
-        """After over before in each round of a case."""
-        return [ratio_of_round(before, after) for before, after in self.rounds[case]]
+    def add(self, case: Case, samples: Round) -> float:
+        """Keep a round of a case; return its ratio."""
+        ratio = ratio_of_round(*samples)
+        self.open[case].append(samples)
+        return ratio
+
+    def give_up(self, result: Unmeasured, case: Case) -> None:
+        """Close a case that was skipped or failed; its rounds before that are left out."""
+        del self.open[case]
+        self._finish(result)
+
+    def close_known(self, *, all_of_them: bool = False) -> None:
+        """Close the cases with rounds enough whose ratio is known closely enough, or all."""
+        ready = [case for case, rounds in self.open.items() if len(rounds) >= FEWEST_ROUNDS]
+        ratios = {case: _ratios(self.open[case]) for case in ready}
+        self._spreads |= {case: spread_of_rounds(ratios[case]) for case in ready}
+        for case in ready:
+            if all_of_them or half_width(self._spreads[case], len(ratios[case])) <= HALF_WIDTH:
+                self._finish(self._result(case, ratios[case]))
+                del self.open[case]
+
+    def _result(self, case: Case, ratios: Sequence[float]) -> CaseRatio:
+        """A case's ratio, no surer of itself than the middle case's spread allows."""
+        ratio, interval = estimate_ratio(ratios, statistics.median(self._spreads.values()))
+        before, after = (
+            statistics.median(itertools.chain.from_iterable(side))
+            for side in zip(*self.open[case], strict=True)
+        )
+        return CaseRatio(
+            case.name, int(time.time()), tuple(ratios), ratio, interval, before, after
+        )
+
+    def _finish(self, result: CaseResult) -> None:
+        self.results.append(result)
+        self._keep(result)
 
 
-def measure_side_by_side(
+def measure_interleaved(
     sides: tuple[Side, Side],
     suites: Path,
     cases: Sequence[Case],
+    keep: Keep = lambda result: None,
     stream: TextIO | None = None,
-) -> Measured:
+) -> list[CaseResult]:
     """Measure cases on two sides.
 
     Args:
         sides: before and after.
         suites: folder of the suites.
         cases: what to measure.
+        keep: called with each case that is finished. An interrupt first finishes the cases
+            that have rounds enough.
         stream: where to print a line for each case and round; standard output by default.
+
+    Returns:
+        The cases in the order in which they were finished.
     """
     out = stream or sys.stdout
-    measured = Measured()
-    open_cases = list(cases)
-    started, played, seconds = time.monotonic(), 0, 0.0
-    for number in range(MOST_ROUNDS):
-        for place, case in enumerate(open_cases, start=1):
-            began = time.monotonic()
-            said = _play(measured, sides, suites, case, number % 2)
-            played, seconds = played + 1, seconds + time.monotonic() - began
-            print(
-                f"round {number + 1} [{place:{len(str(len(open_cases)))}}/{len(open_cases)}] "
-                f"{case.name}  {said}{_left(number, place, open_cases, seconds / played)}",
-                file=out,
-                flush=True,
-            )
-        open_cases = [case for case in open_cases if case in measured.rounds]
-        if number + 1 >= FEWEST_ROUNDS:
-            open_cases = [case for case in open_cases if not _is_sure(measured.ratios(case))]
-        if not open_cases:
-            break
-    print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)
-    return measured
-
-
-def _play(
-    measured: Measured, sides: tuple[Side, Side], suites: Path, case: Case, first: int
-) -> str:
-    """Play a round of a case and keep it; say how it went."""
+    comparison = _Comparison(cases, keep)
+    started, measured = time.monotonic(), 0
     try:
-        samples = play_round(sides, suites, case, first)
-        ratio = ratio_of_round(*samples)
+        for number in range(MOST_ROUNDS):
+            count = len(comparison.open)
+            for place, case in enumerate(list(comparison.open), start=1):
+                message = _measure_round(comparison, sides, suites, case, number % 2)
+                measured += 1
+                mean = (time.monotonic() - started) / measured
+                print(
+                    f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                    f"{message}{_time_left(number, count - place, len(comparison.open), mean)}",
+                    file=out,
+                    flush=True,
+                )
+            comparison.close_known(all_of_them=number + 1 == MOST_ROUNDS)
+            if not comparison.open:
+                break
+    except KeyboardInterrupt:
+        comparison.close_known(all_of_them=True)
+        raise
+    print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)
+    return comparison.results
+
+
+def _measure_round(
+    comparison: _Comparison, sides: tuple[Side, Side], suites: Path, case: Case, first: int
+) -> str:
+    """Measure a round of a case and keep it; return what to print of it."""
+    try:
+        ratio = comparison.add(case, play_round(sides, suites, case, first))
     except CaseSkippedError as reason:
-        measured.skipped[case.name] = str(reason)
+        skipped = Unmeasured(case.name, int(time.time()), skipped=str(reason))
+        comparison.give_up(skipped, case)
         return f"skipped: {reason}"
     except (CaseFailedError, ValueError) as reason:
-        measured.failed[case.name] = str(reason)
-        measured.rounds.pop(case, None)
+        failed = Unmeasured(case.name, int(time.time()), failed=str(reason))
+        comparison.give_up(failed, case)
         return f"failed: {reason}"
-    measured.rounds.setdefault(case, []).append(samples)
     return f"{ratio - 1:+.1%}"
 
 
-def _left(number: int, place: int, open_cases: Sequence[Case], mean: float) -> str:
+def _time_left(number: int, left_of_round: int, open_cases: int, mean: float) -> str:
     """Time until every case has its fewest rounds; which ones need more is not known yet."""
     rounds = max(0, FEWEST_ROUNDS - number - 1)
-    left = rounds * len(open_cases) + len(open_cases) - place
-    more = "" if rounds else ", then cases that are not sure" if number < MOST_ROUNDS - 1 else ""
+    left = rounds * open_cases + left_of_round
+    more = "" if rounds else ", then uncertain cases" if number < MOST_ROUNDS - 1 else ""
     return f", {human_time(left * mean)} left{more}"
 
 
-def _is_sure(ratios: Sequence[float]) -> bool:
-    """Whether the ratio is known closely enough."""
-    return half_width(spread_of_rounds(ratios), len(ratios)) <= SURE
+def _ratios(rounds: Sequence[Round]) -> list[float]:
+    return [ratio_of_round(before, after) for before, after in rounds]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.settings import Configuration, Pair, select_pairs
+from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
 
 WORKING_TREE = "."
@@ -26,6 +27,10 @@ class Side:
     source: Path
     """Folder that holds the package as it was at the commit."""
     pair: Pair
+    version: Version | None = None
+    """How a stored comparison names it; ``None`` for changes that are not committed."""
+    planted: float = 0.0
+    """Share of its time by which every sample is made slower, to see whether that is found."""
 
     @property
     def python(self) -> Path:
@@ -53,7 +58,9 @@ def side(root: Path, configuration: Configuration, said: str, release: str, plac
         raise TorchspeedError(f"a side takes one torch release, not {named or release!r}")
     [pair] = pairs
     if revision == WORKING_TREE:
-        return Side(f"the working tree, torch {pair.torch}", root / _PACKAGE, pair)
+        if ask_git(root, "status", "--porcelain", "--", _PACKAGE):
+            return Side(f"the working tree, torch {pair.torch}", root / _PACKAGE, pair)
+        revision = "HEAD"
     commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if not commit or revision.startswith("-"):
         raise TorchspeedError(
@@ -61,7 +68,8 @@ def side(root: Path, configuration: Configuration, said: str, release: str, plac
             "`git log --oneline` lists them, and . is the working tree"
         )
     name = f"{revision} ({commit[:8]}), torch {pair.torch}"
-    return Side(name, check_out(root, commit, place) / _PACKAGE, pair)
+    version = Version(commit, pair.torch, pair.torchvision, configuration.python)
+    return Side(name, check_out(root, commit, place) / _PACKAGE, pair, version)
 
 
 def check_out(root: Path, commit: str, place: Path) -> Path:

@@ -1,8 +1,9 @@
-"""Ratios of sides that took turns: what moves them, what does not, and how sure they are."""
+"""Ratios of interleaved samples: what changes them, what does not, and their intervals."""
 
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -10,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.turns.ratio import (
-    compare_sides,
+from torchspeed.watch.analysis.ratio import (
+    estimate_ratio,
     half_width,
     ratio_of_round,
-    ratio_of_rounds,
-    spread_of_rounds,
+    verdict,
 )
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.history.comparisons import CaseRatio
 
 SAMPLES = st.floats(1e-6, 1e3)
 TURNS = st.lists(st.tuples(SAMPLES, SAMPLES, SAMPLES, SAMPLES), min_size=1, max_size=9)
@@ -76,64 +77,68 @@ def test_what_is_no_round_is_refused(before: list[float], after: list[float], sa
 
 @given(RATIOS)
 def test_the_interval_is_students(ratios: list[float]) -> None:
-    ratio = ratio_of_rounds(ratios)
+    ratio, interval = estimate_ratio(ratios)
     logs = np.log(ratios)
-    assert ratio.value == pytest.approx(stats.gmean(ratios))
+    assert ratio == pytest.approx(stats.gmean(ratios))
     if np.ptp(logs) > 1e-6:
         low, high = stats.t.interval(0.99, len(logs) - 1, loc=logs.mean(), scale=stats.sem(logs))
-        assert ratio.interval == pytest.approx((math.exp(low), math.exp(high)))
+        assert interval == pytest.approx((math.exp(low), math.exp(high)))
 
 
 @given(RATIOS, st.floats(0.1, 10.0), st.randoms(use_true_random=False))
 def test_rounds_have_no_order_and_a_factor_shifts_ratio_and_interval(
-    ratios: list[float], factor: float, shuffler: object
+    ratios: list[float], factor: float, shuffler: random.Random
 ) -> None:
-    ratio = ratio_of_rounds(ratios)
+    ratio, interval = estimate_ratio(ratios)
     mixed = list(ratios)
-    shuffler.shuffle(mixed)  # type: ignore[attr-defined]
-    assert ratio_of_rounds(mixed).interval == pytest.approx(ratio.interval)
-    shifted = ratio_of_rounds([one * factor for one in ratios])
-    assert shifted.value == pytest.approx(ratio.value * factor)
-    assert shifted.interval == pytest.approx(tuple(end * factor for end in ratio.interval))
+    shuffler.shuffle(mixed)
+    assert estimate_ratio(mixed)[1] == pytest.approx(interval)
+    shifted = estimate_ratio([value * factor for value in ratios])
+    assert shifted[0] == pytest.approx(ratio * factor)
+    assert shifted[1] == pytest.approx(tuple(end * factor for end in interval))
 
 
-def test_one_round_tells_no_spread() -> None:
-    with pytest.raises(ValueError, match="1 rounds tell no spread"):
-        ratio_of_rounds([1.1])
+def test_the_spread_of_a_single_round_is_unknown() -> None:
+    for ratios in ([], [1.1]):
+        with pytest.raises(ValueError, match=r"the spread of [01] rounds is unknown"):
+            estimate_ratio(ratios)
 
 
-def test_more_rounds_are_surer() -> None:
+def test_more_rounds_narrow_the_interval() -> None:
     widths = [half_width(0.01, rounds) for rounds in range(2, 13)]
     assert widths == sorted(widths, reverse=True)
     # Student's quantile for 99 % and 4 degrees of freedom, from any table: 4.604.
     assert half_width(0.01, 5) == pytest.approx(4.604 * 0.01 / math.sqrt(5), rel=1e-3)
 
 
-def test_a_case_is_no_surer_than_the_middle_one() -> None:
-    alike, usual, wild = [1.0, 1.0001, 1.0], [1.0, 1.01, 0.99], [1.0, 1.1, 0.9]
-    quiet, middle, noisy = compare_sides([alike, usual, wild])
-    assert quiet.spread == middle.spread == spread_of_rounds(usual)
-    assert noisy.spread == spread_of_rounds(wild)
-    assert compare_sides([]) == ()
+def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
+    quiet, noisy = [1.0, 1.0001, 1.0], [1.0, 1.1, 0.9]
+    _, (_, high) = estimate_ratio(quiet, 0.01)
+    assert math.log(high / np.exp(np.log(quiet).mean())) == pytest.approx(half_width(0.01, 3))
+    assert estimate_ratio(noisy, 0.01) == estimate_ratio(noisy)
+
+
+def _verdict(ratios: list[float]) -> Verdict:
+    ratio, interval = estimate_ratio(ratios)
+    return verdict(CaseRatio("x", 0, tuple(ratios), ratio, interval, 1.0, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("ratios", "verdict"),
+    ("ratios", "expected"),
     [
         ([1.05, 1.049, 1.051, 1.05, 1.05], Verdict.WORSE),
         ([0.95, 0.949, 0.951, 0.95, 0.95], Verdict.BETTER),
-        ([1.01, 1.0101, 1.0099, 1.01, 1.01], Verdict.SAME),  # sure, and below 1.5 %
-        ([1.20, 0.95, 1.10, 0.97, 1.03], Verdict.SAME),  # 5 %, and not sure
+        ([1.01, 1.0101, 1.0099, 1.01, 1.01], Verdict.SAME),  # certain, but below 1.5 %
+        ([1.20, 0.95, 1.10, 0.97, 1.03], Verdict.SAME),  # 5 %, but uncertain
     ],
 )
-def test_a_difference_is_sure_and_big_enough(ratios: list[float], verdict: Verdict) -> None:
-    assert ratio_of_rounds(ratios).verdict is verdict
+def test_a_difference_is_certain_and_large_enough(ratios: list[float], expected: Verdict) -> None:
+    assert _verdict(ratios) is expected
 
 
-def test_rounds_of_nothing_raise_no_more_false_alarms_than_said() -> None:
+def test_null_comparisons_raise_no_more_false_alarms_than_the_confidence_allows() -> None:
     rng = np.random.default_rng(11)
     alarms = sum(
-        ratio_of_rounds(rng.lognormal(0.0, 0.03, 5).tolist()).verdict is not Verdict.SAME
-        for _ in range(4000)
+        _verdict(rng.lognormal(0.0, 0.03, 5).tolist()) is not Verdict.SAME for _ in range(4000)
     )
     assert alarms <= 4000 * 0.015

@@ -1,0 +1,100 @@
+"""Is one version slower than another, from samples that were interleaved.
+
+Two processes, one a version, take turns at samples of some 20 ms: A B B A, A B B A ...
+Interference slows neighbouring samples equally, so it cancels in their ratio. What remains
+differs from process to process, such as the layout of memory; so a comparison consists of
+several rounds, each with new processes.
+
+- A round's ratio is the median, over its turns A B B A, of the ratio of the two sums.
+- The comparison's ratio is the geometric mean of the rounds' ratios. Its interval is Student's
+  for the mean of their logarithms, at 99 %. A few rounds underestimate the spread of some
+  cases, so a caller names the least spread to assume, such as the median of all cases.
+- It is a difference where the interval leaves 1 out and the ratio is `MINIMUM_EFFECT` from 1.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Protocol
+
+from scipy.special import stdtrit
+
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
+
+CONFIDENCE = 0.99
+
+
+class Ratio(Protocol):
+    """A ratio with its interval, such as a stored `CaseRatio`."""
+
+    @property
+    def ratio(self) -> float:
+        """After over before: above 1 is slower."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Confidence interval of the ratio."""
+
+
+def verdict(ratio: Ratio) -> Verdict:
+    """Whether after is slower than before (`WORSE`), faster (`BETTER`) or neither (`SAME`)."""
+    low, high = ratio.interval
+    if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
+        return Verdict.SAME
+    return Verdict.WORSE if ratio.ratio > 1 else Verdict.BETTER
+
+
+def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
+    """Ratio of two sides within one round.
+
+    Args:
+        before: Samples of one side, seconds a call, in the order they were taken.
+        after: Those of the other, as many: two of each belong to one turn, A B B A.
+
+    Raises:
+        ValueError: They are not pairs of samples, or not all positive.
+    """
+    if len(before) != len(after) or not before or len(before) % 2:
+        raise ValueError(
+            f"{len(before)} and {len(after)} samples are no turns: give two of each for each"
+        )
+    if not all(0 < sample < math.inf for sample in (*before, *after)):
+        raise ValueError("samples must be finite and above zero: the clock stood still")
+    pairs = zip(before[::2], before[1::2], after[::2], after[1::2], strict=True)
+    return statistics.median((c + d) / (a + b) for a, b, c, d in pairs)
+
+
+def spread_of_rounds(ratios: Sequence[float]) -> float:
+    """Standard deviation of the logarithm of the rounds' ratios.
+
+    Raises:
+        ValueError: There are fewer than two.
+    """
+    if len(ratios) < 2:
+        raise ValueError(f"the spread of {len(ratios)} rounds is unknown: give 2 or more")
+    return statistics.stdev(map(math.log, ratios))
+
+
+def estimate_ratio(
+    ratios: Sequence[float], least_spread: float = 0.0
+) -> tuple[float, tuple[float, float]]:
+    """Ratio of two sides and its interval, from the rounds' ratios.
+
+    Args:
+        ratios: One a round, two at least.
+        least_spread: The rounds' spread counts as no less than this.
+
+    Raises:
+        ValueError: There are fewer than two.
+    """
+    mean = statistics.fmean(map(math.log, ratios)) if ratios else 0.0
+    half = half_width(max(spread_of_rounds(ratios), least_spread), len(ratios))
+    return math.exp(mean), (math.exp(mean - half), math.exp(mean + half))
+
+
+def half_width(spread: float, rounds: int) -> float:
+    """Half of the interval, as a logarithm: Student's quantile times the mean's standard error."""
+    quantile = float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
+    return quantile * spread / math.sqrt(rounds)

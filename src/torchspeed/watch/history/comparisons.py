@@ -1,0 +1,222 @@
+"""Stored interleaved comparisons: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
+
+A file holds one comparison of two versions, *before* and *after*. Its first line is a `Header`;
+every further line is one case: a `CaseRatio`, or an `Unmeasured` case with the reason. A line is
+written when its case is finished, so an interrupted comparison keeps the finished cases. The name
+does not end in ``.json``, because asv takes every such file for results.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+
+from torchspeed.watch.history.records import Problem
+
+FOLDER = "comparisons"
+
+Kind = Literal["compare", "reference", "confirm", "release", "null", "bisect"]
+"""Why two versions were compared.
+
+``compare``: somebody asked; ``reference``: a commit against the machine's reference;
+``confirm``: a suspected change against its predecessor; ``release``: two torch releases;
+``null``: a version against itself; ``bisect``: a midpoint of a bisection.
+"""
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
+Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
+
+T = TypeVar("T")
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What one side of a comparison ran: a commit of the package with a torch pair."""
+
+    commit: Hash
+    """Full hash."""
+    torch: str
+    torchvision: str
+    python: str
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What was compared, where and how."""
+
+    kind: Kind
+    at: Time
+    """When it began, seconds since the epoch."""
+    machine: str
+    before: Version
+    after: Version
+    recipe: dict[str, float | str] = {}
+    """How ratios were taken, such as rounds, samples and seconds a round."""
+    format: Literal[1] = 1
+
+
+class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One case that was measured on both sides."""
+
+    case: str
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was finished, seconds since the epoch."""
+    ratios: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2)]
+    """After over before, a value for each round."""
+    ratio: Positive
+    """After over before: above 1 is slower."""
+    interval: tuple[Positive, Positive]
+    """Confidence interval of the ratio (99 %)."""
+    before_s: Positive
+    """Median of the samples before, seconds a call."""
+    after_s: Positive
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that does not hold the ratio.
+
+        Raises:
+            ValueError: its ends are in the wrong order.
+        """
+        if not self.interval[0] <= self.ratio <= self.interval[1] < math.inf:
+            raise ValueError("the interval does not hold the ratio")
+
+
+class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case without a ratio: it was skipped or it failed on a side."""
+
+    case: str
+    at: Time
+    skipped: str = ""
+    """Why it cannot run here; empty where it failed."""
+    failed: str = ""
+    """What went wrong; empty where it was skipped."""
+
+    def __post_init__(self) -> None:
+        """Refuse a case without a reason, or with two.
+
+        Raises:
+            ValueError: not exactly one of the reasons is given.
+        """
+        if bool(self.skipped) == bool(self.failed):
+            raise ValueError("a case without a ratio is either skipped or failed")
+
+
+CaseResult = CaseRatio | Unmeasured
+
+
+class StoredComparison(msgspec.Struct, frozen=True):
+    """A comparison as its file holds it; a case that was measured again counts once."""
+
+    path: Path
+    header: Header
+    ratios: tuple[CaseRatio, ...]
+    unmeasured: tuple[Unmeasured, ...]
+
+
+class ComparisonWriter:
+    """Writes a comparison case by case.
+
+    The file appears with the first case, and every case is one write of one whole line.
+    """
+
+    def __init__(self, results: Path, header: Header) -> None:
+        """Choose the file's name.
+
+        Args:
+            results: the folder of all machines' results.
+            header: the file's first line.
+        """
+        folder = results / header.machine / FOLDER
+        begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
+        versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
+        self._header: Header | None = header
+        self.path = folder / f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}.jsonl"
+        """Where the comparison is stored."""
+        copies = 1
+        while self.path.exists():
+            copies += 1
+            self.path = folder / (f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}-{copies}.jsonl")
+
+    def add(self, result: CaseResult) -> None:
+        """Append a finished case and wait until it is on the disk."""
+        text = msgspec.json.encode(result) + b"\n"
+        if self._header is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            text = msgspec.json.encode(self._header) + b"\n" + text
+        with self.path.open("ab", buffering=0) as stream:
+            stream.write(text)
+            os.fsync(stream.fileno())
+        self._header = None
+
+
+def read_comparisons(
+    results: Path,
+) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
+    """Read the comparisons of all machines, oldest first.
+
+    Args:
+        results: the folder of all machines' results.
+
+    Returns:
+        The comparisons, and a problem for every file or line that is damaged and left out.
+    """
+    comparisons, problems = [], []
+    for path in sorted(results.glob(f"*/{FOLDER}/*.jsonl")):
+        comparison, damaged = read_comparison(path)
+        problems += damaged
+        if comparison is not None:
+            comparisons.append(comparison)
+    comparisons.sort(key=lambda comparison: (comparison.header.at, comparison.path))
+    return tuple(comparisons), tuple(problems)
+
+
+def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]:
+    """Read one file.
+
+    Returns:
+        The comparison, or ``None`` where the file or its header cannot be read; and a problem
+        for every damaged line, which is left out.
+    """
+    try:
+        first, *lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        return None, [Problem(str(path), f"cannot be read: {error.strerror}")]
+    header = _decode(first, _HEADER.decode)
+    if header is None:
+        return None, [
+            Problem(str(path), "line 1 is no header of a comparison; the file was left out")
+        ]
+    results: dict[str, CaseResult] = {}
+    problems = []
+    for number, line in enumerate(lines, start=2):
+        if not line.strip():
+            continue
+        decode: Callable[[bytes], CaseResult] = _CASE.decode
+        if b'"ratios"' not in line:
+            decode = _UNMEASURED.decode
+        result = _decode(line, decode)
+        if result is None:
+            problems.append(Problem(str(path), f"line {number} is no case; it was left out"))
+        else:
+            results[result.case] = result
+    ratios = tuple(result for result in results.values() if isinstance(result, CaseRatio))
+    others = tuple(result for result in results.values() if isinstance(result, Unmeasured))
+    return StoredComparison(path, header, ratios, others), problems
+
+
+_HEADER = msgspec.json.Decoder(Header)
+_CASE = msgspec.json.Decoder(CaseRatio)
+_UNMEASURED = msgspec.json.Decoder(Unmeasured)
+
+
+def _decode(line: bytes, decode: Callable[[bytes], T]) -> T | None:
+    try:
+        return decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
