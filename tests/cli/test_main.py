@@ -112,10 +112,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("torchspeed 0.")
 
 
-def test_a_closed_pipe_is_one_line() -> None:
+@pytest.mark.parametrize("arguments", [["--version"], ["info", "--published"]])
+def test_a_closed_pipe_is_one_line(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = _python(WITHOUT.format(missing=[]), "--version", stdout=writer)
+    done = _python(WITHOUT.format(missing=[]), *arguments, stdout=writer)
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == "torchspeed: standard output was closed, so the job was stopped\n"

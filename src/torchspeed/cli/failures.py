@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import sys
 from collections.abc import Sequence
 
 from typer.exceptions import TyperException
@@ -44,10 +42,6 @@ def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSta
         return ExitStatus.WRONG_REQUEST, f"{error.format_message().rstrip('.')}; see --help"
     if isinstance(error, ImportError):
         return ExitStatus.FAILED, _explain_missing_package(error, arguments[0])
-    if isinstance(error, BrokenPipeError):
-        # Python would complain once more when it closes the broken stream at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitStatus.FAILED, "standard output was closed, so the job was stopped"
     if isinstance(error, OSError):
         return ExitStatus.FAILED, _explain_os_error(error)
     return ExitStatus.FAILED, str(error).rstrip(".")

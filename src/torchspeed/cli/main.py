@@ -59,6 +59,11 @@ def main(arguments: list[str] | None = None) -> int:
         return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         status, message = ExitStatus.INTERRUPTED, explain_interrupt(arguments)
+    except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second
+        # Python would complain once more when it closes the broken stream at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = ExitStatus.FAILED
+        message = "standard output was closed, so the job was stopped"
     except (TyperException, TorchspeedError, OSError, ImportError) as error:
         status, message = explain_failure(error, arguments)
         if _is_rank():

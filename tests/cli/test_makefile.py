@@ -1,0 +1,148 @@
+"""Real make: variables arrive as they were typed, and an interrupted setup is repaired."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+SHOW_ARGUMENTS = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
+HOSTILE = "-x; touch x $(shell touch x) $$(touch x) `touch x` a$|b '\"\\ #*"
+BACKEND = """
+import zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    with zipfile.ZipFile(f"{folder}/p-0-py3-none-any.whl", "w") as wheel:
+        about = "Metadata-Version: 2.1\\nName: p\\nVersion: 0\\nProvides-Extra: watch\\n"
+        wheel.writestr("p-0.dist-info/METADATA", about)
+        kind = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+        wheel.writestr("p-0.dist-info/WHEEL", kind)
+        wheel.writestr("p-0.dist-info/RECORD", "")
+    return "p-0-py3-none-any.whl"
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The Makefile beside an environment that is complete as far as make can see."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / ".ci", folder / ".ci")
+    shutil.copy(ROOT / "Makefile", folder)
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "backend.py").write_text(BACKEND)
+    return folder
+
+
+def _fake_python(checkout: Path, script: str) -> None:
+    python = checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(script)
+    python.chmod(0o755)
+    (checkout / ".venv/.watch").touch()
+
+
+def _make(checkout: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=checkout,
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "variable", "option"),
+    [
+        ("bench", "CASES", "cases"),
+        ("bench-full", "TORCH", "torch"),
+        ("nightly", "MACHINE", "machine"),
+        ("compare", "BEFORE", "before"),
+        ("compare", "AFTER", "after"),
+        ("calibrate", "RUNS", "runs"),
+        ("calibrate", "COMPARISONS", "comparisons"),
+        ("preview", "HOST", "host"),
+        ("preview", "PORT", "port"),
+        ("planted-slowdown", "REPEATS", "repeats"),
+    ],
+)
+@pytest.mark.parametrize("from_environment", [False, True])
+def test_a_variable_arrives_as_it_was_typed(
+    checkout: Path, target: str, variable: str, option: str, from_environment: bool
+) -> None:
+    _fake_python(checkout, SHOW_ARGUMENTS)
+    if from_environment:
+        done = _make(checkout, target, **{variable: HOSTILE})
+    else:
+        done = _make(checkout, target, f"{variable}={HOSTILE}")
+    assert done.returncode == 0, done.stderr
+    assert f"--{option}={HOSTILE}" in done.stdout.splitlines()
+    assert not (checkout / "x").exists()
+
+
+def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
+    _fake_python(checkout, SHOW_ARGUMENTS)
+    assert _make(checkout, "compare").stdout.splitlines() == ["-m", "torchspeed.cli", "compare"]
+    strict = _make(checkout, "compare", "STRICT=$(shell touch x)").stdout.splitlines()
+    assert strict[3:] == ["--fail-if-slower"]
+    assert not (checkout / "x").exists()
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python; touch x", "$(shell touch x)", "`touch x`"])
+def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: str) -> None:
+    done = _make(checkout, "setup", f"PYTHON={python}")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"torchspeed: {python} does not run")
+    assert not (checkout / "x").exists()
+
+
+@pytest.mark.parametrize("status", [1, 3, 4])
+def test_make_names_the_status_of_the_command(checkout: Path, status: int) -> None:
+    _fake_python(checkout, f"#!/bin/sh\nexit {status}\n")
+    done = _make(checkout, "bench")
+    assert done.returncode == 2
+    assert done.stderr.rstrip().endswith(f"bench] Error {status}")
+
+
+def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
+    _fake_python(checkout, f'#!/bin/sh\nPYTHONPATH={ROOT}/src exec {sys.executable} "$@"\n')
+    done = _make(checkout, "calibrate", "RUNS=1; touch x")
+    assert done.stderr.startswith("torchspeed: Invalid value for '--runs'")
+    assert done.stderr.rstrip().endswith("calibrate] Error 2")
+    assert not (checkout / "x").exists()
+
+
+@pytest.mark.parametrize("written", ["bin/python", "lib/python3.11/site-packages/pip"])
+def test_an_interrupted_setup_is_repaired(checkout: Path, written: str) -> None:
+    command = ["make", "setup", f"PYTHON={shutil.which('python3.11')}"]
+    # A shell's background jobs ignore Ctrl-C and hand that on.
+    first = subprocess.Popen(
+        command,
+        cwd=checkout,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    until = time.monotonic() + 60
+    while not (checkout / ".venv" / written).exists():
+        assert time.monotonic() < until
+        assert first.poll() is None, "the setup ended before it could be interrupted"
+        time.sleep(0.002)
+    os.killpg(first.pid, signal.SIGINT)
+    assert first.wait() != 0
+    assert not (checkout / ".venv/.watch").exists()
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    pip = [".venv/bin/python", "-m", "pip", "show", "p"]
+    shown = subprocess.run(pip, cwd=checkout, capture_output=True, text=True, check=True)
+    assert "Name: p" in shown.stdout
