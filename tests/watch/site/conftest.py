@@ -50,7 +50,7 @@ class Project:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=options.pop("timeout", 300),
             **options,
         )
 

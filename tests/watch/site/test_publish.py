@@ -187,6 +187,12 @@ def _spoil_benchmarks(project: Project) -> str:
     return "benchmarks.json"
 
 
+def _make_benchmarks_a_fifo(project: Project) -> str:
+    (project.results / "benchmarks.json").unlink()
+    os.mkfifo(project.results / "benchmarks.json")
+    return "benchmarks.json"
+
+
 def _garble_benchmarks(project: Project) -> str:
     (project.results / "benchmarks.json").write_text("{ not json")
     return "benchmarks.json"
@@ -204,7 +210,14 @@ def _remove_branch(project: Project) -> str:
 
 
 @pytest.mark.parametrize(
-    "spoil", [_spoil_benchmarks, _garble_benchmarks, _remove_results, _remove_branch]
+    "spoil",
+    [
+        _spoil_benchmarks,
+        _garble_benchmarks,
+        _make_benchmarks_a_fifo,
+        _remove_results,
+        _remove_branch,
+    ],
 )
 def test_without_a_basis_the_old_site_stays(site: Project, spoil) -> None:
     before = tree(site.html)
@@ -348,6 +361,60 @@ def test_damage_is_named_and_the_rest_published(project: Project, spoil) -> None
     ]
     assert victim.name in (project.html / "index.html").read_text()
     assert sum(series["last"] is not None for series in index["series"]) > 10
+
+
+def _stored(project: Project, number: int, value: str) -> Path:
+    """Store a value, as it is to stand in the file, as the first of a benchmark's row."""
+    path = project.result_files()[number]
+    _put(value)(path)
+    return path
+
+
+def test_files_of_every_damage_are_named_and_the_rest_published(project: Project) -> None:
+    folder = project.results / "ci-2core"
+    named = [
+        folder / "dangling-env.json",
+        folder / "loop-env.json",
+        folder / "fifo-env.json",
+        project.results / "gone",
+    ]
+    named[0].symlink_to("nowhere")
+    named[1].symlink_to(named[1].name)
+    os.mkfifo(named[2])
+    named[3].symlink_to("nowhere")
+    (folder / "again").symlink_to(".")
+    fifo, wide, truncated = sorted(folder.glob("*.outcomes.jsonl"))[:3]
+    fifo.unlink()
+    os.mkfifo(fifo)
+    wide.write_bytes('{"case": "é"}'.encode("utf-16"))
+    with truncated.open("a") as stream:
+        stream.write('{"case": "time_ser')
+    named += [fifo, wide, truncated, _stored(project, 4, "1" + "0" * 400)]
+    _stored(project, 5, "5e-324")
+    _stored(project, 6, "-1e308")
+    benchmarks = project.results / "benchmarks.json"
+    content = json.loads(benchmarks.read_text())
+    content["small_cnns.SmallCNNs.time_forward"]["params"] = [[str(n) for n in range(3000)]] * 2
+    benchmarks.write_text(json.dumps(content))
+    done = project.publish(timeout=120)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    assert "Traceback" not in said
+    for path in (*named, benchmarks):
+        assert said.count(path.name) == 1, path
+    index = json.loads((project.html / "index.json").read_text())
+    assert len(index["problems"]) == len(named) + 1
+    assert sum(series["last"] is not None for series in index["series"]) > 10
+
+
+def test_without_git_one_line_says_so(site: Project, tmp_path: Path) -> None:
+    before = tree(site.html)
+    done = site.publish(env={"PATH": str(tmp_path)})
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "git was not found" in said
+    assert "Traceback" not in said
+    assert tree(site.html) == before
 
 
 def test_a_damaged_machine_file_is_named_each_time(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,30 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     with pytest.raises(TorchspeedError, match="html"), swapped_in(tmp_path / "html"):
         pass
     assert (tmp_path / "html").read_text() == "a file"
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, at: int) -> None:
+    killed = os.fork()
+    if not killed:  # the child: killed right before one of the renames
+        rename, calls = os.rename, 0
+
+        def striking(source: Any, target: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            rename(source, target)
+
+        swap.os.rename = striking  # type: ignore[attr-defined, assignment]
+        with swapped_in(site) as fresh:
+            fill(fresh)
+        os._exit(0)
+    _, status = os.waitpid(killed, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    with pytest.raises(ValueError, match="halfway"), swapped_in(site) as fresh:
+        raise ValueError("halfway")  # an attempt that fails must not block the next one either
+    with swapped_in(site) as fresh:
+        fill(fresh)
+    assert tree(site)["index.html"] == b"new index.html"
+    assert not (site / ".publishing").exists()

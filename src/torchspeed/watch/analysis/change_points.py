@@ -71,6 +71,7 @@ _SPIKE = 3.0  # standard deviations of an innovation, beyond which a value is a 
 _SETTLED = 30  # values after which a step needs no confirmation any more
 _NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
 _SHIFT = 5  # values by which one more figure may move a step
+_LARGEST = 1e100  # of a value: squares of larger ones overflow, and none is a measurement
 _ROUNDING = 1e-9  # of a typical figure: what a level of zero may come to
 _BLOCK = 300  # values partitioned at once
 _MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
@@ -164,7 +165,7 @@ def find_steps(values: Sequence[float], minimum_effect: float = MINIMUM_EFFECT) 
     figures = np.asarray(values, dtype=np.float64)
     if not np.isfinite(figures).all():
         raise ValueError("values must be finite: leave out what was not measured")
-    if len(figures) < 2 * FEWEST_VALUES:
+    if len(figures) < 2 * FEWEST_VALUES or np.abs(figures).max() > _LARGEST:
         return []
     fit = _fit(figures, minimum_effect)
     steps = _steps(fit, fit.likeliest)

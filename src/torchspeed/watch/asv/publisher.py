@@ -12,6 +12,7 @@ import gc
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -27,10 +28,13 @@ from asv.util import ProcessError, UserError
 from torchspeed.errors import TorchspeedError
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Commit
 from torchspeed.watch.site.swap import MANIFEST, swapped_in
 
 _WATCH = Path(__file__).parents[1]
+_DEEPEST = 4
+"""Folders below that of the results, or of the site, that a file lies in at most."""
 
 
 def setup() -> None:
@@ -51,6 +55,8 @@ def setup() -> None:
 def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     """Publish to ``conf.html_dir``; the exit status is 1 if anything had to be left out."""
     results, site = Path(conf.results_dir), Path(conf.html_dir)
+    if shutil.which("git") is None:
+        raise TorchspeedError("git was not found: install git and put it on PATH")
     repo = get_repo(conf)
     if pull:
         repo.pull()
@@ -160,15 +166,22 @@ def _add_files(state: Any, folder: Path, skip: str) -> None:
         path = folder / name
         if skip in path.parts or name in {".gitignore"}:
             continue
-        content = path.read_bytes()
+        try:
+            content = read_regular(path)
+        except OSError as error:  # the reader of the results names it
+            content = str(error).encode()
         state.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
         state.update(content)
 
 
 def _files(folder: Path) -> Iterable[str]:
-    for root, _, files in os.walk(folder):
+    """Paths of the files below a folder; links are followed, and a loop of links ends."""
+    for root, folders, files in os.walk(folder, followlinks=True):
+        below = os.path.relpath(root, folder)
+        if below.count(os.sep) >= _DEEPEST:
+            folders.clear()
         for file in files:
-            yield os.path.relpath(os.path.join(root, file), folder)
+            yield os.path.normpath(os.path.join(below, file))
 
 
 def _is_up_to_date(site: Path, inputs: str) -> bool:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Benchmark, Problem
 
 _API_VERSION = 2
 _REMEDY = "write it anew with `asv run --bench just-discover`"
+
+MOST_CASES = 100_000
+"""Cases of one benchmark: more are taken for damage, and would fill the memory."""
 
 # Units of which more is better; any rate per second counts as well.
 _HIGHER_IS_BETTER = frozenset({"accuracy", "mfu", "flops", "flop/s", "hz", "ratio of peak"})
@@ -29,7 +33,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     """
     path = results_dir / "benchmarks.json"
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_regular(path))
     except FileNotFoundError as error:
         raise TorchspeedError(f"{path} is missing: {_REMEDY}") from error
     except OSError as error:
@@ -61,6 +65,8 @@ def _benchmark(name: str, entry: Any) -> Benchmark:
     param_names = tuple(_texts(_list(entry, "param_names"), "param_names"))
     if len(params) != len(param_names):
         raise ValueError("params and param_names differ in length")
+    if math.prod(map(len, params)) > MOST_CASES:
+        raise ValueError(f"its params make more than {MOST_CASES:,} cases")
     unit = entry.get("unit")
     timeout = entry.get("timeout")
     higher = entry.get("higher_is_better")

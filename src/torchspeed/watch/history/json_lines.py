@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Problem
 
 
@@ -17,9 +18,12 @@ def read_lines(path: Path) -> tuple[list[tuple[int, Any]], list[Problem]]:
     A file that cannot be read is a problem, and has no lines.
     """
     try:
-        lines = path.read_bytes().split(b"\n")
+        content = read_regular(path)
     except OSError as error:
         return [], [Problem(str(path), f"cannot be read: {error.strerror}")]
+    if b"\0" in content:
+        return [], [Problem(str(path), "it is no UTF-8 text; it was left out")]
+    lines = content.split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     try:
         # One call for all lines takes a third of the time of one call a line.

@@ -145,6 +145,8 @@ class _Loader:
         for folder in sorted(self._results_dir.iterdir()):
             if folder.is_dir() and not folder.name.startswith("."):
                 self._load_machine(folder)
+            elif not folder.exists():
+                self._problem(folder, "it is a link that leads nowhere; it was left out")
         measured = set(itertools.chain.from_iterable(self._measured.values()))
         return History(
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),

@@ -18,10 +18,12 @@ from typing import Any
 
 import orjson
 
+from torchspeed.watch.history.benchmark_list import MOST_CASES
+from torchspeed.watch.history.reading import read_regular
+
 _API_VERSION = 2
 _NAN_MARK = "\x00NaN"
 _NAN_WRITTEN = b'"\\u0000NaN"'
-_MOST_CASES = 100_000  # of one benchmark: more is damage, and would fill the memory
 
 
 class DamagedError(Exception):
@@ -96,7 +98,7 @@ class ResultFile:
         except TypeError as error:
             raise DamagedError("its params are no lists of texts") from error
         count = math.prod(map(len, decoded))
-        if count > _MOST_CASES:
+        if count > MOST_CASES:
             raise DamagedError(f"its params make {count} cases")
         version = cells.get("version")
         return Row(
@@ -167,7 +169,7 @@ def read_json(path: Path) -> tuple[Any, bool]:
         DamagedError: It cannot be read or is no JSON.
     """
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
         try:
             return orjson.loads(content.replace(b"NaN", _NAN_WRITTEN)), True
         except orjson.JSONDecodeError:

@@ -249,6 +249,8 @@ def _value(point: Point) -> float:
     return point.value if point.interval is None else shortened(point.value)
 
 
+_FARTHEST = 1e12
+"""A larger distance, of a value next to nothing, is given as this one."""
 _DISTANCES = ("lo", "hi", "q1", "q3")
 
 
@@ -271,7 +273,7 @@ def _columns(row: Standing) -> dict[str, dict[int, float]]:
 
 
 def _distance(difference: float, value: float) -> int:
-    return round(difference / abs(value) * 10_000)
+    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
 
 
 def _history_of(row: Standing, columns: dict[str, dict[int, float]]) -> Row:

@@ -46,9 +46,12 @@ def swapped_in(folder: Path) -> Iterator[Path]:
     made = _make(folder)
     try:
         with _locked(folder):
-            _refuse_foreign(folder)
             aside = folder / _ASIDE
-            shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+            if aside.exists() and not (folder / MANIFEST).exists():
+                # A run was killed while it moved the entries: the folder is a site all the same.
+                (folder / MANIFEST).write_text("{}\n", encoding="utf-8")
+            _refuse_foreign(folder)
+            shutil.rmtree(aside, ignore_errors=True)
             try:
                 fresh = aside / "new"
                 fresh.mkdir(parents=True)
