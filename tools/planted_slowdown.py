@@ -22,7 +22,8 @@ from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv import selection
 from torchspeed.watch.asv import settings as configuration
-from torchspeed.watch.asv.registration import register
+from torchspeed.watch.asv.machine_identity import check_machine_name
+from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs import preflight
@@ -115,7 +116,18 @@ def _work(options: argparse.Namespace) -> None:
     pair = configuration.select_pairs(conf.pairs, options.torch)[0]
     preflight.check(root, conf, (pair,))
     name = options.machine or machine.default_name()
-    register(name)
+    check_machine_name(name)
+    with exclusive_run(conf.environments, "planted-slowdown"):
+        _measure(options, root, conf, pair, name)
+
+
+def _measure(
+    options: argparse.Namespace,
+    root: Path,
+    conf: configuration.Configuration,
+    pair: configuration.Pair,
+    name: str,
+) -> None:
     chosen = (selection.checked(options.cases),) if options.cases else selection.SHORT
     head = ask_git(root, "rev-parse", "HEAD")
     packages = root / ".asv" / "interleaved" / "packages"

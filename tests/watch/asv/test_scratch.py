@@ -17,7 +17,6 @@ from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.machine import description as machine
 from torchspeed.watch.progress import Progress
 
 SUITE = """
@@ -48,7 +47,6 @@ def test_results_stay_in_the_folder_and_all_samples_are_kept(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    machine.register("m")
     head = git(project, "rev-parse", "HEAD")
     [pair] = read_configuration(project).pairs
     scratch = ScratchProject(tmp_path / "scratch", project)
@@ -68,7 +66,6 @@ def test_rounds_of_several_commits_in_turn_are_planned_and_told_one_by_one(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    machine.register("m")
     first, second = git(project, "rev-parse", "HEAD"), commit(project, {"x": "1"}, "Two")
     hashes = tmp_path / "hashes"
     hashes.write_text(f"{first}\n{second}\n")

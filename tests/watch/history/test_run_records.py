@@ -48,6 +48,16 @@ def test_records_come_oldest_first(tmp_path: Path) -> None:
     assert [record.at for record in records] == [1_700_000_000, 1_760_000_000]
 
 
+def test_the_line_of_a_run_that_ended_replaces_the_one_of_its_start(tmp_path: Path) -> None:
+    begun = {name: value for name, value in LINE.items() if name not in {"until", "after"}}
+    path = write(tmp_path / "a.environment.jsonl", begun)
+    [while_it_runs], _ = read_records(path)
+    assert while_it_runs.after == {}
+    [ended], problems = read_records(write(path, begun, LINE))
+    assert ended.after == {"load_1_5_15_min": "1, 1, 2"}
+    assert problems == []
+
+
 @pytest.mark.parametrize(
     "damaged",
     [
@@ -59,7 +69,7 @@ def test_records_come_oldest_first(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path, damaged: object) -> None:
-    path = write(tmp_path / "a.environment.jsonl", LINE, damaged, LINE)
+    path = write(tmp_path / "a.environment.jsonl", LINE, damaged, LINE | {"at": 1_760_000_001})
     records, [problem] = read_records(path)
     assert len(records) == 2
     assert problem.path == str(path)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -53,6 +55,8 @@ _CAUSES = (
 )
 """What a failed asv prints, and what a person can do about it; the first that matches counts."""
 
+_SECONDS_TO_END = 1.5
+"""That asv has at each step when the run is to end."""
 SOME_CASES_FAILED = 2
 """asv's exit status for a run that went through with failed cases in it."""
 
@@ -65,6 +69,18 @@ def explain(log: str) -> str:
             return remedy.format(**found.groupdict())
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     return lines[-1] if lines else "it printed nothing"
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Wait for the end of asv, and end it if it takes longer than after Ctrl-C.
+
+    Ctrl-C reaches both processes, ``kill -INT`` only this one.
+    """
+    for end in (process.terminate, process.kill, process.wait):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_SECONDS_TO_END)
+            return
+        end()
 
 
 def run_asv(
@@ -118,14 +134,15 @@ def run_asv(
         try:
             with os.fdopen(reader, encoding="utf-8") as messages:
                 for message in messages:
-                    progress.hear(json.loads(message))
+                    with contextlib.suppress(ValueError):  # asv was killed while it wrote
+                        progress.hear(json.loads(message))
             status = process.wait()
-        except KeyboardInterrupt:
-            process.wait()  # asv got the same signal and stops its benchmark itself
-            raise
         finally:
+            _end(process)
             copier.join()
     if status not in (0, SOME_CASES_FAILED):
         why = explain(log.read_text(encoding="utf-8", errors="replace"))
+        if status < 0:
+            why = f"it was ended by {signal.Signals(-status).name}"
         raise TorchspeedError(f"`asv {arguments[0]}` failed: {why} (all of it: {log})")
     return status

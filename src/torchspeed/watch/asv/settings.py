@@ -39,6 +39,8 @@ class Configuration:
     """Folder of the suites."""
     results: Path
     site: Path
+    environments: Path
+    """Folder of asv's environments, and of the lock of the checkout."""
     pairs: tuple[Pair, ...]
     """The newest first, as asv.conf.json lists them."""
 
@@ -80,6 +82,7 @@ def read_configuration(root: Path) -> Configuration:
         suites=root / conf.benchmark_dir,
         results=root / conf.results_dir,
         site=root / conf.html_dir,
+        environments=Path(conf.env_dir),
         pairs=pairs,
     )
 

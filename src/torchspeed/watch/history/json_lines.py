@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from torchspeed.watch.history.files import append_durably
 from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Problem
 
@@ -21,7 +21,7 @@ def read_lines(path: Path) -> tuple[list[tuple[int, Any]], list[Problem]]:
         content = read_regular(path)
     except OSError as error:
         return [], [Problem(str(path), f"cannot be read: {error.strerror}")]
-    if b"\0" in content:
+    if b"\0" in content[:4]:  # further on, a loss of power may have left one in a line
         return [], [Problem(str(path), "it is no UTF-8 text; it was left out")]
     lines = content.split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
@@ -36,16 +36,13 @@ def read_lines(path: Path) -> tuple[list[tuple[int, Any]], list[Problem]]:
 
 
 def append_lines(path: Path, entries: Iterable[Any]) -> None:
-    """Add a line for each entry. A last line that was cut off does not swallow the first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as stream:
-        if stream.tell() > 0:
-            stream.seek(-1, os.SEEK_END)
-            if stream.read(1) != b"\n":
-                stream.write(b"\n")
-        stream.writelines(
-            json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries
-        )
+    """Add a line for each entry, and wait until they are stored.
+
+    Raises:
+        OSError: The disk is full, or the file cannot be written.
+    """
+    lines = [json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries]
+    append_durably(path, b"".join(lines))
 
 
 def _loads(line: bytes) -> Any:

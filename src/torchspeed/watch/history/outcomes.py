@@ -1,17 +1,21 @@
-"""How each case of a run went: the ``.outcomes.jsonl`` beside a result file.
+"""Outcomes of the cases of a run: the ``.outcomes.jsonl`` beside a result file.
 
-asv stores figures, but not why there is none. One JSON object a line says it:
+asv stores values, but not why there is none. One JSON object a line says it:
 ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out",
-"reason": "...", "at": 1785000000}``. A later line about the same case wins. There is a line for
-each round; where it added samples to the stored ones, ``"samples"`` counts them.
+"reason": "...", "at": 1785000000, "seconds": 12.3}``. There is a line for each round, and the
+last line of a case counts. ``"samples"`` counts the samples that the round added to the stored
+ones. ``"rounds_left"`` counts the rounds that were still to come; a case whose last line has
+some is not measured completely.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from torchspeed.watch.history.files import write_whole
 from torchspeed.watch.history.json_lines import read_lines, seconds
 from torchspeed.watch.history.records import Outcome, Problem
 
@@ -21,11 +25,17 @@ _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run said about one case."""
+    """What a run says about one case."""
 
     outcome: Outcome
     reason: str
     at: int | None
+    seconds: float = 0.0
+    """Duration of the last round."""
+    samples: int = 0
+    """Samples stored by the last measurement, over all of its rounds so far."""
+    rounds_left: int = 0
+    """Rounds that the last measurement had still to make."""
 
 
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
@@ -38,9 +48,32 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
             problems.append(
                 Problem(str(path), f"line {number} is no outcome of a case; it was left out")
             )
-        else:
-            reports[entry["case"]] = report
+            continue
+        before = reports.get(entry["case"])
+        if before is not None and before.rounds_left == report.rounds_left + 1:
+            report = replace(report, samples=before.samples + report.samples)
+        reports[entry["case"]] = report
     return reports, problems
+
+
+def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
+    """Remove the lines of some cases; lines that are damaged stay.
+
+    Args:
+        path: A sidecar; nothing happens if it is missing.
+        removed: Tells from the name of a case whether to remove its lines.
+    """
+    if not path.exists():
+        return
+    entries, _ = read_lines(path)
+    gone = {
+        number
+        for number, entry in entries
+        if _report(entry) is not None and removed(entry["case"])
+    }
+    lines = path.read_bytes().split(b"\n")
+    kept = [line for number, line in enumerate(lines, start=1) if number not in gone]
+    write_whole(path, b"\n".join(kept))
 
 
 def _report(entry: Any) -> Report | None:
@@ -50,4 +83,15 @@ def _report(entry: Any) -> Report | None:
     reason = entry.get("reason") or ""
     if not isinstance(outcome, str) or outcome not in _OUTCOMES or not isinstance(reason, str):
         return None
-    return Report(_OUTCOMES[outcome], reason, seconds(entry.get("at")))
+    return Report(
+        _OUTCOMES[outcome],
+        reason,
+        seconds(entry.get("at")),
+        _number(entry.get("seconds")),
+        int(_number(entry.get("samples"))),
+        int(_number(entry.get("rounds_left"))),
+    )
+
+
+def _number(stored: Any) -> float:
+    return float(stored) if isinstance(stored, (int, float)) and abs(stored) < 1e12 else 0.0

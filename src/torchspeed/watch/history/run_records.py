@@ -2,7 +2,9 @@
 
 A line is one run: ``at`` (seconds since the epoch), the facts of the ``machine`` and of the
 ``environment``, each text by name, and the machine's state ``before`` and ``after``. What
-else a line holds, such as long ``details``, is for people who open the file.
+else a line holds, such as long ``details``, is for people who open the file. A run writes a line
+when it has stored its first case and, as the state ``after`` is known then, another one when it
+ends; of two lines with the same ``at`` the last one counts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ SUFFIX = ".environment.jsonl"
 def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
     """Read the records of a result file, oldest first, and a problem for each bad line."""
     entries, problems = read_lines(path)
-    records = []
+    records: dict[int, Record] = {}
     for number, entry in entries:
         record = _record(entry)
         if record is None:
@@ -27,8 +29,8 @@ def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
                 Problem(str(path), f"line {number} is no record of a run; it was left out")
             )
         else:
-            records.append(record)
-    return tuple(sorted(records, key=lambda record: record.at)), problems
+            records[record.at] = record
+    return tuple(records[at] for at in sorted(records)), problems
 
 
 def _record(entry: Any) -> Record | None:

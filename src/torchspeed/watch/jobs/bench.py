@@ -24,10 +24,10 @@ def bench(root: Path, *, torch: str, machine: str, cases: str, full: bool) -> Ex
     Raises:
         TorchspeedError: nothing could be measured, or the site could not be written.
     """
-    place = open_workplace(root, torch=torch, machine=machine)
     if cases:
         patterns: tuple[str, ...] = (selection.checked(cases),)
     else:
         patterns = () if full else selection.SHORT
-    tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], patterns, retry_failed=True)
-    return finish(place, tally)
+    with open_workplace(root, "bench", torch=torch, machine=machine) as place:
+        tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], patterns, retry_failed=True)
+        return finish(place, tally)

@@ -32,18 +32,18 @@ def calibrate(
     patterns = (selection.checked(cases),) if cases else selection.SHORT
     if torch == "all":
         raise TorchspeedError("a calibration takes one torch release, not 'all'")
-    place = open_workplace(root, torch=torch, machine=machine)
-    calibration = measure_calibration(
-        root,
-        place.configuration,
-        ask_git(root, "rev-parse", "HEAD"),
-        place.pairs[0],
-        place.machine,
-        patterns=selection.timings(patterns),
-        runs=runs,
-        comparisons=comparisons,
-    )
-    path = place.results / FILE_NAME
-    append_calibration(path, calibration)
-    print(f"\n{report(calibration, place.machine)}\n")
-    print(f"kept in {path.relative_to(root)}: the site's Status shows it")
+    with open_workplace(root, "calibrate", torch=torch, machine=machine) as place:
+        calibration = measure_calibration(
+            root,
+            place.configuration,
+            ask_git(root, "rev-parse", "HEAD"),
+            place.pairs[0],
+            place.machine,
+            patterns=selection.timings(patterns),
+            runs=runs,
+            comparisons=comparisons,
+        )
+        path = place.results / FILE_NAME
+        append_calibration(path, calibration)
+        print(f"\n{report(calibration, place.machine)}\n")
+        print(f"kept in {path.relative_to(root)}: the site's Status shows it")

@@ -8,8 +8,9 @@ from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv import selection
-from torchspeed.watch.asv.registration import register
+from torchspeed.watch.asv.machine_identity import check_machine_name
 from torchspeed.watch.asv.settings import read_configuration
+from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine.description import default_name
@@ -45,20 +46,21 @@ def compare(
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root)
-    packages = root / ".asv" / "interleaved" / "packages"
-    sides = (
-        side(root, configuration, before, torch, packages),
-        side(root, configuration, after, torch, packages),
-    )
     patterns = (selection.checked(cases),) if cases else selection.SHORT
-    pairs = tuple(one.pair for one in sides)
-    preflight.check_room(configuration, pairs)
     name = machine or default_name()
-    register(name)
-    print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-    head = ask_git(root, "rev-parse", "HEAD")
-    listed = list_cases(root, pairs, name, selection.timings(patterns), head)
-    compared = measure(configuration, sides, name, listed)
+    check_machine_name(name)
+    with exclusive_run(configuration.environments, "compare"):
+        packages = root / ".asv" / "interleaved" / "packages"
+        sides = (
+            side(root, configuration, before, torch, packages),
+            side(root, configuration, after, torch, packages),
+        )
+        pairs = tuple(one.pair for one in sides)
+        preflight.check_room(configuration, pairs)
+        print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
+        head = ask_git(root, "rev-parse", "HEAD")
+        listed = list_cases(root, pairs, name, selection.timings(patterns), head)
+        compared = measure(configuration, sides, name, listed)
     print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
     if compared.path is None:
         print("not stored: no commit names the working tree's changes")

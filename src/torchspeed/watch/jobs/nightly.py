@@ -24,10 +24,12 @@ def nightly(root: Path, *, machine: str, cases: str) -> ExitStatus:
         TorchspeedError: nothing could be measured, or the site could not be written.
     """
     patterns = (selection.checked(cases),) if cases else ()
-    place = open_workplace(root, torch="all", machine=machine)
-    configuration = place.configuration
-    commits = commits_to_measure(root, configuration.branch, configuration.results, place.machine)
-    return finish(place, measure(place, commits, patterns, retry_failed=False))
+    with open_workplace(root, "nightly", torch="all", machine=machine) as place:
+        configuration = place.configuration
+        commits = commits_to_measure(
+            root, configuration.branch, configuration.results, place.machine
+        )
+        return finish(place, measure(place, commits, patterns, retry_failed=False))
 
 
 def measured_commits(results: Path, machine: str) -> set[str]:

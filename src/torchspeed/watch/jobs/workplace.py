@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.watch.asv.registration import register
+from torchspeed.watch.asv.machine_identity import check_machine_name
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration, select_pairs
+from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine.description import default_name
 
@@ -27,21 +30,24 @@ class Workplace:
         return self.configuration.results / self.machine
 
 
-def open_workplace(root: Path, *, torch: str, machine: str) -> Workplace:
-    """Check the checkout and register the machine with asv.
+@contextmanager
+def open_workplace(root: Path, job: str, *, torch: str, machine: str) -> Iterator[Workplace]:
+    """Check the checkout, and hold it for a job.
 
     Args:
         root: the checkout.
+        job: what is going to measure, such as ``nightly``.
         torch: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: the host's name if empty.
 
     Raises:
-        TorchspeedError: the first check that fails.
+        TorchspeedError: the first check that fails, or another run holds the checkout.
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root)
     pairs = select_pairs(configuration.pairs, torch)
-    preflight.check(root, configuration, pairs)
     name = machine or default_name()
-    register(name)
-    return Workplace(root, configuration, pairs, name)
+    check_machine_name(name)
+    preflight.check(root, configuration, pairs)
+    with exclusive_run(configuration.environments, job):
+        yield Workplace(root, configuration, pairs, name)

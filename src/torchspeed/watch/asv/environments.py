@@ -1,0 +1,73 @@
+"""What asv's environments are made of, beyond what asv.conf.json says.
+
+**asv_runner.** It decides how samples are taken, and asv installs its newest release into every
+new environment. ``constraints.txt`` pins it for pip, which leaves the identity of an environment
+as it is; an environment that holds another release gets the pinned one.
+
+**Conditions by hand.** asv leaves the variables of ``env_nobuild`` out of a run with
+``--python=same`` or another existing Python. It gets them as asv's own environments do, apart
+from those that the person who runs it has set.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import asv.util
+
+CONSTRAINTS = Path(__file__).with_name("constraints.txt")
+_VARIABLE = "PIP_CONSTRAINT"
+
+
+def pinned_asv_runner() -> str:
+    """Return the release of asv_runner that measures."""
+    [line] = CONSTRAINTS.read_text(encoding="utf-8").split()
+    return line.removeprefix("asv_runner==")
+
+
+def constrain_pip() -> None:
+    """Make every pip that this process starts heed the pins."""
+    # pip splits the variable at spaces, which a path may contain and its address may not.
+    files = [*os.environ.get(_VARIABLE, "").split(), CONSTRAINTS.as_uri()]
+    os.environ[_VARIABLE] = " ".join(dict.fromkeys(files))
+
+
+def creating(original: Any) -> Any:
+    """Replace ``Environment.create``: the environment holds the pinned asv_runner after it.
+
+    Raises:
+        asv.util.UserError: It cannot be installed.
+    """
+
+    def create(self: Any) -> None:
+        original(self)
+        pinned = pinned_asv_runner()
+        holds = Path(self._path).glob("lib/python*/site-packages/asv_runner-*.dist-info")
+        if any(path.name != f"asv_runner-{pinned}.dist-info" for path in holds):
+            try:
+                self._run_pip(["install", f"asv_runner=={pinned}"])
+            except asv.util.ProcessError as error:
+                raise asv.util.UserError(
+                    f"asv_runner {pinned} cannot be installed into {self._path}; connect to the "
+                    "network, or remove that folder to make the environment anew"
+                ) from error
+
+    return create
+
+
+def existing(original: Any) -> Any:
+    """Replace ``ExistingEnvironment.__init__``: it has the variables of ``env_nobuild``."""
+
+    def __init__(  # noqa: N807
+        self: Any, conf: Any, executable: str, requirements: Any, tagged_env_vars: Any
+    ) -> None:
+        conditions = {
+            ("nobuild", name): values[0] if isinstance(values, list) else values
+            for name, values in conf.matrix.get("env_nobuild", {}).items()
+            if name not in os.environ
+        }
+        original(self, conf, executable, requirements, conditions | tagged_env_vars)
+
+    return __init__

@@ -1,0 +1,48 @@
+"""Tells asv which machine this is, without a prompt and without ``~/.asv-machine.json``.
+
+asv rewrites that file, which all checkouts share, in every run, so that two runs at once can
+damage it. Here it is only asked for the name that a person may have given the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import asv.util
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.machine.description import describe
+
+_NAME = re.compile(r"\w[\w.+ @-]{0,99}")
+
+
+def check_machine_name(name: str) -> None:
+    """Refuse a name that cannot name a folder of results.
+
+    Raises:
+        TorchspeedError: Says what is allowed.
+    """
+    if not _NAME.fullmatch(name):
+        raise TorchspeedError(
+            f"machine name {name[:100]!r} cannot name a folder of results; use at most 100 "
+            "letters, digits and '-'"
+        )
+
+
+def loading(original: Any) -> Any:
+    """Replace ``MachineCollection.load``: the facts of a machine are those found here and now."""
+
+    def load(machine_name: str, _path: str | None = None) -> dict[str, str]:
+        try:
+            registered = original(machine_name, _path)["machine"]
+        except (asv.util.UserError, LookupError, TypeError, ValueError, OSError):
+            registered = machine_name
+        check_machine_name(registered)
+        return {"machine": registered, **describe()}
+
+    return load
+
+
+def save(machine_name: str, machine_info: dict[str, str], _path: str | None = None) -> None:
+    """Leave the shared file alone; stands for ``MachineCollection.save``."""

@@ -1,0 +1,292 @@
+"""One ``asv run`` of one commit in one environment: each case is stored when it was measured.
+
+asv saves once, after the last round of the last benchmark. Here each case is added to asv's
+``Results`` and saved as soon as its process has ended, then its outcome is appended to the side
+file, and only then the watching process hears of it. A run that ends early loses the case in
+progress at most, and a resumed one continues with the rounds that are missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import math
+import os
+import time
+from collections import Counter
+from typing import Any
+
+import asv.util
+from asv.console import log
+from asv.runner import BenchmarkResult
+
+from torchspeed.watch import probes
+from torchspeed.watch.asv import results_files, skipping
+from torchspeed.watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
+from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.skipping import Selection
+from torchspeed.watch.history import outcomes, run_records
+from torchspeed.watch.history.outcomes import Report
+from torchspeed.watch.machine.facts import machine_facts, machine_state
+
+_ASKING_TIMEOUT = 120  # s: importing torch from a cold disk takes most of a minute
+
+
+class _Place:
+    """Where one ``asv run`` measures, and what else went on there at its start and end."""
+
+    def __init__(self, env: Any) -> None:
+        self.is_stored = False
+        self._line: dict[str, Any] = {"at": int(time.time())}
+        self._line |= {"machine": machine_facts(), "environment": {}, "details": {}}
+        try:
+            output = env.run(
+                ["-P", str(probes.ENVIRONMENT)],
+                timeout=_ASKING_TIMEOUT,
+                env=os.environ | env.env_vars,
+            )
+            answer = json.loads(output.splitlines()[-1])
+            self._line |= {"environment": answer["facts"], "details": answer["details"]}
+        except (asv.util.ProcessError, ValueError, LookupError) as error:
+            # A value does not depend on whether somebody could say where it came from.
+            log.warning(f"the environment could not be asked about itself: {error}")
+        self._line["before"] = machine_state()
+
+    def begun(self) -> dict[str, Any]:
+        """Return the record while the run goes on."""
+        return self._line
+
+    def ended(self) -> dict[str, Any]:
+        """Return the whole record (`torchspeed.watch.history.run_records`)."""
+        return self._line | {"until": int(time.time()), "after": machine_state()}
+
+
+class MeasuredRun:
+    """The ``asv run`` of one commit in one environment, while it goes on."""
+
+    def __init__(
+        self, selection: Selection, env: Any, results: Any, options: Any, add_result: Any
+    ) -> None:
+        """Begin.
+
+        Args:
+            selection: What is to be measured.
+            env: asv's ``Environment``.
+            results: asv's ``Results``, where values go.
+            options: Keyword arguments of asv's ``run_benchmarks``.
+            add_result: asv's own ``Results.add_result``.
+        """
+        self._selection = selection
+        self._env = env
+        self._results = results
+        self._folder = results_files.folder_of(results)
+        self._options = options
+        self._add_result = add_result
+        self._place = _Place(env) if selection.benchmarks else None
+        self._calls: Counter[str] = Counter()
+        self._settled: dict[str, Any] = {}
+        """asv's result of each case that failed or was skipped in this run."""
+        self._stored: set[str] = set()
+        """Benchmarks of which cases were stored since asv added their results last."""
+        self._lines: list[dict[str, Any]] = []
+        """Outcomes that are not in the side file yet."""
+
+    def begin(self) -> None:
+        """Tell the plan, and record the cases that cannot run."""
+        tell({"plan": self._plan()})
+        for case, reason in self._selection.skipped.items():
+            self._note(case, "skipped", reason)
+        self._report()
+
+    def end(self) -> None:
+        """Record the state of the machine after the run."""
+        if self._place is not None:
+            self._append(run_records.SUFFIX, [self._place.ended()])
+
+    def run_case(
+        self, original: Any, benchmark: dict[str, Any], spawner: Any, index: int, keywords: Any
+    ) -> Any:
+        """Measure one round of a case and store it; stands for asv's function.
+
+        Raises:
+            asv.util.UserError: It cannot be stored, or the environment holds another commit.
+        """
+        name, case = benchmark["name"], case_name(benchmark, cases_of(benchmark)[index])
+        self._stored.add(name)
+        rounds, call = self._rounds(benchmark), self._calls[case]
+        self._calls[case] += 1
+        report = self._selection.continued.get(case)
+        first_call = rounds - report.rounds_left if report is not None else 0
+        if case in self._settled:
+            return self._settled[case]
+        if call < first_call:
+            return BenchmarkResult([math.nan], [None], [None], 0, "", None)
+        earlier = None
+        if report is not None and call == first_call:
+            earlier, number = self._stored_samples(benchmark, index, report)
+            keywords = keywords | {"extra_params": keywords["extra_params"] | number}
+        began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
+        result = original(benchmark, spawner, index, **keywords)
+        self._check_commit()
+        outcome, reason = outcome_of_case(result, benchmark)
+        samples = len(result.samples[0] or ())
+        if outcome == "failed":
+            # A text or an infinity would be stored as it is, and could not be published.
+            result = result._replace(result=[None], samples=[None], number=[None])
+        if outcome != "ok":
+            self._settled[case] = result
+        elif earlier:
+            result = result._replace(samples=[earlier + result.samples[0]])
+        append = call > first_call or bool(self._options.get("append_samples"))
+        self._add_case(benchmark, index, result, began, append=append and not earlier)
+        in_turn = self._options.get("run_rounds")
+        left = rounds - call - 1 if in_turn is None else in_turn[0] - 1
+        extra = {"samples": samples, "rounds_left": left} if outcome == "ok" else {}
+        self._note(case, outcome, reason, time.monotonic() - started, **extra)
+        self._report()
+        return result
+
+    def add_result(self, benchmark: dict[str, Any], result: Any, keywords: Any) -> None:
+        """Add what asv collected of a benchmark in this round; stands for asv's method.
+
+        Its cases are stored already, so that only its times and messages are new, unless no case
+        of it was started.
+        """
+        name, count = benchmark["name"], len(cases_of(benchmark))
+        if name in self._stored:
+            self._stored.discard(name)
+            result = result._replace(result=[math.nan] * count)
+            result = result._replace(samples=[None] * count, number=[None] * count)
+            keywords = keywords | {"selected_idx": []}
+        self._add_result(self._results, benchmark, result, **(keywords | {"record_samples": True}))
+        if self._lines:
+            self._save()
+            self._report()
+
+    def fail(self, benchmark: dict[str, Any], result: Any, stderr: str) -> Any:
+        """Note the cases of a benchmark that failed before any of them was started.
+
+        Returns:
+            The result, in which cases that were not selected have not failed.
+        """
+        outcome, reason = outcome_of_failure(stderr, benchmark)
+        selected = set(skipping.selected_cases(self._selection.benchmarks, benchmark))
+        for index, params in enumerate(cases_of(benchmark)):
+            if index in selected:
+                self._note(case_name(benchmark, params), outcome, reason)
+            else:
+                result.result[index] = math.nan  # asv's None would call a case failed
+        return result
+
+    @property
+    def replaces_samples(self) -> bool:
+        """Whether the first round of a case replaces earlier samples, so asv need not drop them.
+
+        Where asv interleaves commits, every round is a run of its own and appends.
+        """
+        return self._options.get("run_rounds") is None
+
+    def _plan(self) -> dict[str, int]:
+        """Return the number of rounds that each case will run in."""
+        benchmarks = self._selection.benchmarks
+        plan = {}
+        for benchmark in benchmarks.values():
+            cases = cases_of(benchmark)
+            for index in skipping.selected_cases(benchmarks, benchmark):
+                case = case_name(benchmark, cases[index])
+                report = self._selection.continued.get(case)
+                plan[case] = self._rounds(benchmark) if report is None else report.rounds_left
+        return plan
+
+    def _rounds(self, benchmark: dict[str, Any]) -> int:
+        attributes = self._options.get("extra_params") or {}
+        asked = "1" if self._options.get("quick") else attributes.get("rounds")
+        rounds = int(asked or benchmark.get("rounds", 1))
+        in_turn = self._options.get("run_rounds")  # of this turn, where commits are interleaved
+        return rounds if in_turn is None else sum(number <= rounds for number in in_turn)
+
+    def _stored_samples(
+        self, benchmark: dict[str, Any], index: int, report: Report
+    ) -> tuple[list[float] | None, dict[str, int]]:
+        """Return the samples of a case that is continued, and how many calls made one of them."""
+        name, params = benchmark["name"], benchmark["params"]
+        samples = self._results.get_result_samples(name, params)[index]
+        stats = self._results.get_result_stats(name, params)[index] or {}
+        number = {"number": stats["number"]} if "number" in stats else {}
+        # A kill may have come after a round was stored and before its outcome was.
+        return samples and samples[: report.samples or None], number
+
+    def _check_commit(self) -> None:
+        """Refuse a value of another commit than that under which it would be stored."""
+        if not self._env.can_install_project():
+            return
+        installed, expected = self._env.installed_commit_hash, self._results.commit_hash
+        if installed != expected:
+            raise asv.util.UserError(
+                f"the environment {self._env.name} holds commit {installed}, and results are to "
+                f"be stored under {expected}; the last case is not stored. Something else used "
+                "the environment: run the same again"
+            )
+
+    def _add_case(
+        self, benchmark: dict[str, Any], index: int, result: Any, began: Any, *, append: bool
+    ) -> None:
+        """Put the result of one case into asv's results, beside those of the other cases."""
+        count = len(cases_of(benchmark))
+        values: list[Any] = [math.nan] * count
+        samples: list[Any] = [None] * count
+        numbers: list[Any] = [None] * count
+        values[index], samples[index], numbers[index] = (
+            result.result[0],
+            result.samples[0],
+            result.number[0],
+        )
+        self._add_result(
+            self._results,
+            benchmark,
+            BenchmarkResult(values, samples, numbers, result.errcode, result.stderr, None),
+            started_at=began,
+            record_samples=True,
+            append_samples=append,
+            selected_idx=[index],
+        )
+        results_files.store_reported_values(self._results, benchmark["name"])
+        self._save()
+
+    def _note(
+        self, case: str, outcome: str, reason: str, seconds: float = 0.0, **extra: int
+    ) -> None:
+        line: dict[str, Any] = {"case": case, "outcome": outcome, "reason": reason}
+        line |= {"at": int(time.time()), "seconds": round(seconds, 2)}
+        self._lines.append(line | {name: count for name, count in extra.items() if count})
+
+    def _report(self) -> None:
+        """Store the outcomes of cases whose values are stored, then tell of them."""
+        lines, self._lines = self._lines, []
+        self._append(outcomes.SUFFIX, lines)
+        for line in lines:
+            tell({"ran": line})
+
+    def _save(self) -> None:
+        if self._folder is None:
+            return
+        self._results.save(str(self._folder))
+        if self._place is not None and not self._place.is_stored:
+            self._place.is_stored = True
+            self._append(run_records.SUFFIX, [self._place.begun()])
+
+    def _append(self, suffix: str, lines: list[dict[str, Any]]) -> None:
+        if self._folder is not None and lines:
+            results_files.append(
+                results_files.side_file(self._results, self._folder, suffix), lines
+            )
+
+
+def tell(message: dict[str, Any]) -> None:
+    """Write one line to the process that watches this run, if there is one."""
+    progress = os.environ.get("TORCHSPEED_PROGRESS")
+    if progress:
+        # A watching process that has gone does not end the run.
+        with contextlib.suppress(OSError), open(progress, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(message) + "\n")

@@ -1,0 +1,155 @@
+"""Runs one measured process, within its time limit, and ends everything that it started.
+
+asv's own limit is on the time without output, and it waits for processes that a benchmark left
+behind. Here the limit is on the whole time, and the process group is killed in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from asv.runner import BENCHMARK_RUN_SCRIPT
+from asv.util import TIMEOUT_RETCODE
+
+_TEMPORARY_FOLDER = "TMPDIR"
+_MOST_OUTPUT = 1 << 20
+"""Bytes kept of a process's output: the end of it."""
+
+
+def run(
+    self: Any,
+    name: str,
+    params_str: str,
+    profile_path: str,
+    result_file_name: str,
+    timeout: float,
+    cwd: str,
+) -> tuple[str, int]:
+    """Run one case; stands for ``Spawner.run``.
+
+    Returns:
+        Output and exit status.
+    """
+    arguments = ["run", self.benchmark_dir, name, params_str, profile_path, result_file_name]
+    return _run_script(self.env, arguments, cwd, timeout)
+
+
+def create_setup_cache(
+    self: Any, benchmark_id: str, timeout: float, params_str: str
+) -> tuple[str | None, str | None]:
+    """Run a ``setup_cache``; stands for ``Spawner.create_setup_cache``.
+
+    Returns:
+        The folder with the cache and ``None``, or ``None`` and the output of what failed.
+    """
+    folder = tempfile.mkdtemp()
+    arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
+    output, status = _run_script(self.env, arguments, folder, timeout)
+    if status == 0:
+        return folder, None
+    shutil.rmtree(folder, ignore_errors=True)
+    return None, f"{output}\nasv: setup_cache failed (exit status {status})".strip()
+
+
+@contextlib.contextmanager
+def temporary_files_in(folder: Path) -> Iterator[None]:
+    """Let what installs packages put its temporary files into the folder of the run.
+
+    Measured processes are not concerned: compilers of torch keep caches beside those files.
+    """
+    outer = os.environ.get(_TEMPORARY_FOLDER)
+    os.environ[_TEMPORARY_FOLDER] = str(folder)
+    _outer_folder.append(outer)
+    try:
+        yield
+    finally:
+        _outer_folder.pop()
+        del os.environ[_TEMPORARY_FOLDER]
+        if outer is not None:
+            os.environ[_TEMPORARY_FOLDER] = outer
+
+
+_outer_folder: list[str | None] = []
+"""What TMPDIR was outside `temporary_files_in`."""
+
+
+def _variables(env: Any) -> dict[str, str]:
+    variables = dict(os.environ)
+    if _outer_folder:
+        del variables[_TEMPORARY_FOLDER]
+        if _outer_folder[0] is not None:
+            variables[_TEMPORARY_FOLDER] = _outer_folder[0]
+    return {**variables, **env.env_vars}
+
+
+def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
+    """Run a command of asv's script in an environment.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
+    """
+    process = env.run(
+        [BENCHMARK_RUN_SCRIPT, *arguments],
+        cwd=folder,
+        env=_variables(env),
+        redirect_stderr=True,
+        return_popen=True,
+    )
+    output = bytearray()
+    try:
+        in_time = _collect(process, output, time.monotonic() + timeout)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        _read(process, output)
+        process.stdout.close()
+    return output.decode(errors="replace"), process.returncode if in_time else TIMEOUT_RETCODE
+
+
+def _collect(process: subprocess.Popen[bytes], output: bytearray, deadline: float) -> bool:
+    """Collect output until the process has ended; return whether it did so in time.
+
+    Nothing wakes up meanwhile but by output or by the end of the process.
+    """
+    assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
+    os.set_blocking(process.stdout.fileno(), False)
+    end = os.pidfd_open(process.pid)
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(end, selectors.EVENT_READ)
+            while process.poll() is None:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    return False
+                for key, _ in ready:
+                    if key.fileobj is process.stdout and _read(process, output):
+                        selector.unregister(process.stdout)
+    finally:
+        os.close(end)
+    return True
+
+
+def _read(process: subprocess.Popen[bytes], output: bytearray) -> bool:
+    """Take the output that is there; return whether it has ended."""
+    assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
+    while True:
+        try:
+            part = os.read(process.stdout.fileno(), 1 << 16)
+        except BlockingIOError:
+            return False
+        output += part
+        del output[:-_MOST_OUTPUT]
+        if not part:
+            return True

@@ -1,0 +1,81 @@
+"""Decides which cases of an ``asv run`` need no process.
+
+Skipping a case costs asv a process, two seconds each, whether ``setup`` raises or a decorator
+says so. A case for a device that is plainly not on this machine, or that ``skip_for_params``
+names, is recorded as skipped without one. With ``TORCHSPEED_RESUME`` in the environment, cases
+that are stored completely at this commit in this environment are not measured again
+(``missing``), nor those that failed (``never-run``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchspeed.watch.asv.case_outcomes import is_finite_number
+from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
+from torchspeed.watch.history.outcomes import Report
+
+
+@dataclass
+class Selection:
+    """What an ``asv run`` of one commit in one environment has to do."""
+
+    benchmarks: Any
+    """asv's ``Benchmarks``, narrowed to what has to run."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Cases that cannot run here, each with the reason."""
+    continued: dict[str, Report] = field(default_factory=dict)
+    """Cases of which some rounds are stored, each with its last report."""
+
+
+def select(
+    benchmarks: Any, results: Any, resume: str | None, reports: Mapping[str, Report]
+) -> Selection:
+    """Leave out what need not run.
+
+    Args:
+        benchmarks: asv's ``Benchmarks`` with what was asked for.
+        results: asv's ``Results`` with what is stored.
+        resume: ``missing``, ``never-run``, or ``None`` to measure everything again.
+        reports: The stored outcomes, by case.
+    """
+    narrowed = benchmarks.filter_out([])
+    narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
+    selection = Selection(narrowed)
+    known = results.get_result_keys(benchmarks)
+    for name, benchmark in list(benchmarks.items()):
+        cases = cases_of(benchmark)
+        stored: list[Any] = [math.nan] * len(cases)
+        if resume and name in known:
+            stored = results.get_result_value(name, benchmark["params"])
+        wanted, reasons = [], {}
+        for index in selected_cases(benchmarks, benchmark):
+            case = case_name(benchmark, cases[index])
+            reason = cannot_run(benchmark, cases[index])
+            if reason:
+                reasons[case] = reason
+                continue
+            if is_finite_number(stored[index]):
+                report = reports.get(case)
+                if report is None or not report.rounds_left:
+                    continue
+                selection.continued[case] = report
+            elif stored[index] is None and resume == "never-run":
+                continue
+            wanted.append(index)
+        if not wanted and name in known:
+            del narrowed[name]  # nothing to add: what is stored stays as it is
+            continue
+        selection.skipped |= reasons
+        if benchmark["params"]:
+            narrowed._benchmark_selection[name] = wanted
+    return selection
+
+
+def selected_cases(benchmarks: Any, benchmark: dict[str, Any]) -> list[int]:
+    """Positions of a benchmark's cases that a run of ``benchmarks`` measures."""
+    chosen = benchmarks.benchmark_selection.get(benchmark["name"])
+    return list(range(len(cases_of(benchmark))) if chosen is None else chosen)
