@@ -1,50 +1,170 @@
-"""The four figures of every model: time and peak memory, forward and backward."""
+"""What every suite inherits: its version, what the driver knows about it, and the recipe.
 
-from torchspeed.devices import missing_device
-from torchspeed.measure.clocks import CLOCK_NAMES, clock_for
-from torchspeed.measure.passes import passes
-from torchspeed.workloads import list_workloads
+A suite is a docstring, ``params``, ``param_names`` and one line for each measurement. Names
+in this folder that begin with an underscore are no benchmarks for asv.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar, cast
+
+from asv_runner.benchmarks.mark import skip_for_params
+
+from ._package import from_commit, skip_what_cannot_run
+
+CPU_TIME = "CPU time of the process"
+WALL_TIME = "wall time"
+SYNCHRONISED_WALL_TIME = "wall time, device synchronised at both ends"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_RECIPE = ("rounds", "repeat", "sample_time", "warmup_time", "number")
+"""Attributes by which asv_runner takes the samples of a ``time_*``."""
 
 
-class _Recipe:
-    """How a case is timed (docs/measuring.md).
+class _Suite:
+    """Tells asv's list of benchmarks what a suite declares of itself.
 
-    A change of `version` says that figures before and after do not compare.
+    asv lists attributes of functions, not of classes, and inherited functions are shared
+    between suites. So each suite gets copies of its own, with its declarations on them.
     """
 
-    version = "1"
-    rounds = 3  # processes a case is measured in
+    params: ClassVar[Sequence[Sequence[Any]]]
+    param_names: ClassVar[Sequence[str]]
+
+    code_version: ClassVar[str] = "1"
+    """Another one declares that values before and after must not be compared."""
+
+    short: ClassVar[bool | Mapping[str, Sequence[Any]]] = False
+    """What `make bench` measures: all cases, none, or those with these values of parameters."""
+
+    position: ClassVar[int] = 5
+    """Where the site lists the suite's family: 0 first, 9 last, by name where they are equal."""
+
+    clocks: ClassVar[Mapping[str, str]] = {"cpu": CPU_TIME, "cuda": SYNCHRONISED_WALL_TIME}
+    """Device type to the clock of ``time_*``, for people to read."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__name__.startswith("_"):
+            return
+        for name, function in inspect.getmembers(cls, inspect.isfunction):
+            kind = name.partition("_")[0]
+            if kind in ("time", "peakmem", "track"):
+                own = _copy(function)
+                own.__dict__["version"] = _version(cls, kind)
+                own.__dict__["position"] = cls.position
+                if cls.short:
+                    own.__dict__["short"] = cls.short
+                if kind == "time":
+                    own.__dict__["clocks"] = cls.clocks
+                setattr(cls, name, own)
+
+
+def _version(suite: type[_Suite], kind: str) -> str:
+    """Version of the suite's code, then of how its values are sampled.
+
+    Values of another code version are not shown together with today's; where only the rest
+    differs, they stay in one series but are never compared with each other.
+    """
+    parts = [suite.code_version]
+    if kind == "time":
+        fixed = hasattr(suite, "number")  # calls of a sample; else as many as fill sample_time
+        names = [name for name in _RECIPE if name != ("sample_time" if fixed else "number")]
+        recipe = {name: getattr(suite, name) for name in names}
+        parts.append(" ".join(f"{name}={_written(value)}" for name, value in recipe.items()))
+    if kind != "track":  # what a `track_*` returns is stored as it is
+        parts.append(f"asv_runner {version('asv_runner')}")
+    return "; ".join(parts)
+
+
+def _written(value: float | tuple[float, ...]) -> str:
+    return ",".join(f"{part:g}" for part in (value if isinstance(value, tuple) else (value,)))
+
+
+def _copy(function: FunctionType) -> FunctionType:
+    own = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    own.__dict__.update(function.__dict__)
+    own.__doc__, own.__module__ = function.__doc__, function.__module__
+    own.__qualname__ = function.__qualname__
+    return own
+
+
+def skipped(cases: Iterable[Sequence[Any]], because: str) -> Callable[[F], F]:
+    """Leave out cases that never make sense, without starting a process for them."""
+
+    def mark(function: F) -> F:
+        marked = skip_for_params(list(map(tuple, cases)))(function)
+        marked.skipped_because = because
+        return cast("F", marked)
+
+    return mark
+
+
+class _TimedSuite(_Suite):
+    """The recipe of a timed case (docs/measuring.md)."""
+
+    rounds = 3  # processes that a case is measured in
     repeat = (3, 20, 2.5)  # samples a round: at least, at most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
     warmup_time = 0.2  # s
 
+    timer: Callable[[], float]
 
-class _ModelSuite(_Recipe):
-    """Times and weighs each case of `params`; parameters are model, device and maybe batch."""
+    def choose_clock(self, device: str) -> None:
+        """Time with the clock of the device."""
+        self.timer = from_commit("measure.clocks", "clock_for")(device)
 
-    def setup(self, model, device, batch=None):
-        absent = missing_device(device)
-        if absent:
-            raise NotImplementedError(absent)
-        if model not in list_workloads():
-            raise NotImplementedError(f"this commit has no workload {model!r}")
-        self.timer = clock_for(device)
-        self.passes = passes(model, device, batch)
 
-    def time_forward(self, model, device, batch=None):
-        """One inference, in seconds."""
+class _PassSuite(_Suite):
+    """A suite whose parameters name a workload, a device and further options of its passes."""
+
+    def setup(self, *case: Any) -> None:
+        """Build the passes of a case; skip what this commit or machine lacks."""
+        options = dict(zip(self.param_names, case, strict=True))
+        model, device = options.pop("model"), options.pop("device")
+        skip_what_cannot_run(device, model)
+        passes = from_commit("measure.passes", "passes")
+        for name in options:
+            if name not in inspect.signature(passes).parameters:
+                raise NotImplementedError(f"passes of this commit have no {name}")
+        self.passes = passes(model, device, **options)
+
+
+class _TimedPasses(_PassSuite, _TimedSuite):
+    """Seconds of both passes."""
+
+    def setup(self, *case: Any) -> None:
+        """Build the passes of a case, and choose the clock of its device."""
+        super().setup(*case)
+        self.choose_clock(case[self.param_names.index("device")])
+
+    def time_forward(self, *case: Any) -> None:
+        """One inference."""
         self.passes.forward()
 
-    def time_backward(self, model, device, batch=None):
-        """One forward pass and the gradient by parameters and input, in seconds."""
+    def time_backward(self, *case: Any) -> None:
+        """One forward pass and the gradient by parameters and input."""
         self.passes.backward()
 
-    time_forward.clocks = time_backward.clocks = CLOCK_NAMES
 
-    def peakmem_forward(self, model, device, batch=None):
-        """Peak resident memory of a process that imports torch and infers once, in bytes."""
+class _ModelSuite(_TimedPasses):
+    """Seconds and peak memory of both passes of every model."""
+
+    def peakmem_forward(self, *case: Any) -> None:
+        """Peak resident memory, in bytes, of a process that imports torch and infers once."""
         self.passes.forward()
 
-    def peakmem_backward(self, model, device, batch=None):
-        """Peak resident memory of a process that imports torch and does one backward pass."""
+    def peakmem_backward(self, *case: Any) -> None:
+        """Peak resident memory, in bytes, of a process that does one backward pass."""
         self.passes.backward()

@@ -1,67 +1,42 @@
 """How often and how much memory every workload allocates: the same in every run on a CPU."""
 
+from __future__ import annotations
+
 import dataclasses
+from typing import Any
 
-from . import work
-from ._once import look_up, measure_each
+from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
+from ._package import from_commit, skip_what_cannot_run
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
-class Allocations:
-    """Blocks and bytes that torch's allocators hand out in one pass at a workload's own batch."""
+class Allocations(_MeasuredOnce):
+    """Blocks and bytes that torch's allocators hand out in one pass at a workload's own batch.
 
-    version = "1"
-    params = (work.Work.params[0], ["cpu", "cuda"])
+    Bytes are those of all blocks together; a backward pass includes a forward pass in
+    training mode.
+    """
+
+    params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, DEVICES)
     param_names = ("model", "device")
+    position = 8
 
-    def setup_cache(self):
-        """Count everything in one process; the cases look it up and need no torch."""
-        try:
-            from torchspeed.measure.allocations import allocations  # noqa: PLC0415 - old commits
-        except ImportError:
-            return {}
-        from torchspeed.devices import missing_device  # noqa: PLC0415 - imports torch
-        from torchspeed.measure.passes import Passes  # noqa: PLC0415 - imports torch
-        from torchspeed.workloads import list_workloads  # noqa: PLC0415 - imports torch
+    def measure(self, model: str, device: str) -> Measured:
+        """Count both passes."""
+        count = from_commit("measure.allocations", "allocations")
+        skip_what_cannot_run(device, model)
+        passes = from_commit("measure.passes", "Passes")(model, device)
+        return {
+            "forward": dataclasses.asdict(count(passes.forward, device)),
+            "backward": dataclasses.asdict(count(passes.backward, device)),
+        }
 
-        def measure(case):
-            model, device = case
-            absent = missing_device(device)
-            if absent:
-                raise NotImplementedError(absent)
-            if model not in list_workloads():
-                raise NotImplementedError(f"this commit has no workload {model!r}")
-            passes = Passes(model, device)
-            return {
-                "forward": dataclasses.asdict(allocations(passes.forward, device)),
-                "backward": dataclasses.asdict(allocations(passes.backward, device)),
-            }
-
-        models, devices = self.params
-        return measure_each([(m, d) for d in devices for m in models], measure)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 1800
 
-    def setup(self, counted, model, device):
-        if not counted:
-            raise NotImplementedError("this commit does not count allocations")
-        self.counted = look_up(counted, (model, device))
-
-    def track_allocations_forward(self, counted, model, device):
-        """Blocks that one inference asks for."""
-        return self.counted["forward"]["count"]
-
-    def track_allocations_backward(self, counted, model, device):
-        """Blocks of a forward pass in training mode and its gradients."""
-        return self.counted["backward"]["count"]
-
-    track_allocations_forward.unit = track_allocations_backward.unit = "blocks"
-
-    def track_allocated_forward(self, counted, model, device):
-        """Bytes of the blocks of one inference, together."""
-        return self.counted["forward"]["size"]
-
-    def track_allocated_backward(self, counted, model, device):
-        """Bytes of the blocks of a forward pass in training mode and its gradients."""
-        return self.counted["backward"]["size"]
-
-    track_allocated_forward.unit = track_allocated_backward.unit = "bytes"
+    track_allocations_forward = tracked("forward", "count", unit="blocks")
+    track_allocations_backward = tracked("backward", "count", unit="blocks")
+    track_allocated_forward = tracked("forward", "size", unit="bytes")
+    track_allocated_backward = tracked("backward", "size", unit="bytes")

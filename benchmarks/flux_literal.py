@@ -1,18 +1,13 @@
-"""What FluxArchitectures computes under the models' names, for its published figures."""
+"""What FluxArchitectures computes under the models' names, for its published values."""
 
+from ._cases import DEVICES, FLUX_LITERAL
 from ._suite import _ModelSuite
 
 
 class FluxLiteral(_ModelSuite):
     """The sizes of time_series.TimeSeries; the work differs (docs/models.md)."""
 
-    params = (
-        [
-            "darnn_flux_literal",
-            "dsanet_flux_literal",
-            "lstnet_flux_literal",
-            "tpa_lstm_flux_literal",
-        ],
-        ["cpu", "cuda"],
-    )
+    params = (FLUX_LITERAL, DEVICES)
     param_names = ("model", "device")
+    position = 6
+    short = {"model": ["lstnet_flux_literal", "tpa_lstm_flux_literal"]}

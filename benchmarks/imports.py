@@ -1,15 +1,18 @@
-"""What importing costs before any model exists: memory figures are read against it."""
+"""What importing costs before any model exists: peak memory of models is read against it."""
 
 from importlib import import_module
 
+from ._suite import _Suite
 
-class Imports:
+
+class Imports(_Suite):
     """A process that imports a package and does nothing else."""
 
-    version = "1"
     params = (["torch", "torchvision"],)
     param_names = ("package",)
+    position = 8
+    short = True
 
-    def peakmem_import(self, package):
+    def peakmem_import(self, package: str) -> None:
         """Peak resident memory of a process that only imports, in bytes."""
         import_module(package)

@@ -1,52 +1,44 @@
-"""Machine instructions of small CPU workloads, counted by valgrind: figures without noise."""
+"""Machine instructions of small CPU workloads, counted by valgrind: values without noise."""
+
+from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
+from typing import Any
+
+from ._cases import TIME_SERIES
+from ._package import from_commit
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
-class Instructions:
+class Instructions(_MeasuredOnce):
     """Small batches, because callgrind executes some fifty times slower than the processor."""
 
-    version = "1"
-    unit = "instructions"
-    params = (["darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5"], ["cpu"], [8])
+    params = ([*TIME_SERIES, "lenet5"], ["cpu"], [8])
     param_names = ("model", "device", "batch")
+    short = True
 
-    def setup_cache(self):
-        """Count all in one process of valgrind; the cases look it up and need no torch."""
-        try:
-            from torchspeed.measure.instructions import (  # noqa: PLC0415 - old commits lack it
-                count_instructions,
-            )
-        except ModuleNotFoundError:
-            return {"skipped": "this commit cannot count instructions"}
-        from torchspeed.workloads import list_workloads  # noqa: PLC0415 - imports torch
+    def measure(self, model: str, device: str, batch: int) -> Measured:
+        """Look up what the process of valgrind counted."""
+        counts = self._counts
+        if counts.skipped:
+            raise NotImplementedError(counts.skipped)
+        if (model, batch) not in counts.cases:
+            raise NotImplementedError(f"this commit has no workload {model!r}")
+        return dataclasses.asdict(counts.cases[model, batch])
 
+    @cached_property
+    def _counts(self) -> Any:
+        """Counts of all cases, from one process of valgrind."""
+        count = from_commit("measure.instructions", "count_instructions")
+        known = from_commit("workloads", "list_workloads")()
         models, _, (batch,) = self.params
-        known = [model for model in models if model in list_workloads()]
-        counts = count_instructions([(model, batch) for model in known])
-        cases = {
-            model: dataclasses.asdict(counted) for (model, _), counted in counts.cases.items()
-        }
-        return {"skipped": counts.skipped, "cases": cases}
+        return count([(model, batch) for model in models if model in known])
+
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 900
 
-    def setup(self, counts, model, device, batch):
-        if counts["skipped"]:
-            raise NotImplementedError(counts["skipped"])
-        if model not in counts["cases"]:
-            raise NotImplementedError(f"this commit has no workload {model!r}")
-
-    def track_instructions_forward(self, counts, model, device, batch):
-        """Instructions of one inference."""
-        return _counted(counts["cases"][model], "forward")
-
-    def track_instructions_backward(self, counts, model, device, batch):
-        """Instructions of one forward pass and the gradient by parameters and input."""
-        return _counted(counts["cases"][model], "backward")
-
-
-def _counted(case, pass_name):
-    if case[pass_name] is None:
-        raise RuntimeError(case["error"])
-    return case[pass_name]
+    track_instructions_forward = tracked("forward", unit="instructions")
+    track_instructions_backward = tracked("backward", unit="instructions")

@@ -1,81 +1,62 @@
 """The same passes eager, compiled and as a CUDA graph; and what compiling costs."""
 
+from __future__ import annotations
+
+import dataclasses
 from pathlib import Path
+from typing import Any
 
-from asv_runner.benchmarks.mark import skip_for_params
+from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
+from ._package import from_commit, skip_what_cannot_run
+from ._suite import _Suite, _TimedPasses, skipped
+from ._tracked import Measured, tracked
 
-from torchspeed.devices import missing_device
-from torchspeed.measure.clocks import CLOCK_NAMES, clock_for
-from torchspeed.measure.passes import passes
-from torchspeed.workloads import list_workloads
-
-from ._suite import _Recipe
-
-try:
-    from torchspeed.measure.compilation import cannot_compile, keep_code_in
-    from torchspeed.measure.compile_cost import code_folder, compile_cost
-except ModuleNotFoundError:  # a commit from before there were modes
-    compile_cost = None
-
-MODELS = ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
-DEVICES = ["cpu", "cuda"]
+MODELS = TIME_SERIES + SMALL_CNNS
 
 
-def setup_cache():
+def setup_cache() -> str:
     """Name the folder of compiled code: the cases of a run share it, and asv removes it."""
     return str(Path.cwd())
 
 
-def _skip_what_cannot_run(model, device, compiles):
-    if compile_cost is None:
-        raise NotImplementedError("this commit has no modes but eager (suites of the family)")
-    absent = missing_device(device)
-    if absent:
-        raise NotImplementedError(absent)
-    if model not in list_workloads():
-        raise NotImplementedError(f"this commit has no workload {model!r}")
-    unable = cannot_compile(device) if compiles else None
+def _skip_without_compiler(device: str) -> None:
+    unable = from_commit("measure.compilation", "cannot_compile")(device)
     if unable:
         raise NotImplementedError(unable)
 
 
-class Compilation:
-    """Both passes compiled from nothing, once a run: the figures of a model come together."""
+class Compilation(_Suite):
+    """Both passes compiled from nothing, once a run: the values of a model come together.
+
+    Seconds are CPU time of the first call and of the compilers that it starts. No graph
+    breaks and no recompilations (when both passes run again, in turn) are expected.
+    """
 
     params = (MODELS, DEVICES)
     param_names = ("model", "device")
-    version = "1"
     timeout = 900  # s: the largest takes 1 min 30 s on one idle core
+    position = 2
 
-    def setup(self, folder, model, device):
-        _skip_what_cannot_run(model, device, compiles=True)
-        self.cost = compile_cost(model, device, Path(folder))
+    measured: Measured
 
-    def track_compile_seconds_forward(self, folder, model, device):
-        """CPU time of the first inference and of the compilers that it starts."""
-        return self.cost.forward_seconds
+    def setup(self, folder: str, model: str, device: str) -> None:
+        skip_what_cannot_run(device, model)
+        _skip_without_compiler(device)
+        cost = from_commit("measure.compile_cost", "compile_cost")
+        self.measured = dataclasses.asdict(cost(model, device, Path(folder)))
 
-    def track_compile_seconds_backward(self, folder, model, device):
-        """The same of the first forward in training mode and its gradient."""
-        return self.cost.backward_seconds
-
-    def track_graph_breaks(self, folder, model, device):
-        """Places where the compiler gave up on a piece of either pass: 0."""
-        return self.cost.graph_breaks
-
-    def track_recompilations(self, folder, model, device):
-        """Graphs compiled when both passes run again, in turn, with the same shapes: 0."""
-        return self.cost.recompilations
-
-    track_compile_seconds_forward.unit = track_compile_seconds_backward.unit = "seconds"
-    track_graph_breaks.unit = "breaks"
-    track_recompilations.unit = "graphs"
+    track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
+    track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
+    track_graph_breaks = tracked("graph_breaks", unit="breaks")
+    track_recompilations = tracked("recompilations", unit="graphs")
 
 
-_NO_GRAPH = skip_for_params([(model, "cpu", "cudagraph") for model in MODELS])
+_not_on_the_cpu = skipped(
+    [(model, "cpu", "cudagraph") for model in MODELS], "CUDA graphs are for GPUs"
+)
 
 
-class Modes(_Recipe):
+class Modes(_TimedPasses):
     """Eager stands beside the others in the same recipe, so that their ratio is fair."""
 
     params = (MODELS, DEVICES, ["eager", "compiled", "cudagraph"])
@@ -83,24 +64,17 @@ class Modes(_Recipe):
     rounds = 1  # a process that compiles pays seconds before its first sample
     repeat = (5, 20, 4.0)
     timeout = Compilation.timeout  # a case asked for alone compiles by itself
+    position = 2
 
-    def setup(self, folder, model, device, mode):
-        compiles = mode == "compiled"
-        _skip_what_cannot_run(model, device, compiles)
-        if compiles:
+    def setup(self, folder: str, *case: Any) -> None:
+        model, device, mode = case
+        if mode == "compiled":
+            skip_what_cannot_run(device, model)
+            _skip_without_compiler(device)
+            code_folder = from_commit("measure.compile_cost", "code_folder")
+            keep_code_in = from_commit("measure.compilation", "keep_code_in")
             keep_code_in(code_folder(model, device, Path(folder)))
-        self.timer = clock_for(device)
-        self.passes = passes(model, device, mode=mode)
+        super().setup(*case)
 
-    @_NO_GRAPH
-    def time_forward(self, folder, model, device, mode):
-        """One inference, in seconds."""
-        self.passes.forward()
-
-    @_NO_GRAPH
-    def time_backward(self, folder, model, device, mode):
-        """One forward pass and the gradient by parameters and input, in seconds."""
-        self.passes.backward()
-
-    time_forward.clocks = time_backward.clocks = CLOCK_NAMES
-    time_forward.skipped_because = time_backward.skipped_because = "CUDA graphs are for GPUs"
+    time_forward = _not_on_the_cpu(_TimedPasses.time_forward)
+    time_backward = _not_on_the_cpu(_TimedPasses.time_backward)

@@ -1,87 +1,65 @@
 """Achieved FLOP/s, and their share of the device's own peak (model FLOPs utilisation).
 
 Each family is measured in one process, passes and peak in turn. The cases look their
-figures up and need no torch.
+values up and need no torch.
 """
+
+from __future__ import annotations
 
 import dataclasses
 import statistics
-from itertools import product
+from functools import lru_cache
+from typing import Any
 
-from asv_runner.benchmarks.mark import skip_for_params
-
-from ._once import look_up, measure_each
-
-DEVICES = ["cpu", "cuda"]
-
-
-def _measure(models, devices):
-    try:
-        from torchspeed.measure.utilisation import utilisation_of  # noqa: PLC0415 - old commits
-    except ImportError:
-        return {}
-    from torchspeed.devices import missing_device  # noqa: PLC0415 - imports torch
-    from torchspeed.measure.peak import Peak  # noqa: PLC0415 - imports torch
-    from torchspeed.workloads import list_workloads  # noqa: PLC0415 - imports torch
-
-    peaks = {}
-
-    def measure(case):
-        model, device = case
-        absent = missing_device(device)
-        if absent:
-            raise NotImplementedError(absent)
-        if model not in list_workloads():
-            raise NotImplementedError(f"this commit has no workload {model!r}")
-        if device not in peaks:
-            # cuDNN's convolutions take TF32 by default, so the peak does.
-            peaks[device] = Peak(device, tf32=device == "cuda")
-        return dataclasses.asdict(utilisation_of(model, peaks[device]))
-
-    return measure_each(product(models, devices), measure)
+from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
+from ._package import from_commit, skip_what_cannot_run
+from ._suite import _Suite, skipped
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
-class _Utilisation:
-    """Forward and backward of each workload at its own batch."""
+@lru_cache
+def _peak(device: str) -> Any:
+    # cuDNN's convolutions take TF32 by default, so the peak does.
+    return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")
 
-    version = "1"
+
+class _Utilisation(_MeasuredOnce):
+    """FLOPs of a pass over its time, in FLOP/s and in percent of the device's peak.
+
+    Each workload runs at its own batch; a backward pass includes its forward.
+    """
+
     param_names = ("model", "device")
+    position = 9
 
-    def setup(self, measured, model, device):
-        if not measured:
-            raise NotImplementedError("this commit does not measure utilisation")
-        self.passes = look_up(measured, (model, device))
+    def measure(self, model: str, device: str) -> Measured:
+        """Time both passes in turn with the peak."""
+        utilisation_of = from_commit("measure.utilisation", "utilisation_of")
+        skip_what_cannot_run(device, model)
+        return dataclasses.asdict(utilisation_of(model, _peak(device)))
 
-    def track_flops_per_second_forward(self, measured, model, device):
-        """FLOPs of one inference over the time it takes."""
-        return self.passes["forward"]["flops_per_second"]
-
-    def track_flops_per_second_backward(self, measured, model, device):
-        """The same of a forward pass and its gradients."""
-        return self.passes["backward"]["flops_per_second"]
-
-    def track_mfu_forward(self, measured, model, device):
-        """That rate as a share of the device's peak, in percent."""
-        return 100 * self.passes["forward"]["share_of_peak"]
-
-    def track_mfu_backward(self, measured, model, device):
-        """The same of a forward pass and its gradients."""
-        return 100 * self.passes["backward"]["share_of_peak"]
-
-    track_flops_per_second_forward.unit = track_flops_per_second_backward.unit = "FLOP/s"
-    track_mfu_forward.unit = track_mfu_backward.unit = "%"
-    track_flops_per_second_forward.higher_is_better = True
-    track_flops_per_second_backward.higher_is_better = True
-    track_mfu_forward.higher_is_better = track_mfu_backward.higher_is_better = True
+    track_flops_per_second_forward = tracked(
+        "forward", "flops_per_second", unit="FLOP/s", higher_is_better=True
+    )
+    track_flops_per_second_backward = tracked(
+        "backward", "flops_per_second", unit="FLOP/s", higher_is_better=True
+    )
+    track_mfu_forward = tracked(
+        "forward", "share_of_peak", unit="%", scale=100, higher_is_better=True
+    )
+    track_mfu_backward = tracked(
+        "backward", "share_of_peak", unit="%", scale=100, higher_is_better=True
+    )
 
 
 class TimeSeries(_Utilisation):
     """Forecasting models at FluxBench's sizes."""
 
-    params = (["darnn", "dsanet", "lstnet", "tpa_lstm"], DEVICES)
+    params = (TIME_SERIES, DEVICES)
+    short = True
 
-    def setup_cache(self):
-        return _measure(*self.params)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 600
 
@@ -89,18 +67,10 @@ class TimeSeries(_Utilisation):
 class FluxLiteral(_Utilisation):
     """What FluxArchitectures computes under their names."""
 
-    params = (
-        [
-            "darnn_flux_literal",
-            "dsanet_flux_literal",
-            "lstnet_flux_literal",
-            "tpa_lstm_flux_literal",
-        ],
-        DEVICES,
-    )
+    params = (FLUX_LITERAL, DEVICES)
 
-    def setup_cache(self):
-        return _measure(*self.params)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 600
 
@@ -108,10 +78,11 @@ class FluxLiteral(_Utilisation):
 class SmallCNNs(_Utilisation):
     """Small image classifiers at the batch of their sources."""
 
-    params = (["flux_cnn", "lenet5", "resnet18_mnist"], DEVICES)
+    params = (SMALL_CNNS, DEVICES)
+    short = True
 
-    def setup_cache(self):
-        return _measure(*self.params)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 600
 
@@ -119,49 +90,30 @@ class SmallCNNs(_Utilisation):
 class Torchvision(_Utilisation):
     """torchvision's classifiers, 5 images of 3x224x224."""
 
-    params = (
-        [
-            "resnet18",
-            "resnet34",
-            "resnet50",
-            "densenet121",
-            "googlenet",
-            "vgg19",
-            "squeezenet1_1",
-        ],
-        DEVICES,
-    )
+    params = (TORCHVISION, DEVICES)
 
-    def setup_cache(self):
-        return _measure(*self.params)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 1200
 
 
-class DevicePeak:
+class DevicePeak(_Suite):
     """The fastest square product of matrices, on the CPU with one thread."""
 
-    version = "1"
     params = (DEVICES, ["float32", "tf32"])
     param_names = ("device", "arithmetic")
+    position = 9
+    short = True
 
-    def setup(self, device, arithmetic):
-        try:
-            from torchspeed.measure.peak import Peak  # noqa: PLC0415 - old commits lack it
-        except ImportError:
-            raise NotImplementedError("this commit does not measure utilisation") from None
-        from torchspeed.devices import missing_device  # noqa: PLC0415 - imports torch
+    measured: Measured
 
-        absent = missing_device(device)
-        if absent:
-            raise NotImplementedError(absent)
-        self.peak = Peak(device, tf32=arithmetic == "tf32")
+    def setup(self, device: str, arithmetic: str) -> None:
+        skip_what_cannot_run(device)
+        peak = from_commit("measure.peak", "Peak")(device, tf32=arithmetic == "tf32")
+        rates = [peak.measure() for _ in range(10)]
+        self.measured = {"median rate": statistics.median(rates)}
 
-    @skip_for_params([("cpu", "tf32")])
-    def track_peak_flops_per_second(self, device, arithmetic):
-        """Median of ten measurements, in FLOP/s."""
-        return statistics.median(self.peak.measure() for _ in range(10))
-
-    track_peak_flops_per_second.skipped_because = "TF32 is arithmetic of CUDA devices"
-    track_peak_flops_per_second.unit = "FLOP/s"
-    track_peak_flops_per_second.higher_is_better = True
+    track_peak_flops_per_second = skipped([("cpu", "tf32")], "TF32 is arithmetic of CUDA devices")(
+        tracked("median rate", unit="FLOP/s", higher_is_better=True)
+    )

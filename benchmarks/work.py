@@ -1,86 +1,48 @@
-"""How much work every workload is: exact figures, the same in every run."""
+"""How much work every workload is: exact values, the same in every run."""
+
+from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
-from ._once import look_up, measure_each
-
-_MODELS = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
-_MODELS += ["darnn_flux_literal", "dsanet_flux_literal"]
-_MODELS += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
-_MODELS += ["flux_cnn", "lenet5", "resnet18_mnist"]
-_MODELS += ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
-_MODELS += ["squeezenet1_1"]
-
-_TRAINED = ["darnn_solar", "dsanet_solar", "lstnet_solar", "tpa_lstm_solar"]
-_TRAINED += ["darnn_solar_literal", "dsanet_solar_literal"]
-_TRAINED += ["lstnet_solar_literal", "tpa_lstm_solar_literal"]
+from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
+from ._package import from_commit, skip_what_cannot_run
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
-def _count(models):
-    """Count everything in one process; the cases look it up and need no torch."""
-    try:
-        from torchspeed.measure.work import work_of  # noqa: PLC0415 - old commits lack it
-    except ImportError:
-        return {}
-    from torchspeed.workloads import list_workloads  # noqa: PLC0415 - imports torch
+class _Work(_MeasuredOnce):
+    """FLOPs, operator dispatches and bytes of each workload at its own batch.
 
-    def measure(model):
-        if model not in list_workloads():
-            raise NotImplementedError(f"this commit has no workload {model!r}")
+    FLOPs are two for each multiply-add of products and convolutions. Dispatches are operators
+    that are called, views left out. A backward pass includes a forward pass in training
+    mode. Activations are what autograd keeps between the two, without parameters and input.
+    """
+
+    param_names = ("model", "device")
+    position = 8
+
+    def measure(self, model: str, device: str) -> Measured:
+        """Count both passes."""
+        work_of = from_commit("measure.work", "work_of")
+        skip_what_cannot_run(device, model)
         return dataclasses.asdict(work_of(model))
 
-    return measure_each(models, measure)
-
-
-class _Work:
-    """FLOPs, operator dispatches and bytes of each workload at its own batch."""
-
-    version = "1"
-    param_names = ("model", "device")
-
-    def setup(self, works, model, device):
-        if not works:
-            raise NotImplementedError("this commit does not count work")
-        self.work = look_up(works, model)
-
-    def track_flops_forward(self, works, model, device):
-        """Two for each multiply-add of products and convolutions in one inference."""
-        return self.work["forward"]["flops"]
-
-    def track_flops_backward(self, works, model, device):
-        """The same of a forward pass in training mode and its gradients."""
-        return self.work["backward"]["flops"]
-
-    track_flops_forward.unit = track_flops_backward.unit = "FLOP"
-
-    def track_dispatches_forward(self, works, model, device):
-        """Operators that one inference calls, views left out."""
-        return self.work["forward"]["dispatches"]
-
-    def track_dispatches_backward(self, works, model, device):
-        """The same of a forward pass in training mode and its gradients."""
-        return self.work["backward"]["dispatches"]
-
-    track_dispatches_forward.unit = track_dispatches_backward.unit = "dispatches"
-
-    def track_parameter_bytes(self, works, model, device):
-        """Of all parameters."""
-        return self.work["parameter_bytes"]
-
-    def track_activation_bytes(self, works, model, device):
-        """What autograd keeps between forward and backward, parameters and input left out."""
-        return self.work["activation_bytes"]
-
-    track_parameter_bytes.unit = track_activation_bytes.unit = "bytes"
+    track_flops_forward = tracked("forward", "flops", unit="FLOP")
+    track_flops_backward = tracked("backward", "flops", unit="FLOP")
+    track_dispatches_forward = tracked("forward", "dispatches", unit="dispatches")
+    track_dispatches_backward = tracked("backward", "dispatches", unit="dispatches")
+    track_parameter_bytes = tracked("parameter_bytes", unit="bytes")
+    track_activation_bytes = tracked("activation_bytes", unit="bytes")
 
 
 class Work(_Work):
     """Workloads that the suites time forward and backward."""
 
-    params = (_MODELS, ["cpu"])
+    params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
+    short = {"model": TIME_SERIES + SMALL_CNNS}
 
-    def setup_cache(self):
-        return _count(_MODELS)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 1800
 
@@ -88,9 +50,9 @@ class Work(_Work):
 class TrainingWork(_Work):
     """One of the five steps of flux_training.FluxTraining, without the optimiser."""
 
-    params = (_TRAINED, ["cpu"])
+    params = (SOLAR + SOLAR_LITERAL, ["cpu"])
 
-    def setup_cache(self):
-        return _count(_TRAINED)
+    def setup_cache(self) -> Any:
+        return self.measure_all()
 
     setup_cache.timeout = 1800

@@ -20,9 +20,9 @@ from pathlib import Path
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.asv import selection
 from torchspeed.watch.asv import settings as configuration
 from torchspeed.watch.asv.machine_identity import check_machine_name
+from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
 from torchspeed.watch.history.git import ask_git
@@ -128,11 +128,11 @@ def _measure(
     pair: configuration.Pair,
     name: str,
 ) -> None:
-    chosen = (selection.checked(options.cases),) if options.cases else selection.SHORT
+    selection = matching(options.cases, otherwise=SHORT).only_times()
     head = ask_git(root, "rev-parse", "HEAD")
     packages = root / ".asv" / "interleaved" / "packages"
     unchanged = side(root, conf, head, pair.torch, packages)
-    cases = list_cases(root, [pair], name, selection.timings(chosen), head)
+    cases = list_cases(root, [pair], name, selection, head)
     started = time.monotonic()
     repeats: dict[float, list[list[CaseRatio]]] = {share: [] for share in (0.0, *WANTED)}
     for number in range(1, options.repeats + 1):

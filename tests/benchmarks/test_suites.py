@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import itertools
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -18,13 +20,16 @@ import pytest
 import torch
 
 from benchmarks import utilisation
-from benchmarks._once import look_up, measure_each
+from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
 from benchmarks.instructions import Instructions
+from benchmarks.time_series import TimeSeries
+from benchmarks.variants import CNNVariants
 from benchmarks.work import Work
 from tests.conftest import ROOT
-from torchspeed.watch.asv.selection import SHORT
+from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.selection import in_short_set
 from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
@@ -38,13 +43,15 @@ DEVICE_FIGURES = tuple(
 )
 
 
-def _asv(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _asv(
+    root: Path, *arguments: str, package: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     # Through a shell: a process counts the peak memory of the one it was forked from as its own.
     shell = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     return subprocess.run(
         [*shell, sys.executable, asv.benchmark.__file__, *arguments],
         cwd=root,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "ASV_PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ASV_PYTHONPATH": str(package or ROOT / "src")},
         capture_output=True,
         text=True,
         check=False,
@@ -60,9 +67,9 @@ def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
-    for name, benchmark in benchmarks.items():
-        for values in itertools.product(*benchmark["params"]):
-            yield f"{name}({', '.join(values)})"
+    for benchmark in benchmarks.values():
+        for params in cases_of(benchmark):
+            yield case_name(benchmark, params)
 
 
 def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
@@ -138,30 +145,115 @@ def test_a_peak_is_tracked_for_each_arithmetic(benchmarks: dict[str, Any]) -> No
     assert peak["higher_is_better"]
 
 
-def test_one_failure_or_skip_leaves_the_other_figures() -> None:
-    def measure(key: str) -> dict[str, int]:
-        if key == "absent":
+class _ThreeCases(_MeasuredOnce):
+    params = (["sound", "broken", "absent"],)
+    param_names = ("name",)
+
+    def measure(self, name: str) -> Measured:
+        if name == "absent":
             raise NotImplementedError("no such device")
-        return {"figure": {"broken": 1 // (key != "broken"), "sound": 7}[key]}
+        return {"level": {"value": 7 // (name != "broken")}, "error": "callgrind died"}
 
-    found = measure_each(["sound", "broken", "absent"], measure)
-    assert look_up(found, "sound") == {"figure": 7}
+    track_value = tracked("level", "value", unit="units", scale=100)
+
+
+def test_one_failure_or_skip_leaves_the_other_cases() -> None:
+    suite = _ThreeCases()
+    outcomes = suite.measure_all()
+    suite.setup(outcomes, "sound")
+    assert suite.track_value(outcomes, "sound") == 700
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        look_up(found, "broken")
+        suite.setup(outcomes, "broken")
     with pytest.raises(NotImplementedError, match="no such device"):
-        look_up(found, "absent")
+        suite.setup(outcomes, "absent")
 
 
-def test_utilisation_is_looked_up_skipped_or_failed_with_the_reason() -> None:
-    suite = utilisation.TimeSeries()
-    passes = {
-        name: {"flops_per_second": 2e9, "share_of_peak": 0.02} for name in ("forward", "backward")
+def test_a_case_that_ran_without_the_value_fails_with_its_error() -> None:
+    suite = _ThreeCases()
+    suite.measured = {"level": {"value": None}, "error": "callgrind died"}
+    with pytest.raises(RuntimeError, match="callgrind died"):
+        suite.track_value({}, "sound")
+
+
+@pytest.mark.parametrize(
+    ("suite", "module", "case"),
+    [
+        (utilisation.TimeSeries(), "measure.utilisation", ("darnn", "cpu")),
+        (Work(), "measure.work", ("lstnet", "cpu")),
+        (Allocations(), "measure.allocations", ("lstnet", "cpu")),
+        (Instructions(), "measure.instructions", ("lstnet", "cpu", 8)),
+    ],
+)
+def test_a_commit_without_the_module_skips_the_case_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, suite: _MeasuredOnce, module: str, case: tuple[Any, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, f"torchspeed.{module}", None)
+    with pytest.raises(NotImplementedError, match=f"no torchspeed.{module}"):
+        suite.measure(*case)
+
+
+def test_a_workload_that_a_commit_lacks_is_skipped_with_the_reason() -> None:
+    suites: tuple[_MeasuredOnce, ...] = (utilisation.TimeSeries(), Work(), Allocations())
+    for suite in suites:
+        with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
+            suite.measure("unborn", "cpu")
+    with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
+        TimeSeries().setup("unborn", "cpu")
+
+
+def test_options_that_passes_of_a_commit_lack_are_skipped_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def passes(workload: str, device: str, batch: int | None = None) -> None:
+        raise AssertionError(f"{workload}, {device}, {batch}: the case runs")
+
+    monkeypatch.setattr("torchspeed.measure.passes.passes", passes)
+    with pytest.raises(NotImplementedError, match="passes of this commit have no precision"):
+        CNNVariants().setup("lenet5", "cpu", "bf16", "contiguous")
+
+
+def test_a_defect_of_the_measured_commit_fails_and_is_not_skipped(
+    root: Path, tmp_path: Path
+) -> None:
+    files = {
+        "__init__": "",
+        "devices": "def missing_device(device): return None",
+        "workloads": "def list_workloads(): return ['darnn']",
+        "measure/__init__": "",
+        "measure/passes": "from torchspeed.devices import no_such_name",
     }
-    suite.setup({("darnn", "cpu"): passes}, "darnn", "cpu")
-    assert suite.track_flops_per_second_forward({}, "darnn", "cpu") == 2e9
-    assert suite.track_mfu_backward({}, "darnn", "cpu") == 2.0
-    with pytest.raises(NotImplementedError, match="does not measure utilisation"):
-        suite.setup({}, "darnn", "cpu")
+    (tmp_path / "torchspeed" / "measure").mkdir(parents=True)
+    for name, text in files.items():
+        (tmp_path / "torchspeed" / f"{name}.py").write_text(text)
+    case = "time_series.TimeSeries.time_forward-0"
+    arguments = ("run", str(root / "benchmarks"), case, "{}", "None", str(tmp_path / "r.json"))
+    done = _asv(tmp_path, *arguments, package=tmp_path)
+    assert done.returncode != 0
+    assert "no_such_name" in done.stderr
+
+
+def test_what_the_first_commit_of_the_package_lacked_is_skipped(
+    root: Path, tmp_path: Path
+) -> None:
+    """An empty package stands for any older commit: every suite skips, none fails."""
+    (tmp_path / "torchspeed").mkdir()
+    (tmp_path / "torchspeed" / "__init__.py").write_text("")
+    (tmp_path / "cache.pickle").write_bytes(pickle.dumps(str(tmp_path)))
+    names = {
+        "time_series.TimeSeries.time_forward",
+        "training.TrainingStep.time_step",
+        "training.DataLoading.time_load",
+        "training.TimeToAccuracy.track_epochs",
+        "flux_training.AllCores.time_five_steps",
+        "modes.Modes.time_forward",
+        "modes.Compilation.track_graph_breaks",
+        "device_memory.DeviceMemory.track_device_peak_allocated_forward",
+    }
+    for name in names:
+        arguments = (f"{name}-0", "{}", "None", str(tmp_path / "result.json"))
+        done = _asv(tmp_path, "run", str(root / "benchmarks"), *arguments, package=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "skipped: NotImplementedError('this commit" in done.stdout, name
 
 
 @pytest.mark.parametrize(
@@ -188,23 +280,6 @@ def test_the_work_of_every_workload_is_tracked(
     assert not more_is_better(unit)
 
 
-def test_work_is_looked_up_skipped_or_failed_with_the_reason() -> None:
-    suite = Work()
-    works = {
-        "darnn": {"forward": {"flops": 7}},
-        "vgg19": {"failed": "OSError: 1"},
-        "lstnet": {"skipped": "this commit has no workload 'lstnet'"},
-    }
-    suite.setup(works, "darnn", "cpu")
-    assert suite.track_flops_forward(works, "darnn", "cpu") == 7
-    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
-        suite.setup(works, "lstnet", "cpu")
-    with pytest.raises(NotImplementedError, match="does not count work"):
-        suite.setup({}, "lstnet", "cpu")
-    with pytest.raises(RuntimeError, match="OSError: 1"):
-        suite.setup(works, "vgg19", "cpu")
-
-
 def test_instructions_are_counted_once_for_all_cases(benchmarks: dict[str, Any]) -> None:
     counts = [b for name, b in benchmarks.items() if name.startswith("instructions.")]
     assert {b["name"].rpartition("_")[2] for b in counts} == {"forward", "backward"}
@@ -212,20 +287,6 @@ def test_instructions_are_counted_once_for_all_cases(benchmarks: dict[str, Any])
     assert all(b["unit"] == "instructions" and b["setup_cache_timeout"] == 900 for b in counts)
     assert all(set(b["params"][0]) <= {repr(name) for name in list_workloads()} for b in counts)
     assert not more_is_better("instructions")
-
-
-def test_instructions_are_looked_up_skipped_or_failed_with_the_reason() -> None:
-    suite = Instructions()
-    failed = {"forward": 7, "backward": None, "error": "OSError: 1"}
-    counts: dict[str, Any] = {"skipped": "", "cases": {"darnn": failed}}
-    suite.setup(counts, "darnn", "cpu", 8)
-    assert suite.track_instructions_forward(counts, "darnn", "cpu", 8) == 7
-    with pytest.raises(RuntimeError, match="OSError: 1"):
-        suite.track_instructions_backward(counts, "darnn", "cpu", 8)
-    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
-        suite.setup(counts, "lstnet", "cpu", 8)
-    with pytest.raises(NotImplementedError, match="cannot count"):
-        suite.setup({"skipped": "this commit cannot count"}, "darnn", "cpu", 8)
 
 
 def test_where_valgrind_is_missing_counts_are_skipped_with_the_reason(
@@ -251,27 +312,6 @@ def test_the_allocations_of_every_workload_are_tracked(
         assert suite["params"][0] == [repr(m) for m in list_workloads() if m not in trained]
         assert suite["unit"] == unit
         assert not more_is_better(unit)
-
-
-def test_allocations_are_looked_up_skipped_or_failed_with_the_reason() -> None:
-    counted = {
-        ("darnn", "cpu"): {"forward": {"count": 7, "size": 512}},
-        ("darnn", "cuda"): {"skipped": "no such device"},
-        ("vgg19", "cpu"): {"failed": "OSError: 1"},
-        ("lstnet", "cpu"): {"skipped": "this commit has no workload 'lstnet'"},
-    }
-    suite = Allocations()
-    suite.setup(counted, "darnn", "cpu")
-    assert suite.track_allocations_forward(counted, "darnn", "cpu") == 7
-    assert suite.track_allocated_forward(counted, "darnn", "cpu") == 512
-    with pytest.raises(NotImplementedError, match="no such device"):
-        suite.setup(counted, "darnn", "cuda")
-    with pytest.raises(NotImplementedError, match="no workload 'lstnet'"):
-        suite.setup(counted, "lstnet", "cpu")
-    with pytest.raises(NotImplementedError, match="does not count allocations"):
-        suite.setup({}, "lstnet", "cpu")
-    with pytest.raises(RuntimeError, match="OSError: 1"):
-        suite.setup(counted, "vgg19", "cpu")
 
 
 @pytest.mark.parametrize("figure", DEVICE_FIGURES)
@@ -304,8 +344,34 @@ def test_torchvisions_models_come_in_fluxbenchs_batches(benchmarks: dict[str, An
     assert suite["params"][2] == ["5", "10"]
 
 
-def test_a_version_is_ours_and_not_a_hash_of_the_code(benchmarks: dict[str, Any]) -> None:
-    assert {benchmark["version"] for benchmark in benchmarks.values()} == {"1"}
+def test_a_version_names_the_code_the_recipe_and_what_takes_the_samples(
+    benchmarks: dict[str, Any],
+) -> None:
+    runner = f"asv_runner {importlib.metadata.version('asv_runner')}"
+    recipe = "rounds=3 repeat=3,20,2.5 sample_time=0.02 warmup_time=0.2"
+    assert benchmarks["small_cnns.SmallCNNs.time_forward"]["version"] == f"1; {recipe}; {runner}"
+    assert benchmarks["small_cnns.SmallCNNs.peakmem_forward"]["version"] == f"1; {runner}"
+    assert benchmarks["work.Work.track_flops_forward"]["version"] == "1"
+
+
+def test_every_attribute_of_the_recipe_is_part_of_the_version(benchmarks: dict[str, Any]) -> None:
+    for benchmark in benchmarks.values():
+        code, *sampling = benchmark["version"].split("; ")
+        assert code == "1"
+        if benchmark["type"] == "time":
+            named = dict(part.split("=") for part in sampling[0].split())
+            fixed = {"number"} if benchmark["number"] else {"sample_time"}
+            assert set(named) == {"rounds", "repeat", "warmup_time"} | fixed
+            for name in set(named) - {"repeat"}:  # asv lists only single values
+                assert float(named[name]) == benchmark[name]
+
+
+def test_another_recipe_is_another_version() -> None:
+    class Slower(TimeSeries):
+        warmup_time = 0.4
+
+    assert vars(Slower.time_forward)["version"] != vars(TimeSeries.time_forward)["version"]
+    assert vars(Slower.peakmem_forward)["version"] == vars(TimeSeries.peakmem_forward)["version"]
 
 
 def test_the_clock_of_a_time_is_in_its_metadata(benchmarks: dict[str, Any]) -> None:
@@ -318,7 +384,12 @@ def test_the_short_set_has_every_family_but_two_and_under_half_of_the_cases(
     benchmarks: dict[str, Any],
 ) -> None:
     cases = list(_cases(benchmarks))
-    short = [case for case in cases if any(re.search(pattern, case) for pattern in SHORT)]
+    short = [
+        case_name(benchmark, params)
+        for benchmark in benchmarks.values()
+        for params in cases_of(benchmark)
+        if in_short_set(benchmark, params)
+    ]
     families = {case.split(".")[0] for case in cases}
     assert {case.split(".")[0] for case in short} == families - {"modes", "allocations"}
     assert len(short) < len(cases) / 2

@@ -52,6 +52,8 @@ class Outcomes:
     def time_it(self, kind, device):
         pass
 
+    track_it.short = {{"kind": ["good", "shy"]}}
+
 
 class Conditions:
     params = ["OMP_NUM_THREADS", "MALLOC_TOP_PAD_"]
@@ -93,6 +95,8 @@ asv.environment.ExistingEnvironment.installed_commit_hash = "another"
 asv.environment.ExistingEnvironment.install_project = build
 asv.main.main()
 """
+
+DEVICES = ("cpu", "cuda")
 
 CONFIGURATION = """{
     "version": 1, "project": "p", "repo": ".", "branches": ["main"],
@@ -303,6 +307,15 @@ def test_resuming_tries_failures_again_only_when_told(project: Project) -> None:
     project.run(*broken, TORCHSPEED_RESUME="never-run")
     assert project.started() == set()
     assert project.values("suite.Outcomes.track_it")[0] == 42.0
+
+
+def test_a_run_of_the_short_set_measures_what_suites_declare_and_stores_nothing_else(
+    project: Project,
+) -> None:
+    assert project.run("--bench", "Outcomes", TORCHSPEED_SHORT="1") == 0
+    assert project.started() == {"good cpu", "shy cpu"}
+    cases = {f"track_it('{kind}', '{device}')" for kind in ("good", "shy") for device in DEVICES}
+    assert set(project.outcomes()) == {f"suite.Outcomes.{case}" for case in cases}
 
 
 def test_without_resuming_a_run_by_hand_measures_again(project: Project) -> None:

@@ -288,6 +288,16 @@ def test_results_of_other_code_are_counted_and_not_shown(results_dir):
     assert run_of(history, commit=2).outcome is Outcome.OK
 
 
+def test_results_of_another_recipe_stay_in_the_series(results_dir):
+    recipe = {"version": "one; rounds=3 repeat=3,20,2.5; asv_runner 0.3.2"}
+    save(results_dir, commit=0)
+    save(results_dir, commit=1, benchmark=BENCHMARK | recipe)
+    write_json(results_dir / "benchmarks.json", {NAME: BENCHMARK | recipe, "version": 2})
+    history = load_history(results_dir, COMMITS)
+    assert history.left_out == ()
+    assert [run_of(history, commit=n).outcome for n in (0, 1)] == [Outcome.OK, Outcome.OK]
+
+
 def test_results_without_a_version_are_shown(results_dir):
     path = save(results_dir)
 

@@ -17,7 +17,6 @@ from tests.conftest import git
 from tests.watch.calibrations import calibration
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
-from torchspeed.watch.asv.selection import SHORT, timings
 from torchspeed.watch.history.calibrations import FILE_NAME, read_calibrations
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.turns.calibration_report import report, verdict
@@ -147,28 +146,6 @@ def test_what_cannot_be_calibrated_is_refused_before_measuring(
     assert wrong.count("\n") == 1
     assert said in wrong
     assert not (project / ".asv" / "env").exists()
-
-
-@pytest.mark.parametrize(
-    ("case", "chosen"),
-    [
-        ("time_series.TimeSeries.time_forward('darnn', 'cpu')", True),
-        ("time_series.TimeSeries.peakmem_forward('darnn', 'cpu')", False),
-        ("training.TrainingStep.time_step('lenet5', 'cpu')", True),
-        ("training.TrainingStep.time_step('vgg19', 'cpu')", False),
-        ("torchvision_models.TorchvisionModels.time_backward('resnet18', 'cpu', 5)", True),
-        ("work.Work.track_flops_forward('darnn')", False),
-    ],
-)
-def test_it_takes_the_timings_of_the_short_set(case: str, chosen: bool) -> None:
-    assert any(re.search(pattern, case) for pattern in timings(SHORT)) is chosen
-
-
-def test_a_persons_pattern_is_narrowed_to_timings() -> None:
-    [pattern] = timings(("darnn|lenet5",))
-    assert re.search(pattern, "a.A.time_x('lenet5')")
-    assert not re.search(pattern, "a.A.peakmem_x('lenet5')")
-    assert not re.search(pattern, "a.A.track_x('.time_', 'darnn')")
 
 
 def test_the_report_tells_everything_and_the_noisiest_first() -> None:

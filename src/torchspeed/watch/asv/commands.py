@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.selection import EVERYTHING, Selection
 from torchspeed.watch.progress import Progress
 
 _PHASES = {
@@ -84,13 +85,19 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def run_asv(
-    root: Path, arguments: Sequence[str], progress: Progress, *, resume: str | None = None
+    root: Path,
+    arguments: Sequence[str],
+    progress: Progress,
+    *,
+    selection: Selection = EVERYTHING,
+    resume: str | None = None,
 ) -> int:
     """Run ``asv`` in ``root`` and watch it.
 
     Args:
         root: the checkout.
         arguments: after ``asv``.
+        selection: cases that ``asv run`` measures.
         progress: told of every case.
         resume: what not to measure again, see `torchspeed.watch.asv.hooks`.
 
@@ -104,11 +111,12 @@ def run_asv(
     log.parent.mkdir(parents=True, exist_ok=True)
     reader, writer = os.pipe()
     environment = os.environ | {"TORCHSPEED_PROGRESS": f"/dev/fd/{writer}"}
+    environment |= selection.environment
     if resume:
         environment["TORCHSPEED_RESUME"] = resume
     with log.open("w", encoding="utf-8") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "asv", *arguments],
+            [sys.executable, "-m", "asv", *arguments, *selection.asv_arguments],
             cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,

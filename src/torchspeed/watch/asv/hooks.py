@@ -10,6 +10,7 @@ asv loads it for every command, by the ``plugins`` entry of asv.conf.json. Each 
 `results_files`             files are written whole or not at all; the reported value is stored
                             instead of asv's median; ``asv rm`` removes side files too
 `skipping`                  absent devices and skipped cases cost no process; resuming
+`selection`                 the short set, as suites declare it
 `processes`                 a time limit on each process; nothing that it started stays
 `locking`                   one run at a time in a checkout
 `environments`              asv_runner is pinned; existing Pythons get the conditions
@@ -44,6 +45,7 @@ from torchspeed.watch.asv import (
     skipping,
 )
 from torchspeed.watch.asv.measured_run import MeasuredRun
+from torchspeed.watch.asv.selection import SHORT_ONLY, narrow_to_short_set
 from torchspeed.watch.history import outcomes
 
 _add_result = asv.results.Results.add_result
@@ -55,6 +57,8 @@ def _running(original: Any) -> Any:
     """Replace ``run_benchmarks``, and ``skip_benchmarks``, which follows a failed build."""
 
     def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
+        if os.environ.get(SHORT_ONLY):
+            benchmarks = narrow_to_short_set(benchmarks)
         folder = results_files.folder_of(results)
         resume = os.environ.get("TORCHSPEED_RESUME")
         reports: dict[str, outcomes.Report] = {}
@@ -62,14 +66,14 @@ def _running(original: Any) -> Any:
             reports, _ = outcomes.read_outcomes(
                 results_files.side_file(results, folder, outcomes.SUFFIX)
             )
-        selection = skipping.select(benchmarks, results, resume, reports)
+        remaining = skipping.select(benchmarks, results, resume, reports)
         if "record_samples" in options:
             options["record_samples"] = True
-        run = MeasuredRun(selection, env, results, options, _add_result)
+        run = MeasuredRun(remaining, env, results, options, _add_result)
         _runs.append(run)
         try:
             run.begin()
-            return original(selection.benchmarks, env, results=results, **options)
+            return original(remaining.benchmarks, env, results=results, **options)
         finally:
             _runs.pop()
             run.end()

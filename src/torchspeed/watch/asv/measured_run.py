@@ -25,7 +25,7 @@ from torchspeed.watch import probes
 from torchspeed.watch.asv import results_files, skipping
 from torchspeed.watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from torchspeed.watch.asv.cases import case_name, cases_of
-from torchspeed.watch.asv.skipping import Selection
+from torchspeed.watch.asv.skipping import Remaining
 from torchspeed.watch.history import outcomes, run_records
 from torchspeed.watch.history.outcomes import Report
 from torchspeed.watch.machine.facts import machine_facts, machine_state
@@ -66,24 +66,24 @@ class MeasuredRun:
     """The ``asv run`` of one commit in one environment, while it goes on."""
 
     def __init__(
-        self, selection: Selection, env: Any, results: Any, options: Any, add_result: Any
+        self, remaining: Remaining, env: Any, results: Any, options: Any, add_result: Any
     ) -> None:
         """Begin.
 
         Args:
-            selection: What is to be measured.
+            remaining: What is to be measured.
             env: asv's ``Environment``.
             results: asv's ``Results``, where values go.
             options: Keyword arguments of asv's ``run_benchmarks``.
             add_result: asv's own ``Results.add_result``.
         """
-        self._selection = selection
+        self._remaining = remaining
         self._env = env
         self._results = results
         self._folder = results_files.folder_of(results)
         self._options = options
         self._add_result = add_result
-        self._place = _Place(env) if selection.benchmarks else None
+        self._place = _Place(env) if remaining.benchmarks else None
         self._calls: Counter[str] = Counter()
         self._settled: dict[str, Any] = {}
         """asv's result of each case that failed or was skipped in this run."""
@@ -95,7 +95,7 @@ class MeasuredRun:
     def begin(self) -> None:
         """Tell the plan, and record the cases that cannot run."""
         tell({"plan": self._plan()})
-        for case, reason in self._selection.skipped.items():
+        for case, reason in self._remaining.skipped.items():
             self._note(case, "skipped", reason)
         self._report()
 
@@ -116,7 +116,7 @@ class MeasuredRun:
         self._stored.add(name)
         rounds, call = self._rounds(benchmark), self._calls[case]
         self._calls[case] += 1
-        report = self._selection.continued.get(case)
+        report = self._remaining.continued.get(case)
         first_call = rounds - report.rounds_left if report is not None else 0
         if case in self._settled:
             return self._settled[case]
@@ -171,7 +171,7 @@ class MeasuredRun:
             The result, in which cases that were not selected have not failed.
         """
         outcome, reason = outcome_of_failure(stderr, benchmark)
-        selected = set(skipping.selected_cases(self._selection.benchmarks, benchmark))
+        selected = set(skipping.selected_cases(self._remaining.benchmarks, benchmark))
         for index, params in enumerate(cases_of(benchmark)):
             if index in selected:
                 self._note(case_name(benchmark, params), outcome, reason)
@@ -189,13 +189,13 @@ class MeasuredRun:
 
     def _plan(self) -> dict[str, int]:
         """Return the number of rounds that each case will run in."""
-        benchmarks = self._selection.benchmarks
+        benchmarks = self._remaining.benchmarks
         plan = {}
         for benchmark in benchmarks.values():
             cases = cases_of(benchmark)
             for index in skipping.selected_cases(benchmarks, benchmark):
                 case = case_name(benchmark, cases[index])
-                report = self._selection.continued.get(case)
+                report = self._remaining.continued.get(case)
                 plan[case] = self._rounds(benchmark) if report is None else report.rounds_left
         return plan
 

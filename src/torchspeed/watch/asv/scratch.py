@@ -8,7 +8,7 @@ from pathlib import Path
 import asv.util
 
 from torchspeed.watch.asv.commands import run_asv
-from torchspeed.watch.asv.selection import asv_patterns
+from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.loading import load_history
@@ -53,7 +53,7 @@ class ScratchProject:
         commit: str,
         pair: Pair,
         machine: str,
-        patterns: tuple[str, ...],
+        selection: Selection,
         progress: Progress,
     ) -> None:
         """Measure a commit as `make bench` does.
@@ -62,15 +62,15 @@ class ScratchProject:
             commit: hash.
             pair: environment.
             machine: name under which this machine is registered with asv.
-            patterns: cases.
+            selection: cases to measure.
             progress: told of every case.
 
         Raises:
             TorchspeedError: asv failed as a whole.
         """
         where = ["--machine", machine, "--environment", pair.environment]
-        arguments = ["run", *where, *asv_patterns(patterns), f"{commit}^!"]
-        run_asv(self._folder, arguments, progress)
+        arguments = ["run", *where, f"{commit}^!"]
+        run_asv(self._folder, arguments, progress, selection=selection)
 
     def discover(self, commit: str, pair: Pair, machine: str) -> None:
         """List the checkout's benchmarks in `results`; make the environment if it is missing.

@@ -1,56 +1,109 @@
-"""Which cases a run measures."""
+"""Which cases a run measures: all, the short set, those whose name matches a pattern."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from typing import Any
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.cases import case_name, cases_of
 
-SHORT = (
-    r"^time_series\.",
-    r"^small_cnns\.",
-    r"^training\.TrainingStep\..*'(darnn|lenet5)'",
-    r"^(torchvision_models|device_memory)\..*'(resnet18|squeezenet1_1)', '\w+', 5\)$",
-    r"^device_memory\.DeviceMemory\.",
-    r"^flux_literal\..*'(lstnet|tpa_lstm)_flux_literal'",
-    r"^flux_training\.FluxTraining\..*'(lstnet|tpa_lstm)_solar'",
-    r"^utilisation\.(TimeSeries|SmallCNNs|DevicePeak)\.",
-    r"^work\.Work\..*"
-    r"'(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)'",
-    r"^imports\.",
-    r"^variants\..*'lenet5'",
-    r"^instructions\.",
-)
-"""Patterns of ``make bench``: every family, whole where it is quick, some 10 minutes a pair.
-
-Compiling (family ``modes``) takes a minute a model, and ``allocations`` are counted for all
-models at once, which takes another: both are left to `make bench-full`.
-
-Of torchvision's models the two quickest, at the smaller batch; `make bench-full`
-measures all.
-"""
+SHORT_ONLY = "TORCHSPEED_SHORT"
+"""Environment variable by which `torchspeed.watch.asv.hooks` measures only the short set."""
 
 
-def asv_patterns(patterns: tuple[str, ...]) -> list[str]:
-    """The arguments that make asv measure only what matches; none means everything."""
-    return [part for pattern in patterns for part in ("--bench", pattern)]
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Conditions on a case; it is measured where all of them hold."""
+
+    pattern: str = ""
+    """Regular expression that its name contains, as asv matches it."""
+    short: bool = False
+    """It belongs to the short set, as its suite declares (`short` in benchmarks/)."""
+    times: bool = False
+    """It times something: it is a ``time_*`` of its suite."""
+
+    def only_times(self) -> Selection:
+        """The selected cases that time something."""
+        return replace(self, times=True)
+
+    def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+        """Whether a case is selected.
+
+        Args:
+            benchmark: entry of asv's list of benchmarks.
+            params: values of the case's parameters, as asv writes them.
+        """
+        return (
+            (not self.short or in_short_set(benchmark, params))
+            and (not self.times or benchmark["type"] == "time")
+            and re.search(self.pattern, case_name(benchmark, params)) is not None
+        )
+
+    def __str__(self) -> str:
+        return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
+
+    @property
+    def asv_arguments(self) -> list[str]:
+        """Arguments of ``asv run`` for pattern and times."""
+        if not (self.pattern or self.times):
+            return []
+        times = r"^(?=[^(]*\.time_)" if self.times else ""
+        return ["--bench", f"{times}.*(?:{self.pattern})" if times else self.pattern]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment variables of ``asv run`` for what its arguments cannot say."""
+        return {SHORT_ONLY: "1"} if self.short else {}
 
 
-def timings(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Narrow patterns to the cases that time something: the ``time_*`` of a suite."""
-    return tuple(rf"^(?=[^(]*\.time_).*(?:{pattern})" for pattern in patterns)
+EVERYTHING = Selection()
+SHORT = Selection(short=True)
+"""What ``make bench`` measures: some 10 minutes a pair of torch and torchvision."""
 
 
-def checked(pattern: str) -> str:
-    """Return ``pattern``, which a person gave.
+def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+    """Whether a case belongs to the short set.
+
+    A suite's ``short`` is true for all of its cases, or a list of values for some of its
+    parameters, which a case must then have.
+    """
+    short = benchmark.get("short", False)
+    if not isinstance(short, dict):
+        return bool(short)
+    values = dict(zip(benchmark["param_names"], params, strict=True))
+    return all(values[name] in map(repr, wanted) for name, wanted in short.items())
+
+
+def narrow_to_short_set(benchmarks: Any) -> Any:
+    """Deselect the cases of asv's ``Benchmarks`` that are not in the short set."""
+    narrowed = benchmarks.filter_out([])
+    narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
+    for name, benchmark in list(benchmarks.items()):
+        cases = cases_of(benchmark)
+        selection = benchmarks.benchmark_selection.get(name)
+        indices = range(len(cases)) if selection is None else selection
+        kept = [index for index in indices if in_short_set(benchmark, cases[index])]
+        if not kept:
+            del narrowed[name]
+        elif benchmark["params"]:
+            narrowed._benchmark_selection[name] = kept
+    return narrowed
+
+
+def matching(pattern: str, *, otherwise: Selection) -> Selection:
+    """The cases whose name matches what a person typed, or ``otherwise`` if that is nothing.
 
     Raises:
-        TorchspeedError: it is no regular expression.
+        TorchspeedError: It is no regular expression.
     """
+    if not pattern:
+        return otherwise
     try:
         re.compile(pattern)
     except re.error as error:
         raise TorchspeedError(
             f"cases {pattern!r} is no regular expression ({error}); try a plain name, as darnn"
         ) from error
-    return pattern
+    return Selection(pattern)

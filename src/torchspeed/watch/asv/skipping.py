@@ -20,7 +20,7 @@ from torchspeed.watch.history.outcomes import Report
 
 
 @dataclass
-class Selection:
+class Remaining:
     """What an ``asv run`` of one commit in one environment has to do."""
 
     benchmarks: Any
@@ -33,7 +33,7 @@ class Selection:
 
 def select(
     benchmarks: Any, results: Any, resume: str | None, reports: Mapping[str, Report]
-) -> Selection:
+) -> Remaining:
     """Leave out what need not run.
 
     Args:
@@ -44,7 +44,7 @@ def select(
     """
     narrowed = benchmarks.filter_out([])
     narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
-    selection = Selection(narrowed)
+    remaining = Remaining(narrowed)
     known = results.get_result_keys(benchmarks)
     for name, benchmark in list(benchmarks.items()):
         cases = cases_of(benchmark)
@@ -62,17 +62,17 @@ def select(
                 report = reports.get(case)
                 if report is None or not report.rounds_left:
                     continue
-                selection.continued[case] = report
+                remaining.continued[case] = report
             elif stored[index] is None and resume == "never-run":
                 continue
             wanted.append(index)
         if not wanted and name in known:
             del narrowed[name]  # nothing to add: what is stored stays as it is
             continue
-        selection.skipped |= reasons
+        remaining.skipped |= reasons
         if benchmark["params"]:
             narrowed._benchmark_selection[name] = wanted
-    return selection
+    return remaining
 
 
 def selected_cases(benchmarks: Any, benchmark: dict[str, Any]) -> list[int]:

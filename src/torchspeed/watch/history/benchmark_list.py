@@ -70,6 +70,7 @@ def _benchmark(name: str, entry: Any) -> Benchmark:
     unit = entry.get("unit")
     timeout = entry.get("timeout")
     higher = entry.get("higher_is_better")
+    position = entry.get("position")
     if not isinstance(unit, str):
         unit = "unit"
     return Benchmark(
@@ -81,6 +82,7 @@ def _benchmark(name: str, entry: Any) -> Benchmark:
         version=str(entry.get("version", "")),
         higher_is_better=higher if isinstance(higher, bool) else more_is_better(unit),
         timeout=float(timeout) if isinstance(timeout, (int, float)) else math.nan,
+        position=position if isinstance(position, int) else 5,
     )
 
 

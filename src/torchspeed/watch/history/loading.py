@@ -54,6 +54,7 @@ from torchspeed.watch.history.records import (
     Record,
     Run,
     Series,
+    code_version,
 )
 from torchspeed.watch.history.reported_value import figure_of
 from torchspeed.watch.history.result_files import (
@@ -304,7 +305,7 @@ class _Loader:
                 continue
             try:
                 row = content.row(name)
-                if row.version is not None and row.version != benchmark.version:
+                if row.version is not None and code_version(row.version) != benchmark.code_version:
                     outdated.add(name)
                     self._left_out[name, "measured with other code of the benchmark"] += 1
                 else:

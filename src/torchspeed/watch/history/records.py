@@ -83,9 +83,22 @@ class Benchmark:
     params: tuple[tuple[str, ...], ...] = ()
     """The values of each parameter, as asv writes them (``repr`` of the value)."""
     version: str = ""
+    """``"<version of its code>; <how it is sampled>"``; old ones have the first part alone."""
     higher_is_better: bool = False
     timeout: float = math.nan
     """Seconds after which a case of it is stopped."""
+    position: int = 5
+    """Where lists have its family, as its suite declares: 0 first, 9 last."""
+
+    @property
+    def code_version(self) -> str:
+        """Version of its code: results of another one are not current."""
+        return code_version(self.version)
+
+
+def code_version(version: str) -> str:
+    """Return the part of a benchmark's version that says what is measured, not how."""
+    return version.partition(";")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv import selection
+from torchspeed.watch.asv.selection import EVERYTHING, SHORT, matching
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.measuring import finish, measure
 from torchspeed.watch.jobs.workplace import open_workplace
@@ -24,10 +24,7 @@ def bench(root: Path, *, torch: str, machine: str, cases: str, full: bool) -> Ex
     Raises:
         TorchspeedError: nothing could be measured, or the site could not be written.
     """
-    if cases:
-        patterns: tuple[str, ...] = (selection.checked(cases),)
-    else:
-        patterns = () if full else selection.SHORT
+    selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     with open_workplace(root, "bench", torch=torch, machine=machine) as place:
-        tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], patterns, retry_failed=True)
+        tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], selection, retry_failed=True)
         return finish(place, tally)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv import selection
+from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.history.calibrations import FILE_NAME, append_calibration
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.workplace import open_workplace
@@ -29,7 +29,7 @@ def calibrate(
     Raises:
         TorchspeedError: more than one release was chosen, or nothing could be measured.
     """
-    patterns = (selection.checked(cases),) if cases else selection.SHORT
+    selection = matching(cases, otherwise=SHORT).only_times()
     if torch == "all":
         raise TorchspeedError("a calibration takes one torch release, not 'all'")
     with open_workplace(root, "calibrate", torch=torch, machine=machine) as place:
@@ -39,7 +39,7 @@ def calibrate(
             ask_git(root, "rev-parse", "HEAD"),
             place.pairs[0],
             place.machine,
-            patterns=selection.timings(patterns),
+            selection=selection,
             runs=runs,
             comparisons=comparisons,
         )

@@ -7,8 +7,8 @@ from pathlib import Path
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.asv import selection
 from torchspeed.watch.asv.machine_identity import check_machine_name
+from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.git import ask_git
@@ -46,7 +46,7 @@ def compare(
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root)
-    patterns = (selection.checked(cases),) if cases else selection.SHORT
+    selection = matching(cases, otherwise=SHORT).only_times()
     name = machine or default_name()
     check_machine_name(name)
     with exclusive_run(configuration.environments, "compare"):
@@ -59,7 +59,7 @@ def compare(
         preflight.check_room(configuration, pairs)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
         head = ask_git(root, "rev-parse", "HEAD")
-        listed = list_cases(root, pairs, name, selection.timings(patterns), head)
+        listed = list_cases(root, pairs, name, selection, head)
         compared = measure(configuration, sides, name, listed)
     print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
     if compared.path is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import run_asv
-from torchspeed.watch.asv.selection import asv_patterns
+from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.publish import publish
 from torchspeed.watch.jobs.workplace import Workplace
@@ -40,14 +40,14 @@ class Tally:
 
 
 def measure(
-    place: Workplace, commits: Sequence[str], patterns: tuple[str, ...], *, retry_failed: bool
+    place: Workplace, commits: Sequence[str], selection: Selection, *, retry_failed: bool
 ) -> Tally:
     """Measure what is missing of each commit in each pair's environment.
 
     Args:
         place: checkout, pairs and machine.
         commits: hashes.
-        patterns: cases, as asv matches them; none means every case.
+        selection: cases to measure.
         retry_failed: measure cases again that failed before.
 
     Raises:
@@ -68,10 +68,10 @@ def measure(
                     place.machine,
                     "--environment",
                     pair.environment,
-                    *asv_patterns(patterns),
                     f"{commit}^!",
                 ],
                 progress,
+                selection=selection,
                 resume="missing" if retry_failed else "never-run",
             )
             done = Tally()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv import selection
+from torchspeed.watch.asv.selection import EVERYTHING, matching
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.measuring import finish, measure
 from torchspeed.watch.jobs.preflight import MEASURED_PATHS
@@ -23,13 +23,13 @@ def nightly(root: Path, *, machine: str, cases: str) -> ExitStatus:
     Raises:
         TorchspeedError: nothing could be measured, or the site could not be written.
     """
-    patterns = (selection.checked(cases),) if cases else ()
+    selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(root, "nightly", torch="all", machine=machine) as place:
         configuration = place.configuration
         commits = commits_to_measure(
             root, configuration.branch, configuration.results, place.machine
         )
-        return finish(place, measure(place, commits, patterns, retry_failed=False))
+        return finish(place, measure(place, commits, selection, retry_failed=False))
 
 
 def measured_commits(results: Path, machine: str) -> set[str]:

@@ -115,7 +115,7 @@ def index_data(
             }
             for one in standings.metrics
         ],
-        "groups": sorted({family(one) for one in standings.benchmarks}, key=family_order),
+        "groups": list(dict.fromkeys(map(family, sorted(standings.benchmarks, key=family_order)))),
         "benchmarks": [
             {
                 "name": one.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from torchspeed.watch.history.records import Benchmark, Environment, Machine
 from torchspeed.watch.site import names
@@ -12,20 +13,6 @@ from torchspeed.watch.site.standing import Metric, Standing, Standings
 _COLUMN_LABELS = ("device", "pass")
 _ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
 """Labels that a row's details need not repeat."""
-
-_FIRST = ("time series", "small CNNs", "torchvision models", "modes", "variants")
-_LAST = (
-    "flux literal",
-    "flux training",
-    "training",
-    "device memory",
-    "imports",
-    "work",
-    "allocations",
-    "utilisation",
-)
-"""Families as a reader looks for them: the models, then what is special, what surrounds them
-and what is counted. Whatever else there is stands between the two, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +111,16 @@ def _matrix(metric: Metric, rows: list[Standing]) -> Matrix:
         {_column(row) for row in members if row.points or row.status != "skipped"},
         key=_as_they_run,
     )
-    table: dict[tuple[str, str, str], dict[tuple[str, ...], list[Standing]]] = {}
+    table: dict[tuple[int, str, str, str], dict[tuple[str, ...], list[Standing]]] = {}
     for row in members:
-        name = (family(row.benchmark), row.model, _details(row))
+        name = (*family_order(row.benchmark), row.model, _details(row))
         table.setdefault(name, {}).setdefault(_column(row), []).append(row)
     return Matrix(
         metric,
         tuple(Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown),
         tuple(
-            Row(*name, tuple(tuple(cells.get(column, ())) for column in shown))
-            for name, cells in sorted(table.items(), key=_as_families)
+            Row(group, model, details, tuple(tuple(cells.get(column, ())) for column in shown))
+            for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0))
             if any(cells.get(column) for column in shown)
         ),
     )
@@ -149,22 +136,15 @@ def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
     return (device, direction != "forward", column)
 
 
-def _as_families(row: tuple[tuple[str, str, str], object]) -> tuple[object, ...]:
-    group, *name = row[0]
-    return (family_order(group), name)
-
-
 def family(benchmark: Benchmark) -> str:
     """The suite that a benchmark belongs to, as a heading: ``time series``."""
     words = benchmark.name.partition(".")[0].split("_")
     return " ".join("CNNs" if word == "cnns" else word for word in words)
 
 
-def family_order(name: str) -> tuple[int, int, str]:
-    """Where a family stands among the others."""
-    if name in _FIRST:
-        return (0, _FIRST.index(name), name)
-    return (2, _LAST.index(name), name) if name in _LAST else (1, 0, name)
+def family_order(benchmark: Benchmark) -> tuple[int, str]:
+    """Sort key that puts families where their suites declare (`position`), then by name."""
+    return (benchmark.position, family(benchmark))
 
 
 def mark(device: str, direction: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.scratch import ScratchProject
+from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.calibrations import Calibration, Load, RepeatedComparisons
 from torchspeed.watch.history.records import History
@@ -40,7 +41,7 @@ def calibrate(
     pair: Pair,
     machine: str,
     *,
-    patterns: tuple[str, ...],
+    selection: Selection,
     runs: int,
     comparisons: int,
 ) -> Calibration:
@@ -55,7 +56,7 @@ def calibrate(
         commit: hash of the commit.
         pair: environment to measure in.
         machine: name under which this machine is registered with asv.
-        patterns: cases to measure, see `torchspeed.watch.asv.selection.timings`.
+        selection: cases to measure.
         runs: how many.
         comparisons: how many, with itself after the runs; 0 for none.
 
@@ -82,7 +83,7 @@ def calibrate(
             print(f"run {number} of {runs} of {commit[:8]} with {pair}, on {machine}", flush=True)
             project = ScratchProject(folder / f"run-{number}", root)
             progress = Progress(seconds, again=runs - number)
-            project.measure(commit, pair, machine, patterns, progress)
+            project.measure(commit, pair, machine, selection, progress)
             measured.append(project.history(commit))
         except KeyboardInterrupt:
             if len(measured) < FEWEST_RUNS:
@@ -103,7 +104,7 @@ def calibrate(
     if comparisons:
         try:
             turns = _side_by_side(
-                root, configuration, commit, pair, machine, patterns, comparisons
+                root, configuration, commit, pair, machine, selection, comparisons
             )
         except KeyboardInterrupt:
             print("\ninterrupted: the runs count, side by side does not", flush=True)
@@ -137,13 +138,13 @@ def _side_by_side(
     commit: str,
     pair: Pair,
     machine: str,
-    patterns: tuple[str, ...],
+    selection: Selection,
     comparisons: int,
 ) -> RepeatedComparisons | None:
     """The commit against itself."""
     packages = root / ".asv" / "interleaved" / "packages"
     version = side(root, configuration, commit, pair.torch, packages)
-    cases = list_cases(root, [pair], machine, patterns, commit)
+    cases = list_cases(root, [pair], machine, selection, commit)
     started = time.monotonic()
     repeats = []
     for number in range(1, comparisons + 1):

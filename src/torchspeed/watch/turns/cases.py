@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
 from torchspeed.watch.asv.scratch import ScratchProject
+from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns.processes import Case
 
@@ -17,7 +17,7 @@ _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
 
 
 def list_cases(
-    root: Path, pairs: Sequence[Pair], machine: str, patterns: Sequence[str], commit: str
+    root: Path, pairs: Sequence[Pair], machine: str, selection: Selection, commit: str
 ) -> list[Case]:
     """Make the environments where they are missing; list the cases that may run here.
 
@@ -25,7 +25,7 @@ def list_cases(
         root: the checkout, whose suites are asked.
         pairs: environments that will measure.
         machine: name under which this machine is registered with asv.
-        patterns: cases, as asv matches them.
+        selection: cases; of them, those that time something are listed.
         commit: hash of any commit that can be installed.
 
     Raises:
@@ -44,12 +44,11 @@ def list_cases(
         for name, benchmark in sorted(listed.items())
         if name != "version" and benchmark["type"] == "time"
         for place, params in enumerate(cases_of(benchmark))
-        if any(re.search(pattern, case_name(benchmark, params)) for pattern in patterns)
-        and not cannot_run(benchmark, params)
+        if selection.includes(benchmark, params) and not cannot_run(benchmark, params)
     ]
     if not cases:
         raise TorchspeedError(
-            f"no case that times something here matches {', '.join(patterns)}; "
+            f"no case that times something here matches {selection}; "
             "`asv show` names those that were measured"
         )
     return cases
