@@ -14,6 +14,7 @@ from tests.conftest import commit, git
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.scratch import ScratchProject
+from torchspeed.watch.asv.selection import EVERYTHING
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
@@ -53,7 +54,7 @@ def test_results_stay_in_the_folder_and_all_samples_are_kept(
     scratch.discover(head, pair, "m")
     assert (scratch.results / "benchmarks.json").is_file()
     assert not list(scratch.results.rglob("*-env-*.json")), "nothing was measured"
-    scratch.measure(head, pair, "m", ("suite",), Progress({}, io.StringIO()))
+    scratch.measure(head, pair, "m", EVERYTHING, Progress({}, io.StringIO()))
     [series] = scratch.history(head).series
     assert len(series.runs[head].point.samples) == 3 * 4
     [path] = scratch.results.rglob("*.outcomes.jsonl")
