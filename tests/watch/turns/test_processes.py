@@ -1,23 +1,30 @@
-"""One round: real processes that take turns, and what becomes of those that cannot."""
+"""One round: real processes that take samples in turn, and cases that cannot be measured."""
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import functools
 import os
-import sys
+import shutil
+import tempfile
 import time
+import venv
 from pathlib import Path
 
+import asv_runner
 import pytest
 
 from torchspeed.watch.analysis.ratio import ratio_of_round
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns.processes import (
+    FEWEST_SAMPLES,
     MOST_SAMPLES,
     Case,
     CaseFailedError,
     CaseSkippedError,
-    play_round,
+    Server,
+    measure_round,
 )
 from torchspeed.watch.turns.sides import Side
 
@@ -31,7 +38,7 @@ import package
 class Suite:
     """Notes who is sampled, and takes as long as its side says."""
 
-    params = ["works", "absent", "raises", "sleeps", "dies"]
+    params = ["works", "absent", "raises", "sleeps", "dies", "lineage"]
     timer = time.process_time
     number = 1
     warmup_time = 0
@@ -40,6 +47,9 @@ class Suite:
         print("what a suite prints is no sample")
         if how == "absent":
             raise NotImplementedError("nobody has it")
+        if how == "lineage":
+            with open(os.environ["NOTES"], "a") as notes:
+                notes.write(f"{os.getpid()} {os.getppid()}\\n")
 
     def time_it(self, how):
         if how == "raises":
@@ -48,6 +58,9 @@ class Suite:
             time.sleep(60)
         if how == "dies":
             os._exit(7)
+        if how == "lineage":
+            time.sleep(0.01)
+            return
         with open(os.environ["NOTES"], "a") as notes:
             notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
         end = time.process_time() + package.SECONDS
@@ -73,12 +86,31 @@ def suites(tmp_path: Path) -> Path:
     return folder
 
 
+@functools.cache
+def environment() -> Path:
+    """An environment that has asv_runner and no torch, whose import takes seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="torchspeed-environment-"))
+    atexit.register(shutil.rmtree, folder)
+    venv.create(folder, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
+    return folder
+
+
 def _side(folder: Path, name: str, seconds: float = 0.002) -> Side:
     source = folder / name
     source.mkdir()
     (source / "package.py").write_text(f"NAME = {name!r}\nSECONDS = {seconds}\n")
     variables = {"NOTES": str(folder / "notes")}
-    return Side(name, source, Pair("", "", "", Path(sys.prefix), variables))
+    return Side(name, source, Pair("", "", "", environment(), variables))
+
+
+def _measure(
+    sides: tuple[Side, Side], suites: Path, *cases: Case, first: int = 0
+) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Measure a round of each case, with the same servers."""
+    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+        return [measure_round((before, after), case, first) for case in cases]
 
 
 def _case(place: int, timeout: float = 30.0) -> Case:
@@ -87,18 +119,19 @@ def _case(place: int, timeout: float = 30.0) -> Case:
 
 def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    samples = play_round(sides, suites, _case(0), first=1)
-    assert {len(of_side) for of_side in samples} == {MOST_SAMPLES}
+    [samples] = _measure(sides, suites, _case(0), first=1)
+    [count] = {len(of_side) for of_side in samples}
+    assert FEWEST_SAMPLES <= count <= MOST_SAMPLES
     assert all(0.0015 < sample < 0.02 for of_side in samples for sample in of_side)
     notes = (tmp_path / "notes").read_text()
-    turns = notes[::2][-2 * MOST_SAMPLES :]  # before that they warm up
-    assert turns == "BAAB" * (MOST_SAMPLES // 2)
-    assert set(notes[1::2][-2 * MOST_SAMPLES :]) == {"1"}
+    turns = notes[::2][-2 * count :]  # before that they warm up
+    assert turns == "BAAB" * (count // 2)
+    assert set(notes[1::2][-2 * count :]) == {"1"}
 
 
 def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
-    before, after = play_round((quick, slow), suites, _case(0))
+    [(before, after)] = _measure((quick, slow), suites, _case(0))
     assert 2 < min(after) / min(before) < 4
 
 
@@ -121,7 +154,7 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
 ) -> None:
     started = time.monotonic()
     with pytest.raises(error, match=said):
-        play_round((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
+        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
     assert time.monotonic() - started < 40
     running = [
         Path(folder.path, "cmdline").read_bytes()
@@ -133,11 +166,45 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
 
 def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Path) -> None:
     plain = _side(tmp_path, "A")
-    samples = play_round((plain, dataclasses.replace(plain, planted=0.5)), suites, _case(0))
+    sides = plain, dataclasses.replace(plain, planted=0.5)
+    [samples] = _measure(sides, suites, _case(0))
     assert ratio_of_round(*samples) == pytest.approx(1.5, abs=0.1)
 
 
 def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    before, after = play_round(sides, suites, Case("x", "suite.Cached.time_it", 30.0))
-    assert len(before) == len(after) == MOST_SAMPLES
+    [(before, after)] = _measure(sides, suites, Case("x", "suite.Cached.time_it", 30.0))
+    assert len(before) == len(after) >= FEWEST_SAMPLES
+
+
+def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
+    suites: Path, tmp_path: Path
+) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+        servers = before, after
+        for place, timeout, error in (
+            (1, 30.0, CaseSkippedError),
+            (2, 30.0, CaseFailedError),
+            (3, 3.0, CaseFailedError),
+            (4, 30.0, CaseFailedError),
+        ):
+            with pytest.raises(error):
+                measure_round(servers, _case(place, timeout))
+            samples = measure_round(servers, _case(0))
+            assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
+
+
+@pytest.mark.parametrize("name", ["a case", "a case('cuda')"])
+def test_a_case_of_cuda_has_a_process_that_never_forked(
+    suites: Path, tmp_path: Path, name: str
+) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    case = Case(name, "suite.Suite.time_it-5", 30.0)
+    _measure(sides, suites, case, case)
+    processes, parents = zip(
+        *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
+    )
+    assert len(set(processes)) == 4, "a process for each side and round"
+    shared = set(parents) == {str(os.getpid())}
+    assert shared is ("cuda" in name)

@@ -1,32 +1,46 @@
-"""Times one case, a sample on request: one side of an interleaved comparison.
+"""Times cases of one side of an interleaved comparison, a sample on request.
 
 Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
-<benchmark>-<place of the case> <planted share>``; it needs nothing of this package, so that it can
-measure commits from before it. The case is made as asv makes it, by its own suite and under its
-recipe: the length of a sample, the warm-up and the clock.
+<planted share>``; it needs nothing of this package, so that it can measure commits from before it.
+It imports torch once and forks a child for each case, because importing takes longer than
+measuring. Nothing runs before the fork and there is one thread, so a fork is safe; CUDA must never
+be initialised in a process that forks, so a case can ask for the process itself, which then ends
+with it. A case is made as asv makes it, by its own suite and under its recipe: the length of a
+sample, the warm-up and the clock.
 
-Before a sample of several calls one or more are not counted, because the other side used the
-caches in between. A planted share makes every sample slower by that share of the time that its
-calls took after the warm-up, by spinning the case's own clock.
+Requests are lines of standard input, answers are lines of JSON:
 
-It first prints one line of JSON: ``{"calls": 12, "one thread": true}``, or ``{"skipped": "..."}``.
-Then it takes a sample for each line of standard input and prints its seconds a call; it ends when
-standard input does.
+- ``{"case": "<benchmark>-<place of the case>", "fork": true}`` starts a case. The answer is
+  ``{"pid": 7, "calls": 12, "one thread": true}`` when it is warm, or ``{"skipped": "<reason>"}``.
+- An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
+  Before a sample of several calls one or more are not counted, because the other side used the
+  caches in between.
+- ``end`` ends the case.
+
+When a case is over, asked for or not, the last answer is ``{"status": 0, "forked": true}``; a
+status other than 0 means that it failed, and its traceback is on standard error. A planted share
+makes every sample slower by that share of the time that its calls took after the warm-up, by
+spinning the case's own clock.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import math
 import os
 import statistics
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 _WARM_SHARE = 10
-"""So many of a sample's calls to one that fills the caches before it; one at least does."""
+"""Uncounted calls before a sample are one in so many of its calls; at least one call."""
+_PRELOADED = ("torch", "torchvision")
 
 
 class Timer(Protocol):
@@ -56,49 +70,113 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
             return calls
 
 
-def _skip(tell: Callable[[dict[str, Any]], None], benchmark: Any) -> None:
-    """Say why the case does not run here: its ``setup`` raised it, so ask that once more."""
-    reason = "skipped by its suite"
+class _Channel:
+    """Requests and answers; what a suite prints goes to standard error instead."""
+
+    def __init__(self) -> None:
+        # Unbuffered, because a child reads on where its parent stopped.
+        self._requests = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
+        self._answers: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def request(self) -> str | None:
+        """The next line without its end; ``None`` when there will be no more."""
+        line = self._requests.readline()
+        return line.decode().strip() if line else None
+
+    def answer(self, message: dict[str, Any]) -> None:
+        print(json.dumps(message), file=self._answers)
+
+
+def _skip_reason(benchmark: Any) -> str:
+    """Why the case does not run here: its ``setup`` raised it, so call that once more."""
     try:
         for setup in benchmark._setups:
             setup(*benchmark._build_params())
     except NotImplementedError as error:
-        reason = str(error)
-    tell({"skipped": reason})
+        return str(error)
+    return "skipped by its suite"
 
 
-def main(suites: str, case: str, planted: float) -> None:
-    """Make the case, then take a sample for every line of standard input."""
+def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> None:
+    """Make a case, then take a sample for every request until its end."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
-
-    # What a suite prints must not be taken for a sample.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def tell(message: dict[str, Any]) -> None:
-        print(json.dumps(message), file=answers)
 
     benchmark = get_benchmark_from_name(suites, case, extra_params={})
     keeps = benchmark.setup_cache_key is not None
     benchmark.set_cache(benchmark.do_setup_cache() if keeps else None)
     if benchmark.do_setup():
-        _skip(tell, benchmark)
+        channel.answer({"skipped": _skip_reason(benchmark)})
         return
     timer = benchmark._get_timer(*benchmark._build_params())
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
     spin = planted * statistics.median(timer.timeit(calls) for _ in range(5)) if planted else 0.0
-    tell({"calls": calls, "one thread": benchmark.timer is time.process_time})
-    for _ in sys.stdin:
+    one_thread = benchmark.timer is time.process_time
+    channel.answer({"pid": os.getpid(), "calls": calls, "one thread": one_thread})
+    while channel.request() == "":
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
         seconds = timer.timeit(calls)
         start = end = benchmark.timer()
         while end - start < spin:
             end = benchmark.timer()
-        tell({"seconds": (seconds + end - start) / calls})
+        channel.answer({"seconds": (seconds + end - start) / calls})
     benchmark.do_teardown()
 
 
+def _run_in_child(work: Callable[[], None]) -> int:
+    """Run ``work`` in a forked child; return its exit status, minus the signal if one ended it."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    try:
+        os._exit(_run_here(work))
+    finally:  # whatever happens, a child must not go on as its parent
+        os._exit(1)
+
+
+def _run_here(work: Callable[[], None]) -> int:
+    """Run ``work`` and print its error, if there is one; return 1 for an error."""
+    try:
+        work()
+    except Exception:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+def _threads() -> int:
+    """Threads of this process, those of libraries included where that can be seen."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return threading.active_count()
+
+
+def main(suites: str, planted: float) -> None:
+    """Import torch, then time the cases that are requested."""
+    channel = _Channel()
+    for name in _PRELOADED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    while (request := channel.request()) is not None:
+        if not request or request == "end":
+            continue  # meant for a case that has just failed
+        asked = json.loads(request)
+
+        def work(case: str = asked["case"]) -> None:
+            _time_case(channel, suites, case, planted)
+
+        forks = asked["fork"] and _threads() == 1
+        status = _run_in_child(work) if forks else _run_here(work)
+        channel.answer({"status": status, "forked": forks})
+        if not forks:
+            return
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    main(sys.argv[1], float(sys.argv[2]))

@@ -1,7 +1,8 @@
-"""One round of one case: two processes, one a side, which take samples in turn.
+"""One round of one case: a process on each side, which take samples in turn.
 
-Where they compute on one thread they are pinned to one core, so that they share its clock, its
-caches and its neighbours; they start and warm up beside each other.
+Each side has a server that has imported torch and forks a process for a case
+(`torchspeed.measure.probes.timer`). Where the two processes compute on one thread they are pinned
+to one core, so that they share its clock, its caches and its neighbours.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from torchspeed.watch import probes
@@ -27,7 +29,7 @@ FEWEST_SAMPLES = 8
 SECONDS = 2.5
 """After which no new turn begins."""
 _SECONDS_TO_END = 2.0
-"""That a process has when nothing more is asked of it."""
+"""How long a server may take to end by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,120 +41,165 @@ class Case:
     identity: str
     """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
     timeout: float
-    """Seconds within which it has to be ready."""
+    """Seconds within which it has to be ready, and to take a sample."""
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether a fork may measure it: CUDA needs a process that never forked."""
+        return "'cuda" not in self.name
 
 
 class CaseSkippedError(Exception):
-    """The case cannot run on one of the sides; says why."""
+    """The case cannot run on a side; the message says why."""
 
 
 class CaseFailedError(Exception):
-    """The case raised, crashed or took too long on one of the sides; says which, and why."""
+    """The case raised, crashed or took too long on a side; the message says which and why."""
 
 
-class _Process:
-    """The process of one side."""
+class Server:
+    """The process of one side that starts cases; it starts when it is first needed."""
 
-    def __init__(self, side: Side, suites: Path, case: Case, folder: Path) -> None:
-        self._side, self._timeout = side, case.timeout
-        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed in `close`
-        environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
+    def __init__(self, side: Side, suites: Path) -> None:
+        self._side, self._suites = side, suites
+        self._folder = tempfile.TemporaryDirectory(prefix="torchspeed-")
+        self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
+        self._errors_before = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._case: Case | None = None
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+        self._errors.close()
+        self._folder.cleanup()
+
+    def start(self, case: Case) -> None:
+        """Begin to make a case; `wait_until_ready` waits for it."""
+        if self._process is None:
+            self._launch()
+        self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
+        self._send(json.dumps({"case": case.identity, "fork": case.can_fork}))
+
+    def wait_until_ready(self) -> tuple[int, bool]:
+        """Wait until the case has warmed up; return its process and whether it has one thread.
+
+        Raises:
+            CaseSkippedError: it cannot run here.
+            CaseFailedError: it failed, or was not ready in time.
+        """
+        answer = self._answer()
+        if "skipped" in answer:
+            raise CaseSkippedError(answer["skipped"])
+        return int(answer["pid"]), bool(answer["one thread"])
+
+    def sample(self) -> float:
+        """Take a sample; return the seconds of a call.
+
+        Raises:
+            CaseFailedError: the case failed, or took too long.
+        """
+        self._send("")
+        return float(self._answer()["seconds"])
+
+    def end(self) -> None:
+        """End the case, if one is running; answers that nobody waited for are dropped."""
+        if self._case is None:
+            return
+        self._send("end")
+        with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
+            while "status" not in self._read():
+                pass
+
+    def _launch(self) -> None:
+        environment = os.environ | dict(self._side.pair.variables)
         self._process = subprocess.Popen(
             [
-                *(str(side.python), "-P", str(probes.TIMER)),
-                *(str(suites), case.identity, str(side.planted)),
+                *(str(self._side.python), "-P", str(probes.TIMER)),
+                *(str(self._suites), str(self._side.planted)),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            cwd=folder,
-            env=environment,
+            cwd=self._folder.name,
+            env=environment | {"PYTHONPATH": str(self._side.source)},
+            start_new_session=True,  # so that it can be killed together with its child
         )
-        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
-        self._answers = selectors.DefaultSelector()
-        self._answers.register(self._process.stdout, selectors.EVENT_READ)
 
-    def ready(self) -> bool:
-        """Wait until it has warmed up; return whether it computes on one thread.
-
-        Raises:
-            CaseSkippedError: it cannot run here.
-            CaseFailedError: it ended, or was not ready in time.
-        """
-        said = self._hear()
-        if "skipped" in said:
-            raise CaseSkippedError(said["skipped"])
-        return bool(said["one thread"])
-
-    def pin(self, core: int) -> None:
-        """Let it run on one core only."""
-        # A process that has just died says so when it is asked for its sample.
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(self._process.pid, {core})
-
-    def sample(self) -> float:
-        """Seconds a call.
-
-        Raises:
-            CaseFailedError: it ended, or took too long.
-        """
+    def _send(self, line: str) -> None:
+        assert self._process is not None  # noqa: S101 - `start` launched it
         assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
-        with contextlib.suppress(BrokenPipeError):  # `_hear` says why
-            self._process.stdin.write(b"\n")
+        with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
+            self._process.stdin.write(line.encode() + b"\n")
             self._process.stdin.flush()
-        return float(self._hear()["seconds"])
 
-    def _hear(self) -> dict[str, Any]:
-        if not self._answers.select(self._timeout):
-            raise CaseFailedError(f"{self._side.name} did not answer in {self._timeout:g} s")
-        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
-        line = self._process.stdout.readline()
-        if line:
-            said: dict[str, Any] = json.loads(line)
-            return said
-        self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        why = lines[-1] if lines else f"exit status {self._process.returncode}"
-        raise CaseFailedError(f"{self._side.name}: {why}")
+    def _answer(self) -> dict[str, Any]:
+        """The answer to a request.
 
-    def close(self) -> None:
-        """End it; standard input's end is the sign, and a process that overlooks it is killed."""
-        self._answers.close()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None  # noqa: S101 - PIPE was asked for
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
+        Raises:
+            CaseFailedError: the case ended instead.
+        """
+        answer = self._read()
+        if "status" in answer:
+            written = os.fstat(self._errors.fileno()).st_size - self._errors_before
+            # Not `read`: the process writes where this file's position is.
+            errors = os.pread(self._errors.fileno(), written, self._errors_before)
+            lines = errors.decode(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else f"exit status {answer['status']}"
+            raise CaseFailedError(f"{self._side.name}: {reason}")
+        return answer
+
+    def _read(self) -> dict[str, Any]:
+        """The next line; the end of the process counts as the end of its case."""
+        process, case = self._process, self._case
+        assert process is not None  # noqa: S101 - a case was started
+        assert process.stdout is not None  # noqa: S101 - PIPE was asked for
+        assert case is not None  # noqa: S101 - a case was started
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            if not selector.select(case.timeout):
+                self._stop(kill=True)
+                raise CaseFailedError(f"{self._side.name} did not answer in {case.timeout:g} s")
+        line = process.stdout.readline()
+        answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
+        if "status" in answer:
+            self._case = None
+            if not answer.get("forked"):
+                self._stop()
+        return answer
+
+    def _stop(self, *, kill: bool = False) -> None:
+        """End the process and its child: the end of standard input, then a kill."""
+        process, self._process = self._process, None
+        self._case = None
+        if process is None:
+            return
+        assert process.stdin is not None  # noqa: S101 - PIPE was asked for
+        assert process.stdout is not None  # noqa: S101 - PIPE was asked for
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
         try:
-            self._process.wait(timeout=_SECONDS_TO_END)
+            process.wait(timeout=0 if kill else _SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._errors.close()
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        process.stdout.close()
 
 
-@contextlib.contextmanager
-def _processes(sides: tuple[Side, Side], suites: Path, case: Case) -> Iterator[list[_Process]]:
-    """The processes of a round, ended whatever happens."""
-    with (
-        tempfile.TemporaryDirectory(prefix="torchspeed-") as folder,
-        contextlib.ExitStack() as started,
-    ):
-        processes = []
-        for side in sides:
-            processes.append(_Process(side, suites, case, Path(folder)))
-            started.callback(processes[-1].close)
-        yield processes
-
-
-def play_round(
-    sides: tuple[Side, Side], suites: Path, case: Case, first: int = 0
+def measure_round(
+    servers: tuple[Server, Server], case: Case, first: int = 0
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Measure one case on two sides, in turns A B B A.
 
     Args:
-        sides: before and after.
-        suites: folder of the suites.
+        servers: before and after.
         case: what to measure.
         first: which side is A, 0 or 1; the other one in the next round.
 
@@ -163,17 +210,30 @@ def play_round(
         CaseSkippedError: a side cannot run it.
         CaseFailedError: it failed on a side.
     """
-    with _processes(sides, suites, case) as processes:
-        one_thread = [process.ready() for process in processes]
-        if all(one_thread) and hasattr(os, "sched_setaffinity"):  # Linux alone can pin
-            core = max(os.sched_getaffinity(0))  # the first serves most interrupts
-            for process in processes:
-                process.pin(core)
+    try:
+        for server in servers:
+            server.start(case)
+        ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
+        if all(one_thread for _, one_thread in ready):
+            _pin_to_one_core([process for process, _ in ready])
         samples: tuple[list[float], list[float]] = ([], [])
         until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (
             time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
         ):
             for place in (first, 1 - first, 1 - first, first):
-                samples[place].append(processes[place].sample())
+                samples[place].append(servers[place].sample())
+    finally:
+        for server in servers:
+            server.end()
     return tuple(samples[0]), tuple(samples[1])
+
+
+def _pin_to_one_core(processes: list[int]) -> None:
+    if not hasattr(os, "sched_setaffinity"):  # Linux alone can pin
+        return
+    core = max(os.sched_getaffinity(0))  # the first serves most interrupts
+    for process in processes:
+        # A process that has just died is reported when it is asked for a sample.
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(process, {core})

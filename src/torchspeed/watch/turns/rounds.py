@@ -1,8 +1,10 @@
 """Measures cases on two sides, round after round, until each ratio is known closely enough.
 
 A round of every case comes before the next round of any, so that minutes lie between two rounds
-of one case. Every case gets `FEWEST_ROUNDS`; a case whose interval is still too wide gets more.
-Sampling stops when the interval is narrow enough; the ratio itself is never looked at.
+of one case. Each round has processes of its own on both sides, because the layout of memory, and
+with it the speed, differs from process to process. Every case gets `FEWEST_ROUNDS`; a case whose
+interval is still too wide gets more. Sampling stops when the interval is narrow enough; the ratio
+itself is never looked at.
 """
 
 from __future__ import annotations
@@ -23,7 +25,13 @@ from torchspeed.watch.analysis.ratio import (
 )
 from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.progress import human_time
-from torchspeed.watch.turns.processes import Case, CaseFailedError, CaseSkippedError, play_round
+from torchspeed.watch.turns.processes import (
+    Case,
+    CaseFailedError,
+    CaseSkippedError,
+    Server,
+    measure_round,
+)
 from torchspeed.watch.turns.sides import Side
 
 FEWEST_ROUNDS = 5
@@ -108,16 +116,18 @@ def measure_interleaved(
     try:
         for number in range(MOST_ROUNDS):
             count = len(comparison.open)
-            for place, case in enumerate(list(comparison.open), start=1):
-                message = _measure_round(comparison, sides, suites, case, number % 2)
-                measured += 1
-                mean = (time.monotonic() - started) / measured
-                print(
-                    f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
-                    f"{message}{_time_left(number, count - place, len(comparison.open), mean)}",
-                    file=out,
-                    flush=True,
-                )
+            with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+                for place, case in enumerate(list(comparison.open), start=1):
+                    message = _measure_round(comparison, (before, after), case, number % 2)
+                    measured += 1
+                    mean = (time.monotonic() - started) / measured
+                    left = _time_left(number, count - place, len(comparison.open), mean)
+                    print(
+                        f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                        f"{message}{left}",
+                        file=out,
+                        flush=True,
+                    )
             comparison.close_known(all_of_them=number + 1 == MOST_ROUNDS)
             if not comparison.open:
                 break
@@ -129,11 +139,11 @@ def measure_interleaved(
 
 
 def _measure_round(
-    comparison: _Comparison, sides: tuple[Side, Side], suites: Path, case: Case, first: int
+    comparison: _Comparison, servers: tuple[Server, Server], case: Case, first: int
 ) -> str:
     """Measure a round of a case and keep it; return what to print of it."""
     try:
-        ratio = comparison.add(case, play_round(sides, suites, case, first))
+        ratio = comparison.add(case, measure_round(servers, case, first))
     except CaseSkippedError as reason:
         skipped = Unmeasured(case.name, int(time.time()), skipped=str(reason))
         comparison.give_up(skipped, case)
