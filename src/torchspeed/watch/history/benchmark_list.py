@@ -80,6 +80,7 @@ def _benchmark(name: str, entry: Any) -> Benchmark:
         param_names=param_names,
         params=params,
         version=str(entry.get("version", "")),
+        code=str(entry.get("code", "")),
         higher_is_better=higher if isinstance(higher, bool) else more_is_better(unit),
         timeout=float(timeout) if isinstance(timeout, (int, float)) else math.nan,
         position=position if isinstance(position, int) else 5,

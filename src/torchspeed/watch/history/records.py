@@ -84,6 +84,8 @@ class Benchmark:
     """The values of each parameter, as asv writes them (``repr`` of the value)."""
     version: str = ""
     """``"<version of its code>; <how it is sampled>"``; old ones have the first part alone."""
+    code: str = ""
+    """Source of the function and its set-up, as asv stores it."""
     higher_is_better: bool = False
     timeout: float = math.nan
     """Seconds after which a case of it is stopped."""

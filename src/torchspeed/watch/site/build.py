@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from torchspeed.watch.site.badge import write_badge
+from torchspeed.watch.site.case_files import write_case_files
 from torchspeed.watch.site.data_files import Row, index_data, write_data_files
 from torchspeed.watch.site.feed import write_feed
 from torchspeed.watch.site.figures import write_figures
@@ -54,6 +55,7 @@ def build_site(
         figures=figures,
     )
     write_data_files(folder, standings, index)
+    write_case_files(folder, standings, index["share"])
     regressions = lasting_regressions(standings)
     worse = sorted(
         (change for one in regressions for change in one.changes),

@@ -10,6 +10,8 @@ from torchspeed.watch.analysis.change_points import figures_to_confirm
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, NOISE_FACTOR
 from torchspeed.watch.history.records import Point
 from torchspeed.watch.site import names
+from torchspeed.watch.site.failures import exception_line
+from torchspeed.watch.site.latest import newest_runs
 from torchspeed.watch.site.matrix import family, family_order
 from torchspeed.watch.site.scripts import json_bytes, script
 from torchspeed.watch.site.standing import Change, Standing, Standings
@@ -81,6 +83,9 @@ def index_data(
     environment_label = names.environment_labels(standings.environments)
     benchmark = {one.name: place for place, one in enumerate(standings.benchmarks)}
     metric_of = {row.benchmark.name: metric[row.metric] for row in standings.rows}
+    reasons = {row.index: _reason(row) for row in standings.rows}
+    texts = sorted({row.reason for row in standings.rows if row.reason != reasons[row.index]})
+    place_of_text = {text: place for place, text in enumerate(texts)}
     return {
         "format": FORMAT,
         "generated": generated,
@@ -136,7 +141,8 @@ def index_data(
                 "last": _last(row),
                 "status": row.status,
                 "behind": row.behind,
-                "reason": row.reason,
+                "reason": reasons[row.index],
+                "text": place_of_text.get(row.reason),
                 "at": row.at,
                 "change": _change(row.change) if row.change else None,
                 "noise": None if row.noise is None else shortened(row.noise, 3),
@@ -194,10 +200,26 @@ def index_data(
                 standings.records.items(), key=lambda item: item[0]
             )
         ],
+        "texts": texts,
+        "newest_runs": [
+            {
+                "m": machine[one.machine],
+                "e": environment[one.environment],
+                "c": one.commit,
+                "at": one.at,
+                "counts": one.counts,
+            }
+            for one in newest_runs(standings)
+        ],
         "published": list(published),
         "problems": [{"path": one.path, "message": one.message} for one in standings.problems],
         "figures": list(figures),
     }
+
+
+def _reason(row: Standing) -> str:
+    """One line: of a failure that of its exception."""
+    return exception_line(row.reason) if row.status in {"failed", "timed out"} else row.reason
 
 
 def baseline(standings: Standings) -> int | None:
@@ -249,8 +271,6 @@ def _value(point: Point) -> float:
     return point.value if point.interval is None else shortened(point.value)
 
 
-_FARTHEST = 1e12
-"""A larger distance, of a value next to nothing, is given as this one."""
 _DISTANCES = ("lo", "hi", "q1", "q3")
 
 
@@ -267,13 +287,9 @@ def _columns(row: Standing) -> dict[str, dict[int, float]]:
             (("q1", "q3"), point.quartiles),
         ):
             if pair is not None:
-                columns[low_key][commit] = _distance(value - pair[0], value)
-                columns[high_key][commit] = _distance(pair[1] - value, value)
+                columns[low_key][commit] = names.distance(value - pair[0], value)
+                columns[high_key][commit] = names.distance(pair[1] - value, value)
     return columns
-
-
-def _distance(difference: float, value: float) -> int:
-    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
 
 
 def _history_of(row: Standing, columns: dict[str, dict[int, float]]) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,3 +65,43 @@ def largest(changes: Sequence[Change]) -> Change:
 def speeds(rows: Sequence[Standing], changes: Sequence[Change]) -> tuple[Change, ...]:
     """Those of the changes that are of times: what got slower or faster."""
     return tuple(change for change in changes if rows[change.series].metric.unit == "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """The newest run of one machine and environment, and how its cases ended."""
+
+    machine: str
+    environment: str
+    commit: int
+    """Index of the newest commit measured there."""
+    at: int | None
+    """When its last case was measured, seconds since the epoch, where that is known."""
+    counts: dict[str, int]
+    """Outcome to the number of cases of this commit alone."""
+
+
+def newest_runs(standings: Standings) -> tuple[NewestRun, ...]:
+    """The newest run of every machine and environment, by name."""
+    members: dict[tuple[str, str], list[Standing]] = {}
+    for row in standings.rows:
+        members.setdefault((row.series.machine, row.series.environment), []).append(row)
+    found = []
+    for (machine, environment), commits in sorted(standings.measured.items()):
+        if not commits:
+            continue
+        of_run = [
+            row.series.last for row in members[machine, environment] if row.at == commits[-1]
+        ]
+        counts = Counter(run.outcome.value for run in of_run)
+        times = [run.at for run in of_run if run.at is not None]
+        found.append(
+            NewestRun(
+                machine,
+                environment,
+                commits[-1],
+                max(times, default=None),
+                dict(sorted(counts.items())),
+            )
+        )
+    return tuple(found)

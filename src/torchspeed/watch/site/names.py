@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from torchspeed.watch.history.records import Environment, Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_FARTHEST = 1e12
+"""A larger distance, of a value next to nothing, is given as this one."""
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
 
 
@@ -66,6 +68,11 @@ def _facts(environment: Environment) -> dict[str, str]:
     python = {"Python": environment.python} if environment.python else {}
     first = {name: required[name] for name in _ALWAYS_TOLD if name in required}
     return first | rest | python | dict(sorted(environment.variables.items()))
+
+
+def distance(difference: float, value: float) -> int:
+    """A distance from a value in 1/10,000 of it, as data files store it."""
+    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
 
 
 def setting(name: str, value: str) -> str:

@@ -17,6 +17,7 @@ from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.answers import Releases, answers
 from torchspeed.watch.site.data_files import RULES
+from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.site.latest import Batch, batches
 from torchspeed.watch.site.matrix import mark, places
 from torchspeed.watch.site.regressions import Regression
@@ -33,8 +34,6 @@ LATEST = 50
 """Changes listed without JavaScript."""
 LATEST_BATCHES = 8
 """Lines of the overview's list of changes."""
-REASON = 120
-"""Characters of a failure's message on the overview."""
 
 
 def render_page(
@@ -65,7 +64,7 @@ def render_page(
         share=_share,
         model_name=_model_name,
         case_name=_case_name,
-        first_line=_first_line,
+        exception_line=exception_line,
         mark=_mark,
         sparkline=sparkline,
     )
@@ -217,11 +216,6 @@ def _case_name(case: Case) -> str:
         if value and not (key == "metric" and value == "time")
     ]
     return " ".join(settings)
-
-
-def _first_line(reason: str) -> str:
-    line = (reason.strip().splitlines() or [""])[0].rstrip(".")
-    return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
 
 
 def _newest_run_at(standings: Standings) -> int | None:
