@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.watch.asv.project import CONFIGURATION, Project
 from torchspeed.watch.history.run_records import read_records
 
 SUITE = """
@@ -98,87 +95,52 @@ asv.main.main()
 
 DEVICES = ("cpu", "cuda")
 
-CONFIGURATION = """{
-    "version": 1, "project": "p", "repo": ".", "branches": ["main"],
-    "environment_type": "virtualenv", "plugins": [".torchspeed.watch.asv.hooks"],
-    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"], "MALLOC_TOP_PAD_": ["65536"]}},
-}"""
 
+class SuiteProject(Project):
+    """Runs the suite above; knows which cases cost a process."""
 
-class Project:
-    """A project with its own suite, measured by real asv in this Python."""
-
-    def __init__(self, folder: Path, marker: Path, stubs: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, home: Path, marker: Path) -> None:
+        super().__init__(folder, home)
         self._marker = marker
-        self._stubs = stubs
 
-    def run(self, *arguments: str, asv: tuple[str, str] = ("-m", "asv"), **variables: str) -> int:
+    def run(self, *arguments: str, asv: tuple[str, ...] = ("-m", "asv"), **variables: str) -> int:
         """`asv run` HEAD in this Python; returns its exit status."""
         self._marker.write_text("")
-        environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | variables
-        modules = [str(self._stubs), os.environ.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, modules))
-        done = subprocess.run(
-            [
-                *(sys.executable, *asv, "run", "--machine", "m", "--attribute=rounds=1"),
-                *("-E", f"existing:{sys.executable}", "--set-commit-hash", "HEAD", *arguments),
-            ],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "asv_hooks.py" not in done.stdout + done.stderr, done.stdout + done.stderr
-        return done.returncode
+        process = self.start(*self.run_arguments(*arguments), asv=asv, **variables)
+        output, _ = process.communicate()
+        assert "watch/asv" not in output, output
+        return process.returncode
 
     def started(self) -> set[str]:
         """The cases that cost a process in the last run."""
         return set(self._marker.read_text().splitlines())
 
     def outcomes(self) -> dict[str, tuple[str, str]]:
-        (path,) = (self.folder / "results" / "m").glob("*.outcomes.jsonl")
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        return {line["case"]: (line["outcome"], line["reason"]) for line in lines}
+        return {line["case"]: (line["outcome"], line["reason"]) for line in self.lines()}
 
     def values(self, benchmark: str) -> list[float | None]:
-        values: list[float | None] = self._stored("result", benchmark)
+        values: list[float | None] = self.stored("result", benchmark)
         return values
 
     def samples(self, benchmark: str) -> list[list[float] | None]:
-        samples: list[list[float] | None] = self._stored("samples", benchmark)
+        samples: list[list[float] | None] = self.stored("samples", benchmark)
         return samples
-
-    def _stored(self, column: str, benchmark: str) -> Any:
-        paths = (self.folder / "results" / "m").glob("*.json")
-        (path,) = (path for path in paths if path.name != "machine.json")
-        content = json.loads(path.read_text())
-        return content["results"][benchmark][content["result_columns"].index(column)]
 
 
 @pytest.fixture
-def project(
-    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Project:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    machine = {"machine": "m", "os": "", "arch": "", "cpu": "", "num_cpu": "1", "ram": ""}
-    (tmp_path / ".asv-machine.json").write_text(json.dumps({"m": machine, "version": 1}))
+def project(make_repository: Callable[..., Path], tmp_path: Path) -> SuiteProject:
     marker = tmp_path / "marker"
     folder = make_repository(
         {
-            "asv.conf.json": CONFIGURATION,
+            "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE.format(marker=str(marker)),
         }
     )
-    stubs = tmp_path / "stubs"  # no suite here needs torch, and importing it takes seconds
-    stubs.mkdir()
-    (stubs / "torch.py").write_text("raise ImportError('left out')")
-    return Project(folder, marker, stubs)
+    return SuiteProject(folder, tmp_path, marker)
 
 
-def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
+def test_every_outcome_is_kept_with_its_reason(project: SuiteProject) -> None:
     assert project.run("--bench", "track_it") == 2
     outcomes = project.outcomes()
 
@@ -202,12 +164,14 @@ def test_every_outcome_is_kept_with_its_reason(project: Project) -> None:
     assert values[10] is None, "an infinity must not be stored as a figure"
 
 
-def test_a_case_for_an_absent_device_costs_no_process(project: Project) -> None:
+def test_a_case_for_an_absent_device_costs_no_process(project: SuiteProject) -> None:
     project.run("--bench", r"time_it\('good'")
     assert project.started() == {"good cpu"}
 
 
-def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(project: Project) -> None:
+def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(
+    project: SuiteProject,
+) -> None:
     project.run("--bench", r"track_(decorated|mute)\('(good|shy)'")
     assert project.started() == {"shy cpu"}, "track_mute has to ask setup"
     outcomes = project.outcomes()
@@ -226,7 +190,7 @@ def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(project: Pr
     assert math.isnan(figures[0]), "a skipped case is stored as asv stores it"
 
 
-def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: Project) -> None:
+def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: SuiteProject) -> None:
     assert project.run("--bench", r"track_cached\((1|3)\)", "--bench", "track_slow_cache") == 2
     outcomes = project.outcomes()
     for case in ("suite.Cached.track_cached(1)", "suite.Cached.track_cached(3)"):
@@ -243,7 +207,9 @@ def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: Project)
     assert math.isnan(two)
 
 
-def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(project: Project) -> None:
+def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(
+    project: SuiteProject,
+) -> None:
     good, both = r"track_it\('good', 'cpu'", r"track_it\('(good|shy)', 'cpu'"
     assert project.run("--bench", good) == 0
     project.run("--bench", both, asv=("-c", FAILS_TO_BUILD), TORCHSPEED_RESUME="missing")
@@ -256,14 +222,14 @@ def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(project: Pr
 
 
 def test_an_existing_python_runs_under_the_conditions_of_the_configuration(
-    project: Project,
+    project: SuiteProject,
 ) -> None:
     project.run("--bench", "track_variable", OMP_NUM_THREADS="3")
     assert project.values("suite.Conditions.track_variable") == [3, 65536]
 
 
 def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
-    project: Project,
+    project: SuiteProject,
 ) -> None:
     good = ("--bench", r"track_it\('good'")
     project.run(*good)
@@ -282,7 +248,7 @@ def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
     assert late.environment["variable OMP_NUM_THREADS"] == "3"
 
 
-def test_samples_are_recorded_without_being_asked_for(project: Project) -> None:
+def test_samples_are_recorded_without_being_asked_for(project: SuiteProject) -> None:
     project.run("--bench", r"time_it\('good', 'cpu'\)")
     [samples, *others] = project.samples("suite.Outcomes.time_it")
     assert samples
@@ -290,7 +256,7 @@ def test_samples_are_recorded_without_being_asked_for(project: Project) -> None:
     assert not any(others)
 
 
-def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Project) -> None:
+def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: SuiteProject) -> None:
     project.run("--bench", r"track_it\('good'")
     first = project.values("suite.Outcomes.track_it")
     project.run("--bench", "track_it", "--attribute=timeout=3", TORCHSPEED_RESUME="missing")
@@ -299,7 +265,7 @@ def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: Proj
     assert project.values("suite.Outcomes.track_it")[0] == first[0]
 
 
-def test_resuming_tries_failures_again_only_when_told(project: Project) -> None:
+def test_resuming_tries_failures_again_only_when_told(project: SuiteProject) -> None:
     broken = ("--bench", r"track_it\('(good|broken)'")
     project.run(*broken)
     project.run(*broken, TORCHSPEED_RESUME="missing")
@@ -310,7 +276,7 @@ def test_resuming_tries_failures_again_only_when_told(project: Project) -> None:
 
 
 def test_a_run_of_the_short_set_measures_what_suites_declare_and_stores_nothing_else(
-    project: Project,
+    project: SuiteProject,
 ) -> None:
     assert project.run("--bench", "Outcomes", TORCHSPEED_SHORT="1") == 0
     assert project.started() == {"good cpu", "shy cpu"}
@@ -318,18 +284,18 @@ def test_a_run_of_the_short_set_measures_what_suites_declare_and_stores_nothing_
     assert set(project.outcomes()) == {f"suite.Outcomes.{case}" for case in cases}
 
 
-def test_without_resuming_a_run_by_hand_measures_again(project: Project) -> None:
+def test_without_resuming_a_run_by_hand_measures_again(project: SuiteProject) -> None:
     for _ in range(2):
         project.run("--bench", r"track_it\('good'")
         assert project.started() == {"good cpu"}
 
 
-def test_a_dry_run_leaves_nothing(project: Project) -> None:
+def test_a_dry_run_leaves_nothing(project: SuiteProject) -> None:
     project.run("--bench", r"track_it\('good'", "--dry-run")
     assert not list((project.folder / "results").rglob("*.outcomes.jsonl"))
 
 
-def test_a_watching_process_hears_plan_and_cases(project: Project, tmp_path: Path) -> None:
+def test_a_watching_process_hears_plan_and_cases(project: SuiteProject, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     project.run("--bench", r"track_it\('(good|broken)'", TORCHSPEED_PROGRESS=str(heard))
     messages = [json.loads(line) for line in heard.read_text().splitlines()]

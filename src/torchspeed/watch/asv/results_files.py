@@ -128,7 +128,8 @@ def store_reported_values(results: Any, benchmark: str) -> None:
     """Put the reported value of each case's samples in the place of asv's median.
 
     With it come the interval and the quartiles that `torchspeed.watch.history.reported_value`
-    gives. Where there are too few samples for an interval, asv's infinite one stays.
+    gives. Where there are too few samples for an interval, the wide one that asv estimates
+    stays.
     """
     values, stats = results._results[benchmark], results._stats[benchmark]
     for place, samples in enumerate(results._samples[benchmark] or ()):

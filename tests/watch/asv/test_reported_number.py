@@ -1,0 +1,82 @@
+"""Whoever prints the value of a case prints the same number: the reported value of its samples."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import asv.util
+
+from tests.conftest import commit, git
+from tests.watch.asv.project import CONFIGURATION, Project
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.reported_value import figure_of
+
+SAMPLES = [7.0, 3.0, 9.0, 2.5, 8.0, 5.0, 6.0, 4.0, 9.5]
+"""Seconds, as the clock of the suite tells them. Their minimum is far from their median."""
+
+SUITE = f"""
+import itertools
+
+ticks = itertools.accumulate(tick for seconds in {SAMPLES} for tick in (0.0, seconds))
+
+class Suite:
+    params = ["darnn"]
+    param_names = ["model"]
+    number, repeat, warmup_time = 1, len({SAMPLES}), 0
+    timer = staticmethod(lambda: next(ticks))
+
+    def time_it(self, model):
+        pass
+
+    def track_it(self, model):
+        return 12.5
+"""
+
+
+PUBLISHING = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
+
+
+def test_all_of_them_print_the_same_number(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    files = {
+        "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PUBLISHING}),
+        "benchmarks/__init__.py": "",
+        "benchmarks/suite.py": SUITE,
+    }
+    project = Project(make_repository(files), tmp_path)
+    project.asv(*project.run_arguments())
+    expected = figure_of(SAMPLES)
+    assert expected.value == 2.5
+    low, high = expected.quartiles
+    printed = asv.util.human_value(2.5, "seconds", err=(high - low) / 2)
+
+    benchmark = "suite.Suite.time_it"
+    assert project.stored("samples", benchmark) == [SAMPLES]
+    assert project.stored("result", benchmark) == [2.5]
+    assert project.stored("stats_ci_99_a", benchmark) == [2.5]
+    assert project.stored("stats_ci_99_b", benchmark) == [low]
+    assert project.stored("result", "suite.Suite.track_it") == [12.5]
+
+    head = git(project.folder, "rev-parse", "HEAD")
+    shown = project.asv("show", "--machine", "m", "--details", head)
+    assert printed in shown
+    assert "ci_99: (2.50s, 4.00s)" in shown
+
+    next_head = commit(project.folder, {"other": "1"}, "Two")
+    project.asv(*project.run_arguments())
+    compared = project.asv("compare", "--machine", "m", head, next_head)
+    [row] = (line for line in compared.splitlines() if "time_it" in line)
+    assert row.count(printed.partition("±")[0]) == 2
+
+    history = load_history(project.results.parent, read_commits(project.folder))
+    [series] = (one for one in history.series if one.case.benchmark == benchmark)
+    assert [run.point and run.point.value for run in series.runs.values()] == [2.5, 2.5]
+
+    project.asv("publish", "--no-pull")
+    [path] = (project.folder / "html" / "data" / "s").glob("*time*.js")
+    assert re.search(r'"v":\[([^]]*)\]', path.read_text())[1] == "2.5,2.5"
