@@ -2,6 +2,7 @@ import gzip
 import hashlib
 import http.server
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,14 +71,27 @@ def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
         ("electricity", "electricity.txt.gz", 321),
     ],
 )
-def test_published_series(name: str, file: str, features: int, tmp_path: Path) -> None:
+def test_published_series(
+    name: str, file: str, features: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_series(tmp_path / file, rows=150, features=features)
+    with pytest.raises(TorchspeedError, match=rf"{file} has 150 rows where {name} has \d+; fetch"):
+        load_data(name, DataOptions(folder=tmp_path))
+    short = replace(multivariate.SERIES[name], rows=150)
+    monkeypatch.setitem(multivariate.SERIES, name, short)
     data = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
     assert data.item_shape == (10, features)
     assert data.classes is None
     assert (len(data.train), len(data.test)) == (120 - 12, 30 - 12)
 
 
+@pytest.fixture
+def _short_exchange_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = replace(multivariate.SERIES["exchange_rate"], rows=200)
+    monkeypatch.setitem(multivariate.SERIES, "exchange_rate", short)
+
+
+@pytest.mark.usefixtures("_short_exchange_rate")
 def test_test_rows_do_not_touch_the_scale(tmp_path: Path) -> None:
     values = write_series(tmp_path / "exchange_rate.txt.gz")
     data = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
@@ -136,7 +150,7 @@ def test_series_download_keeps_only_the_true_file(
             load_data("exchange_rate", options)
         assert list((tmp_path / "data").iterdir()) == []
         known = multivariate.SERIES["exchange_rate"]
-        true = multivariate.Series(known.path, md5.hexdigest(), known.features, known.about)
+        true = replace(known, md5=md5.hexdigest(), rows=200)
         monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
         assert len(load_data("exchange_rate", options).train) == 160 - 15
         assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]

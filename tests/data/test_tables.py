@@ -5,7 +5,7 @@ import pytest
 
 from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
-from torchspeed.data.tables import column_index, read_table
+from torchspeed.data.tables import read_table
 from torchspeed.errors import TorchspeedError
 
 
@@ -20,8 +20,22 @@ def test_header_and_dates(tmp_path: Path) -> None:
     assert table.values.tolist() == [[1, 2], [3, 4.5]]
     assert table.columns == ("a", "b")
     assert table.left_out == ("date",)
-    assert column_index(table.columns, "b", path) == column_index(table.columns, "1", path) == 1
-    assert column_index(table.columns, "all", path) is None
+    assert str(table) == "2 rows of a, b; left out: date"
+    assert table.index_of("b", path) == table.index_of("2", path) == 1
+    assert table.index_of("all", path) is None
+    for without_numbers in ("date", "0"):
+        with pytest.raises(TorchspeedError, match="holds no numbers; columns of numbers are a, b"):
+            table.index_of(without_numbers, path)
+    with pytest.raises(TorchspeedError, match="no column '3'"):
+        table.index_of("3", path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_separators_and_decimal_commas(tmp_path: Path, separator: str) -> None:
+    text = "day,a,b\n2020-01-01,1#5,-2\n2020-01-02,3,#25e1\n".replace(",", separator)
+    table = read_table(write(tmp_path / "t.csv", text.replace("#", ",")))
+    assert table.columns == ("a", "b")
+    assert table.values.tolist() == [[1.5, -2], [3, 2.5]]
 
 
 def test_no_header(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from torchspeed.data.dataset import Data
 from torchspeed.data.download import fetch
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
-from torchspeed.data.tables import column_index, read_table
+from torchspeed.data.tables import read_table
 from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
@@ -31,6 +31,7 @@ class Series:
     """Below the repository's root."""
     md5: str
     features: int
+    rows: int
     about: str
 
 
@@ -39,24 +40,28 @@ SERIES = {
         "exchange_rate/exchange_rate.txt.gz",
         "9dd5a9c8f8f324e234938400f232fa08",
         8,
+        7588,
         "daily exchange rates of 8 countries, 1990 to 2016",
     ),
     "solar": Series(
         "solar-energy/solar_AL.txt.gz",
         "41ef7fdc958c2ca3fac9cd06d6227073",
         137,
+        52560,
         "power of 137 solar plants in Alabama, every 10 minutes of 2006",
     ),
     "traffic": Series(
         "traffic/traffic.txt.gz",
         "db745d0c9f074159581a076cbb3f23d6",
         862,
+        17544,
         "hourly occupancy (0 to 1) of San Francisco Bay motorways at 862 sensors, 2015 to 2016",
     ),
     "electricity": Series(
         "electricity/electricity.txt.gz",
         "07d51dc39c404599ead932937985957b",
         321,
+        26304,
         "hourly electricity of 321 clients in kWh, 2012 to 2014",
     ),
 }
@@ -82,12 +87,17 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
             )
         fetch(url, path, series.md5)
     table = read_table(path, columns=series.features)
+    if len(table.values) != series.rows:
+        raise TorchspeedError(
+            f"{path} has {len(table.values)} rows where {name} has {series.rows}; fetch it again, "
+            "or read it as a table of your own with csv:FILE"
+        )
     return split_series(
         name,
         table.values,
         window=options.window,
         horizon=options.horizon,
-        target=column_index(table.columns, options.target, path),
+        target=table.index_of(options.target, path),
         source=f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})",
     )
 
@@ -104,6 +114,6 @@ def load_csv(path: Path, options: DataOptions) -> Data:
         table.values,
         window=options.window,
         horizon=options.horizon,
-        target=column_index(table.columns, options.target, path),
-        source=str(path),
+        target=table.index_of(options.target, path),
+        source=f"{path}: {table}",
     )

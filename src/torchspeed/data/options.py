@@ -30,7 +30,8 @@ class DataOptions:
     """Time steps that a model sees."""
     horizon: int = 15
     """Steps from the first step of the window to the value to forecast."""
-    target: str = "0"
-    """Column to forecast: its name, its index from 0, or ``all``."""
+    target: str = "first"
+    """Column to forecast: its name, its index in the file from 0, ``first`` or ``all``; the
+    first is the first column of numbers."""
     seed: int = 0
     """Seed of a ``dummy`` set."""

@@ -1,9 +1,14 @@
-"""Number tables from files: plain or gzipped text, comma-separated, with or without a header."""
+"""Number tables from files: plain or gzipped text, separated by commas, semicolons or tabs.
+
+Read with the standard library's csv module rather than a data-frame library: those fill short
+rows and turn damaged cells into missing values, and an error here has to name row and column.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +19,8 @@ from torch import Tensor
 
 from torchspeed.errors import TorchspeedError
 
+_DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d*),(\d+(?:[eE][+-]?\d+)?\s*)$")
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -22,16 +29,43 @@ class Table:
     values: Tensor
     """(rows, columns), float32."""
     columns: tuple[str, ...]
-    """A name for each; its place among these, from 0, where the file has no header."""
+    """A name for each column; its index in the file, from 0, where there is no header."""
+    positions: tuple[int, ...]
+    """Index of each column in the file, from 0."""
     left_out: tuple[str, ...]
-    """Columns that hold no number at all, such as dates."""
+    """Columns of the file that hold no number at all, such as dates."""
+
+    def __str__(self) -> str:
+        rows = f"{len(self.values)} rows of {', '.join(_shown(self.columns))}"
+        without = f"; left out: {', '.join(_shown(self.left_out))}" if self.left_out else ""
+        return rows + without
+
+    def index_of(self, wanted: str, path: Path) -> int | None:
+        """Place in ``values`` of a column, given by name or by index in the file; None for all.
+
+        Raises:
+            TorchspeedError: there is no such column, or it holds no numbers.
+        """
+        if wanted in self.columns or wanted in {"all", "first"}:
+            return column_index(self.columns, wanted, path)
+        width = len(self.columns) + len(self.left_out)
+        if wanted.isdecimal() and int(wanted) in self.positions:
+            return self.positions.index(int(wanted))
+        if wanted in self.left_out or (wanted.isdecimal() and int(wanted) < width):
+            raise TorchspeedError(
+                f"column {wanted!r} of {path} holds no numbers; columns of numbers are "
+                f"{', '.join(_shown(self.columns))}"
+            )
+        return column_index(self.columns, wanted, path)
 
 
 def read_table(path: Path, columns: int | None = None) -> Table:
-    """Read a file of comma-separated numbers.
+    """Read a file of numbers.
 
-    A first line without a single number is the header. A column without a
-    single number (dates, names) is left out and listed.
+    The separator is the one of comma, semicolon and tab that the first line has most of. With
+    another separator than the comma, numbers may have decimal commas. A first line without a
+    single number is the header. A column without a single number (dates, names) is left out and
+    listed.
 
     Args:
         path: the file; gzipped when its name ends in ``.gz``.
@@ -42,7 +76,7 @@ def read_table(path: Path, columns: int | None = None) -> Table:
             is no finite number, with its line and column.
     """
     text = _read_text(path)
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+    rows = _rows(text)
     if not rows:
         raise TorchspeedError(f"{path} is empty; fetch it again or give another file")
     has_header = not any(_is_number(cell) for cell in rows[0])
@@ -70,13 +104,29 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     array = _to_array(path, body, numeric, names, first_line)
     return Table(
         values=torch.from_numpy(array),
-        columns=tuple(names[j] if has_header else str(k) for k, j in enumerate(numeric)),
+        columns=tuple(names[j] for j in numeric),
+        positions=tuple(numeric),
         left_out=tuple(names[j] for j in range(width) if j not in numeric),
     )
 
 
+def _rows(text: str) -> list[list[str]]:
+    """Cells of every line that is not empty, with points for decimal commas."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    separator = max(",;\t", key=first.count)
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    if separator != ",":
+        rows = [[_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
+    return rows
+
+
+def _shown(names: tuple[str, ...]) -> list[str]:
+    return [*names[:8], "…"] if len(names) > 8 else list(names)
+
+
 def column_index(columns: tuple[str, ...], wanted: str, place: Path | str) -> int | None:
-    """Where a column stands, given by name or by index from 0; None for ``all``.
+    """Place of a column, given by name, ``first`` or index from 0; None for ``all``.
 
     Raises:
         TorchspeedError: no such column; the message lists what there is.
@@ -85,12 +135,14 @@ def column_index(columns: tuple[str, ...], wanted: str, place: Path | str) -> in
         return columns.index(wanted)
     if wanted == "all":
         return None
+    if wanted == "first":
+        return 0
     if wanted.isdecimal() and int(wanted) < len(columns):
         return int(wanted)
-    shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+    shown = ", ".join(_shown(columns))
     raise TorchspeedError(
-        f"no column {wanted!r} in {place}; give an index below {len(columns)}, all, or one of: "
-        f"{shown}"
+        f"no column {wanted!r} in {place}; give an index below {len(columns)}, first, all, or "
+        f"one of: {shown}"
     )
 
 
