@@ -131,14 +131,16 @@ def test_sweep_keeps_failures_apart_and_retries_them_when_told(
     file = tmp_path / "sweep.jsonl"
     # No training ends within 10 ms: every point fails, at once.
     arguments = ["sweep", str(file), "-b", "16,32", "-w", "0", "--timeout", "0.01"]
-    assert run(*arguments, "--figures", str(tmp_path)) == 0
+    assert run(*arguments, "--figures", str(tmp_path)) == 1
     shown = capsys.readouterr()
     assert shown.out.count("took longer than 0.01 s") == 2
-    assert [line.split(":")[0] for line in shown.err.splitlines()] == ["1 of 2", "2 of 2"]
+    *points, last = shown.err.splitlines()
+    assert [line.split(":")[0] for line in points] == ["1 of 2", "2 of 2"]
+    assert last.startswith("torchspeed: every point failed (took longer than 0.01 s); mend that")
     assert len(file.read_text().splitlines()) == 2
-    assert run(*arguments) == 0
+    assert run(*arguments) == 1
     assert capsys.readouterr().err.count("known") == 2
-    assert run(*arguments, "--retry-failed", "--search", "1") == 0
+    assert run(*arguments, "--retry-failed", "--search", "1") == 1
     assert "1 of 1" in capsys.readouterr().err
     assert len(file.read_text().splitlines()) == 3
     assert run(*arguments, "-e", "2") == 1
@@ -193,6 +195,10 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--devices", "2", "--device", "cuda:1"], 1, "choose their own GPU"),
         (["train", "--json", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["train", "--json", "/"], 1, "is a folder"),
+        (["train", "--json", "/proc/x.json"], 1, "/proc/x.json cannot be written"),
+        (["train", "--seed", "4294967296"], 2, "less than or equal to 4294967295"),
+        (["train", "-w", "100000"], 1, "or fewer"),
+        (["inference", "-b", "1000000000000"], 1, "or less"),
         (["train", "--checkpoint", "/nowhere/x.pt"], 1, "no folder /nowhere"),
         (["train", "-d", "csv:/nowhere/x.csv", "-m", "darnn"], 1, "no file /nowhere/x.csv"),
         (["train", "--baseline", "/nowhere/x.json"], 1, "baseline /nowhere/x.json cannot be"),

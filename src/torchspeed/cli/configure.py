@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,12 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.workloads import get_workload
 
-DATA_FIELDS = ("download", "items", "features", "window", "horizon", "target")
+DATA_FIELDS = ("download", "features", "window", "horizon", "target")
 """Options that concern the data alone and go by the same name there."""
 
-OTHER_COMMAND_FIELDS = ("data_dir", "devices", "strategy", "json", "quiet", "checkpoint",
+FEWEST_DUMMY_ITEMS = 1000
+
+OTHER_COMMAND_FIELDS = ("data_dir", "items", "devices", "strategy", "json", "quiet", "checkpoint",
                         "resume", "baseline", "passes")  # fmt: skip
 """Options that are no part of a run's configuration."""
 
@@ -40,6 +44,7 @@ def configure(options: dict[str, Any]) -> RunConfig:
     data_options = DataOptions(
         folder=options["data_dir"],
         seed=values["seed"],
+        items=options["items"] or _dummy_items(values["batch_size"], options["devices"]),
         **{name: options[name] for name in DATA_FIELDS},
     )
     return RunConfig(**values, data_options=data_options)
@@ -58,11 +63,17 @@ def default_data(model: str) -> str:
     return "digits" if classifies else "google_stock"
 
 
+def _dummy_items(batch_size: int, devices: int) -> int:
+    """Training items of dummy data for 50 steps of all devices, and so 10 steps of testing."""
+    ranks = int(os.environ.get("WORLD_SIZE", devices))
+    return max(FEWEST_DUMMY_ITEMS, 50 * batch_size * ranks)
+
+
 def check_writable(path: Path | None) -> None:
-    """Find out before a long run, not after it, that its result has no place.
+    """Find out before a long run, not after it, that its result cannot be written.
 
     Raises:
-        TorchspeedError: no such folder.
+        TorchspeedError: the folder is missing or not writable, or the path is a folder.
     """
     if path is None:
         return
@@ -70,3 +81,10 @@ def check_writable(path: Path | None) -> None:
         raise TorchspeedError(f"no folder {path.parent} for {path.name}; make it first")
     if path.is_dir():
         raise TorchspeedError(f"{path} is a folder; give a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise TorchspeedError(
+            f"{path} cannot be written ({error.strerror}); give a file in a writable folder"
+        ) from None

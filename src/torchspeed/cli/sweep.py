@@ -11,6 +11,7 @@ from rich.table import Table
 
 from torchspeed.cli import training_options as o
 from torchspeed.errors import TorchspeedError
+from torchspeed.exit_status import ExitStatus
 
 EXAMPLES = """
 Examples:\n
@@ -29,7 +30,8 @@ def sweep(
     context: typer.Context,
     *,
     file: Annotated[
-        Path, typer.Argument(help="Outcomes, a JSON line each; an old file is gone on with.")
+        Path,
+        typer.Argument(help="File of outcomes, one JSON line each; an existing one is continued."),
     ],
     workers: Workers = "0",
     batch_size: BatchSizes = "128",
@@ -56,18 +58,20 @@ def sweep(
     seed: o.Seed = 0,
     weight_decay: o.WeightDecay = 0.0,
     schedule: o.ScheduleOption = o.Schedule.CONSTANT,
+    schedule_epochs: o.ScheduleEpochs = None,
     data_dir: o.DataDir = Path("data"),
+    download: o.Download = False,
     image_size: o.ImageSize = None,
-    items: o.Items = 1000,
+    items: o.Items = None,
     device: o.Device = "cpu",
     precision: o.PrecisionOption = o.Precision.FLOAT32,
-) -> None:
+) -> int:
     """Train with every combination of settings, or search for the fastest."""
     fixed = {
         "model": model, "data": data, "epochs": epochs, "target_accuracy": target_accuracy,
         "limit_batches": limit_batches, "seed": seed, "weight_decay": weight_decay,
-        "schedule": schedule.value, "data_dir": data_dir, "image_size": image_size,
-        "items": items, "device": device, "precision": precision.value,
+        "schedule": schedule.value, "schedule_epochs": schedule_epochs, "data_dir": data_dir,
+        "image_size": image_size, "items": items, "device": device, "precision": precision.value,
     }  # fmt: skip
     axes = {
         "workers": _values("--workers", workers, int),
@@ -85,6 +89,8 @@ def sweep(
     arguments = [
         f"--{name.replace('_', '-')}={value}" for name, value in fixed.items() if value is not None
     ]
+    if download:
+        arguments.append("--download")
     runs = Sweep(file, arguments, timeout)
     if retry_failed:
         runs.forget_failures()
@@ -100,6 +106,13 @@ def sweep(
 
         for drawn in draw_figures(outcomes, figures):
             print(drawn)
+    failed = sum(outcome.result is None for outcome in outcomes)
+    if failed == len(outcomes):
+        raise TorchspeedError(
+            f"every point failed ({outcomes[0].reason}); mend that, then run the same with "
+            "--retry-failed"
+        )
+    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
 class _Announcer:

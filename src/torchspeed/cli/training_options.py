@@ -84,7 +84,11 @@ ImageSize = Annotated[
     typer.Option(min=1, rich_help_panel=_DATA,
                  help="Height and width, for torchvision's models (224)."),
 ]  # fmt: skip
-Items = Annotated[int, typer.Option(min=5, help="Items of dummy data.", rich_help_panel=_DATA)]
+Items = Annotated[
+    int | None,
+    typer.Option(min=5, rich_help_panel=_DATA,
+                 help="Training items of dummy data; by default enough for 50 steps."),
+]  # fmt: skip
 Features = Annotated[
     int | None,
     typer.Option(min=1, help="Features of a dummy series.", rich_help_panel=_DATA),
@@ -99,7 +103,9 @@ Horizon = Annotated[
 ]  # fmt: skip
 Target = Annotated[
     str,
-    typer.Option(help="Column to forecast: name, index from 0, or all.", rich_help_panel=_DATA),
+    typer.Option(
+        help="Column to forecast: name, index from 0, first or all.", rich_help_panel=_DATA
+    ),
 ]
 Workers = Annotated[
     int,
@@ -127,7 +133,7 @@ PrecisionOption = Annotated[
     typer.Option("--precision", rich_help_panel=_DEVICE,
                  help="Number format; mixed: products in half the bits."),
 ]  # fmt: skip
-Seed = Annotated[int, typer.Option(min=0, help="Of parameters, order, noise.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of parameters, order, noise.")]
 OptimiserOption = Annotated[
     Optimiser, typer.Option("--optimiser", "--optimizer", rich_help_panel=_LEARNING)
 ]
@@ -140,6 +146,11 @@ ScheduleOption = Annotated[
     Schedule,
     typer.Option("--schedule", rich_help_panel=_LEARNING,
                  help="cosine: to 0 over all epochs; step: a tenth after each third."),
+]  # fmt: skip
+ScheduleEpochs = Annotated[
+    int | None,
+    typer.Option(min=1, rich_help_panel=_LEARNING,
+                 help="Epochs that the schedule spans (T_max); by default --epochs."),
 ]  # fmt: skip
 Epochs = Annotated[int, typer.Option("--epochs", "-e", min=1, rich_help_panel=_LEARNING)]
 TargetAccuracy = Annotated[

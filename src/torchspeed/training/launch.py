@@ -64,6 +64,8 @@ def launch(arguments: list[str], devices: int) -> None:
     except ChildFailedError as error:
         raise TorchspeedError(root_of(error.failures, devices)) from None
     except SignalException as error:
+        if error.sigval == signal.SIGINT:
+            raise KeyboardInterrupt from None
         raise TorchspeedError(
             f"stopped by {signal.Signals(error.sigval).name}; all {devices} ranks are stopped"
         ) from None

@@ -107,7 +107,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         )
     options = config.data_options
     if workload.outputs > 1:
-        if options.target not in ("0", "all"):
+        if options.target not in ("first", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
         options = replace(options, target="all")
     elif options.target == "all":

@@ -23,6 +23,7 @@ from torchspeed.training.checkpoint import (
 )
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
+from torchspeed.training.limits import check_memory
 from torchspeed.training.loop import LoopResult, run_loop
 from torchspeed.training.optimisers import make_optimiser, make_schedule
 from torchspeed.training.phases import StepTimes, timeline_for
@@ -95,6 +96,7 @@ def train(
     """
     config = replace(config, device=group.device(config.device))
     prepared = prepare(config)
+    check_memory(prepared.data, config.batch_size, config.workers, group.world)
     network, data = prepared.network, prepared.data
     torch.manual_seed(config.seed + group.rank)  # the same model, other dropout
     if config.target_accuracy is not None and data.classes is None:
@@ -200,6 +202,7 @@ def infer(config: RunConfig, *, observer: Observer = NOBODY, group: Group = ALON
     """
     config = replace(config, device=group.device(config.device))
     prepared = prepare(config)
+    check_memory(prepared.data, config.batch_size, config.workers, group.world)
     batches = _batches(prepared, config, group, training=False)
     steps = _steps(batches, config)
     _check_warmup(config, steps, steps)

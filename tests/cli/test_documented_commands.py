@@ -1,0 +1,81 @@
+"""Every training command in the README and in docs/training.md runs, at a small size."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.data.test_images import write_cifar10, write_mnist
+from torchspeed.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+SMALLER = {
+    "-e": "1",
+    "--epochs": "1",
+    "--devices": "1",
+    "--device": "cpu",
+    "--limit-batches": "3",
+    "--search": "1",
+}
+"""Option to the value that makes a documented command small."""
+SMALLER_IN_SWEEPS = SMALLER | {
+    "-b": "4,8",
+    "-w": "0,1",
+    "--rate": "0.1",
+    "--optimiser": "sgd",
+    "--target-accuracy": "1",
+}
+
+
+def documented() -> list[str]:
+    commands = set()
+    for page in (ROOT / "README.md", ROOT / "docs" / "training.md"):
+        text = page.read_text().replace("\\\n", " ")
+        commands |= set(
+            re.findall(
+                r"torchspeed (?:train|inference|smooth-inference|sweep)\b[^`\n|(]* -[^`\n|(]*",
+                text,
+            )
+        )
+    return sorted(" ".join(command.split()) for command in commands)
+
+
+def smaller(words: list[str]) -> list[str]:
+    """The same command with small values, and small dummy data."""
+    values = SMALLER_IN_SWEEPS if words[0] == "sweep" else SMALLER | {"-b": "4"}
+    words = list(words)
+    for place, word in enumerate(words[:-1]):
+        if word in values:
+            words[place + 1] = values[word]
+    if "-b" not in words and words[0] != "sweep":
+        words += ["-b", "4"]
+    if "resnet50" in words:
+        words += ["--image-size", "64", "--items", "60"]
+    return [*words, *([] if "--limit-batches" in words else ["--limit-batches", "3"])]
+
+
+def test_the_documents_show_every_seeds_commands() -> None:
+    text = " ".join(documented())
+    for part in (
+        "sweep",
+        "resnet50 -d dummy",
+        "smooth-inference",
+        "flux_cnn -d cifar10",
+        "-d mnist",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("command", documented())
+def test_a_documented_command_runs(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    torch.set_num_threads(1)
+    monkeypatch.chdir(tmp_path)
+    write_mnist(tmp_path / "data" / "MNIST" / "raw", train=400, test=300)
+    write_cifar10(tmp_path / "data", monkeypatch, items=8)
+    assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err
