@@ -28,14 +28,15 @@ from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import Work
 from tests.conftest import ROOT
+from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
 from torchspeed.watch.asv.selection import in_short_set
 from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
-VARIED = ("modes.", "variants.")
-"""Suites of workloads that others measure as the sources have them."""
+OTHERS = ("modes.", "variants.", "operators.")
+"""Suites that do not measure the workloads as their sources have them."""
 DEVICE_FIGURES = tuple(
     f"track_device_peak_{kind}_{pass_name}"
     for kind in ("allocated", "reserved")
@@ -319,7 +320,7 @@ def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
     benchmarks: dict[str, Any], figure: str
 ) -> None:
     def cases(wanted: str) -> set[str]:
-        plain = [case for case in _cases(benchmarks) if not case.startswith(VARIED)]
+        plain = [case for case in _cases(benchmarks) if not case.startswith(OTHERS)]
         ends = {case.partition(f".{wanted}(")[2] for case in plain}
         return {end for end in ends if "'cuda'" in end}
 
@@ -380,7 +381,7 @@ def test_the_clock_of_a_time_is_in_its_metadata(benchmarks: dict[str, Any]) -> N
             assert set(benchmark["clocks"]) == {"cpu", "cuda"}, name
 
 
-def test_the_short_set_has_every_family_but_two_and_under_half_of_the_cases(
+def test_the_short_set_has_every_family_but_three_and_under_half_of_the_cases(
     benchmarks: dict[str, Any],
 ) -> None:
     cases = list(_cases(benchmarks))
@@ -391,7 +392,11 @@ def test_the_short_set_has_every_family_but_two_and_under_half_of_the_cases(
         if in_short_set(benchmark, params)
     ]
     families = {case.split(".")[0] for case in cases}
-    assert {case.split(".")[0] for case in short} == families - {"modes", "allocations"}
+    assert {case.split(".")[0] for case in short} == families - {
+        "modes",
+        "allocations",
+        "operators",
+    }
     assert len(short) < len(cases) / 2
 
 
@@ -448,6 +453,20 @@ def test_variants_come_with_the_default_that_they_are_compared_to(
         series = benchmarks[f"variants.TimeSeriesVariants.{figure}"]
         assert series["param_names"] == ["model", "device", "precision"]
         assert series["params"][0] == [repr(name) for name in list_workloads("time_series")]
+
+
+@pytest.mark.parametrize("pass_name", ["forward", "backward"])
+def test_operators_come_in_every_format_and_size_on_every_device(
+    benchmarks: dict[str, Any], pass_name: str
+) -> None:
+    suite = benchmarks[f"operators.{pass_name.capitalize()}.time_{pass_name}"]
+    assert suite["param_names"] == ["operator", "device", "precision", "size"]
+    assert suite["params"][0] == [repr(name) for name in OPERATORS]
+    assert suite["params"][1:] == [
+        ["'cpu'", "'cuda'"],
+        ["'fp32'", "'bf16'", "'fp16'"],
+        ["'small'", "'large'"],
+    ]
 
 
 def test_asv_finds_no_fault_with_the_suites(root: Path) -> None:

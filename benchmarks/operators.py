@@ -1,0 +1,82 @@
+"""Operators that the models are made of, so that a model's change can be traced one level down.
+
+Small sizes are those of the forecasting models and small CNNs, where calling an operator costs
+as much as its arithmetic; large ones are those of torchvision's models, where kernels do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ._cases import DEVICES
+from ._package import from_commit, skip_what_cannot_run
+from ._suite import _TimedSuite
+
+SMALL = {
+    "linear": {"batch": 300, "inputs": 10, "outputs": 40},
+    "conv2d": {"batch": 32, "channels": 6, "filters": 16, "size": 14, "kernel": 5},
+    "depthwise_conv2d": {"batch": 8, "channels": 32, "size": 14, "kernel": 3},
+    "lstm": {"batch": 300, "steps": 10, "features": 10, "hidden": 10},
+    "gru": {"batch": 300, "steps": 10, "features": 10, "hidden": 10},
+    "softmax": {"rows": 300, "columns": 10},
+    "layer_norm": {"rows": 300, "columns": 10},
+    "batch_norm": {"batch": 32, "channels": 16, "size": 14},
+    "attention": {"batch": 100, "heads": 2, "tokens": 10, "width": 8},
+    "embedding": {"entries": 1000, "width": 16, "lookups": 300},
+    "add": {"rows": 300, "columns": 10},
+    "index_add": {"rows": 300, "columns": 16, "additions": 300},
+    "cross_entropy": {"batch": 128, "classes": 10},
+}
+LARGE = {
+    "linear": {"batch": 512, "inputs": 1024, "outputs": 1024},
+    "conv2d": {"batch": 5, "channels": 64, "filters": 64, "size": 56, "kernel": 3},
+    "depthwise_conv2d": {"batch": 5, "channels": 256, "size": 56, "kernel": 3},
+    "lstm": {"batch": 32, "steps": 20, "features": 256, "hidden": 256},
+    "gru": {"batch": 32, "steps": 20, "features": 256, "hidden": 256},
+    "softmax": {"rows": 512, "columns": 4096},
+    "layer_norm": {"rows": 2048, "columns": 768},
+    "batch_norm": {"batch": 5, "channels": 64, "size": 112},
+    "attention": {"batch": 4, "heads": 8, "tokens": 256, "width": 64},
+    "embedding": {"entries": 30000, "width": 256, "lookups": 8192},
+    "add": {"rows": 1024, "columns": 4096},
+    "index_add": {"rows": 10000, "columns": 256, "additions": 10000},
+    "cross_entropy": {"batch": 256, "classes": 10000},
+}
+SIZES = {"small": SMALL, "large": LARGE}
+
+
+class _Operator(_TimedSuite):
+    """All operands have the case's number format; nothing is cast on the way."""
+
+    params = (list(SMALL), DEVICES, ["fp32", "bf16", "fp16"], list(SIZES))
+    param_names = ("operator", "device", "precision", "size")
+    position = 4
+
+    pass_name: ClassVar[str]
+
+    def setup(self, operator: str, device: str, precision: str, size: str) -> None:
+        skip_what_cannot_run(device)
+        operator_passes = from_commit("measure.operators", "operator_passes")
+        self.passes = operator_passes(operator, device, precision, **SIZES[size][operator])
+        self.passes.require(self.pass_name)
+        self.choose_clock(device)
+
+
+class Forward(_Operator):
+    """The operator alone, without a graph."""
+
+    pass_name = "forward"  # noqa: S105 - of a network, not of a person
+
+    def time_forward(self, *case: Any) -> None:
+        """One call."""
+        self.passes.forward()
+
+
+class Backward(_Operator):
+    """The operator and the gradients with respect to its operands."""
+
+    pass_name = "backward"  # noqa: S105 - of a network, not of a person
+
+    def time_backward(self, *case: Any) -> None:
+        """One call, and its gradients."""
+        self.passes.backward()

@@ -1,0 +1,142 @@
+"""Single operators: they call what their names say, in every format, and say what they lack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from benchmarks.operators import LARGE, SMALL
+from torchspeed.measure.operators import FORMATS, OPERATORS, OperatorPasses, operator_passes
+
+ATEN = {
+    "linear": "addmm",
+    "conv2d": "convolution",
+    "depthwise_conv2d": "convolution",
+    "lstm": "mkldnn_rnn_layer",
+    "gru": "addmm",
+    "softmax": "_softmax",
+    "layer_norm": "native_layer_norm",
+    "batch_norm": "native_batch_norm",
+    "attention": "_scaled_dot_product_flash_attention_for_cpu",
+    "embedding": "embedding",
+    "add": "add",
+    "index_add": "index_add",
+    "cross_entropy": "nll_loss_forward",
+}
+"""Operator to a part of it below autograd, as torch calls it on the CPU in float32."""
+
+
+class _Called(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(func._overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def test_every_operator_has_both_sizes() -> None:
+    assert set(SMALL) == set(LARGE) == set(OPERATORS) == set(ATEN)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_an_operator_calls_what_its_name_says(operator: str) -> None:
+    passes = OperatorPasses(operator, "cpu", "fp32", SMALL[operator])
+    called = _Called()
+    with called:
+        passes.backward()
+    assert any(name.startswith(ATEN[operator]) for name in called.names), called.names
+
+
+@pytest.mark.parametrize("number_format", FORMATS)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_both_passes_compute_in_the_format_asked_for(operator: str, number_format: str) -> None:
+    passes = OperatorPasses(operator, "cpu", number_format, SMALL[operator])
+    output, gradients = passes.forward(), passes.backward()
+    for tensor in (output, *gradients):
+        assert tensor.dtype == FORMATS[number_format]
+        assert tensor.isfinite().all()
+    assert not output.requires_grad
+    assert any(bool(gradient.any()) for gradient in gradients)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_formats_differ_by_rounding_only(operator: str) -> None:
+    """Operands are drawn before they are rounded, so formats compute the same numbers."""
+    full, half = (
+        OperatorPasses(operator, "cpu", number_format, SMALL[operator]).forward().float()
+        for number_format in ("fp32", "bf16")
+    )
+    assert torch.linalg.vector_norm(half - full) < 0.02 * torch.linalg.vector_norm(full)
+
+
+def test_large_sizes_are_larger() -> None:
+    """Of every operator, the large operands hold at least ten times as many values."""
+    for operator in OPERATORS:
+        small, large = (
+            sum(x.numel() for x in OperatorPasses(operator, "cpu", "fp32", sizes).operands)
+            for sizes in (SMALL[operator], LARGE[operator])
+        )
+        assert large >= 10 * small, operator
+
+
+def test_what_a_release_cannot_compute_is_skipped_in_its_own_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lacking(*_: Any) -> Any:
+        raise RuntimeError("\"addmm_impl_cpu_\" not implemented for 'Half'\nat somewhere.cpp")
+
+    monkeypatch.setitem(OPERATORS, "linear", lambda draw: (lacking, (draw.normal(2),)))
+    with pytest.raises(NotImplementedError, match=r"linear in fp16 on cpu: .*'Half'$"):
+        OperatorPasses("linear", "cpu", "fp16", {}).require("forward")
+
+
+def test_another_error_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setitem(OPERATORS, "linear", lambda draw: (broken, (draw.normal(2),)))
+    with pytest.raises(RuntimeError, match="out of memory") as failure:
+        OperatorPasses("linear", "cpu", "fp16", {}).require("forward")
+    assert not isinstance(failure.value, NotImplementedError)
+
+
+def test_a_pass_that_has_run_is_not_run_again_to_see_whether_it_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+
+    def count(x: torch.Tensor) -> torch.Tensor:
+        calls.append(x)
+        return x * 1
+
+    monkeypatch.setitem(OPERATORS, "linear", lambda draw: (count, (draw.normal(2),)))
+    passes = OperatorPasses("linear", "cpu", "fp32", {})
+    passes.require("forward")
+    passes.require("forward")
+    assert len(calls) == 1
+
+
+def test_a_case_is_built_once() -> None:
+    one = operator_passes("add", "cpu", "fp32", rows=2, columns=3)
+    assert operator_passes("add", "cpu", "fp32", rows=2, columns=3) is one
+    assert operator_passes("add", "cpu", "fp32", rows=2, columns=4) is not one
+
+
+@pytest.mark.parametrize(
+    ("operator", "number_format", "sizes", "message"),
+    [
+        ("conv3d", "fp32", {}, "no operator 'conv3d'; there are linear, "),
+        ("add", "fp8", {}, "no format 'fp8'; there are fp32, bf16, fp16"),
+        ("add", "fp32", {"rows": 2}, "sizes of add do not fit: .*columns"),
+    ],
+)
+def test_bad_input_is_named(
+    operator: str, number_format: str, sizes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        OperatorPasses(operator, "cpu", number_format, sizes)
