@@ -23,10 +23,10 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
 from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from torchspeed.published.figures import site_rows
+from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.site.build import build_site
-from torchspeed.watch.site.detect import detect
 from torchspeed.watch.site.standing import in_order, standings
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,7 @@ def publish_alone(root: Path) -> None:
     history = in_order(load_history(root / "results", read_commits(root / "repository")))
     build_site(
         root / "html",
-        standings(history, detect(history)),
+        standings(history, analyse(history)),
         generated=1_790_000_000,
         project={
             "name": "torchspeed",

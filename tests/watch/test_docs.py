@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from torchspeed.watch.analysis import change_points, machine_steps, noise, rule
+from torchspeed.watch.analysis import change_points, changes, machine_steps, noise, rule
 from torchspeed.watch.analysis.change_points import find_steps
-from torchspeed.watch.analysis.noise import run_to_run
+from torchspeed.watch.analysis.noise import noise_between_runs
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge, smallest_difference
 
+NUMBERS = {5: "five", 10: "ten"}
 TEXT = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
 
 
@@ -23,7 +24,7 @@ def test_the_step():
     assert round(step.before, 3) == 10.025
     assert round(step.after, 3) == 11.0
     assert round(step.z, 1) == 9.0
-    assert run_to_run(before + after) == pytest.approx(0.0191, abs=5e-5)
+    assert noise_between_runs(before + after) == pytest.approx(0.0191, abs=5e-5)
 
 
 def test_the_comparison():
@@ -40,11 +41,14 @@ def test_the_comparison():
 
 def test_the_rules_are_those_of_the_code():
     for said in (
-        f"At least {change_points.FEWEST_VALUES} figures lie on each side",
+        f"At least {change_points.FEWEST_VALUES} values lie on each side",
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
         f"at least {change_points.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
+        f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",
+        f"median of the {NUMBERS[changes.LEVEL_VALUES]} runs before",
+        f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
     ):
         assert " ".join(said.split()) in " ".join(TEXT.split())

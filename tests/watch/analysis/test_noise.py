@@ -15,10 +15,17 @@ from torchspeed.watch.analysis.noise import (
     calibrated_noise,
     known_noise,
     machine_noise,
+    noise_between_runs,
     noise_together,
-    run_to_run,
 )
+from torchspeed.watch.analysis.segments import split
 from torchspeed.watch.history.calibrations import CaseNoise
+from torchspeed.watch.history.records import History
+
+
+def noise_of(history: History) -> tuple[float | None, ...]:
+    return known_noise(history, split(history))
+
 
 figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 
@@ -27,23 +34,23 @@ figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 def test_it_is_the_coefficient_of_variation(spread):
     values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
     # 4000 values tell a standard deviation to a few per cent.
-    assert run_to_run(list(values)) == pytest.approx(spread, rel=0.06)
+    assert noise_between_runs(list(values)) == pytest.approx(spread, rel=0.06)
 
 
 def test_steps_and_spikes_move_it_little():
     rng = np.random.default_rng(2)
     values = rng.lognormal(0.0, 0.02, 300)
-    quiet = run_to_run(list(values))
+    quiet = noise_between_runs(list(values))
     values[100:] *= 1.3
     values[200:] *= 0.5
     values[::30] *= 4
-    assert run_to_run(list(values)) < 1.25 * quiet
+    assert noise_between_runs(list(values)) < 1.25 * quiet
 
 
 @given(figures, st.floats(1e-3, 1e3))
 def test_scale_does_not_matter(values, factor):
-    scaled = run_to_run([value * factor for value in values])
-    assert scaled == pytest.approx(run_to_run(values), rel=1e-6, abs=1e-9)
+    scaled = noise_between_runs([value * factor for value in values])
+    assert scaled == pytest.approx(noise_between_runs(values), rel=1e-6, abs=1e-9)
 
 
 @given(figures)
@@ -53,38 +60,38 @@ def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values):
     expected = max(
         half / scipy.stats.halfnorm.ppf(0.5), three_quarters / scipy.stats.halfnorm.ppf(0.75)
     )
-    assert run_to_run(values) == pytest.approx(expected / math.sqrt(2), abs=1e-12)
+    assert noise_between_runs(values) == pytest.approx(expected / math.sqrt(2), abs=1e-12)
 
 
 @given(figures, st.floats(0.5, 2.0))
 def test_powers_have_so_many_times_the_noise(values, exponent):
-    powered = run_to_run([value**exponent for value in values])
-    assert powered == pytest.approx(exponent * run_to_run(values), rel=1e-6, abs=1e-9)
+    powered = noise_between_runs([value**exponent for value in values])
+    assert powered == pytest.approx(exponent * noise_between_runs(values), rel=1e-6, abs=1e-9)
 
 
 def test_a_second_mode_is_noise():
     values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
-    assert run_to_run(values) > 0.1
+    assert noise_between_runs(values) > 0.1
 
 
 @given(figures)
 def test_time_reversed_it_is_the_same(values):
-    assert run_to_run(values[::-1]) == pytest.approx(run_to_run(values))
+    assert noise_between_runs(values[::-1]) == pytest.approx(noise_between_runs(values))
 
 
 def test_figures_that_repeat_have_none():
-    assert run_to_run([3.0] * 20) == 0
+    assert noise_between_runs([3.0] * 20) == 0
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
 def test_too_few_or_not_positive(values):
-    assert run_to_run(values) is None
+    assert noise_between_runs(values) is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_refuses_what_is_not_finite(bad):
     with pytest.raises(ValueError, match="finite"):
-        run_to_run([1.0] * 10 + [bad])
+        noise_between_runs([1.0] * 10 + [bad])
 
 
 def test_a_calibration_stands_in_while_a_series_is_too_short():
@@ -95,12 +102,12 @@ def test_a_calibration_stands_in_while_a_series_is_too_short():
     )
     [name] = {short.case.name, long.case.name}
     history = make_history([short, long, elsewhere])
-    assert list(map(known_noise(history), history.series))[::2] == [None, None]
+    assert list(noise_of(history))[::2] == [None, None]
     case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
     history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
-    of_short, of_long, of_elsewhere = map(known_noise(history), history.series)
+    of_short, of_long, of_elsewhere = noise_of(history)
     assert of_short == pytest.approx(0.02 / math.sqrt(2))
-    assert of_long == run_to_run(list(long.values.values()))
+    assert of_long == noise_between_runs(list(long.values.values()))
     assert of_elsewhere is None
 
 
@@ -130,11 +137,11 @@ def test_no_case_is_calibrated_quieter_than_half_of_all():
         for name, noise in ((series.case.name, 0.001), ("other", 0.008), ("noisy", 0.2))
     )
     history = make_history([series], calibrations={"ci-2core": calibration(cases=cases)})
-    assert known_noise(history)(series) == pytest.approx(0.008 / math.sqrt(2))
+    assert noise_of(history)[0] == pytest.approx(0.008 / math.sqrt(2))
 
 
 def test_noise_of_machines(history):
-    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history)}
+    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, split(history))}
     # The generator's timings have a noise of 1 %, its memory a twentieth of that.
     assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
     assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)

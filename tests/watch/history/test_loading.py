@@ -288,14 +288,32 @@ def test_results_of_other_code_are_counted_and_not_shown(results_dir):
     assert run_of(history, commit=2).outcome is Outcome.OK
 
 
-def test_results_of_another_recipe_stay_in_the_series(results_dir):
-    recipe = {"version": "one; rounds=3 repeat=3,20,2.5; asv_runner 0.3.2"}
-    save(results_dir, commit=0)
-    save(results_dir, commit=1, benchmark=BENCHMARK | recipe)
-    write_json(results_dir / "benchmarks.json", {NAME: BENCHMARK | recipe, "version": 2})
+def test_results_of_another_recipe_stay_in_the_series_and_say_which(results_dir: Path) -> None:
+    recipes = ["", "rounds=2; asv_runner 0.3.1", "rounds=3; asv_runner 0.3.2"]
+    for commit, recipe in enumerate(recipes):
+        version = f"one; {recipe}" if recipe else "one"
+        save(results_dir, commit=commit, benchmark=BENCHMARK | {"version": version})
+    write_json(
+        results_dir / "benchmarks.json",
+        {NAME: BENCHMARK | {"version": f"one; {recipes[2]}"}, "version": 2},
+    )
     history = load_history(results_dir, COMMITS)
     assert history.left_out == ()
-    assert [run_of(history, commit=n).outcome for n in (0, 1)] == [Outcome.OK, Outcome.OK]
+    runs = case_of(history, "darnn", "5").runs
+    assert [run.recipe for run in runs.values()] == recipes
+    note = f'[[recipe]]\nfrom = "{HASHES[0]}"\nrecipe = "rounds=1"\nreason = "at first"'
+    (results_dir / "notes.toml").write_text(note)
+    runs = case_of(load_history(results_dir, COMMITS), "darnn", "5").runs
+    assert [run.recipe for run in runs.values()] == ["rounds=1", *recipes[1:]]
+
+
+def test_a_note_about_an_unknown_commit_is_left_out_and_counted(results_dir: Path) -> None:
+    save(results_dir)
+    note = '[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = "x"'
+    (results_dir / "notes.toml").write_text(note)
+    [left_out] = load_history(results_dir, COMMITS).left_out
+    assert left_out.name == "1234567"
+    assert "notes.toml" in left_out.reason
 
 
 def test_results_without_a_version_are_shown(results_dir):

@@ -9,6 +9,11 @@ import time
 from pathlib import Path
 
 from torchspeed.published.figures import site_rows
+from torchspeed.watch.analysis.changes import Change, State
+from torchspeed.watch.analysis.events import Event
+from torchspeed.watch.analysis.findings import Findings, Level
+from torchspeed.watch.analysis.releases import compare_releases
+from torchspeed.watch.analysis.segments import split
 from torchspeed.watch.history.labels import case_labels
 from torchspeed.watch.history.records import (
     Benchmark,
@@ -24,10 +29,6 @@ from torchspeed.watch.history.records import (
 )
 from torchspeed.watch.site.build import build_site
 from torchspeed.watch.site.standing import (
-    Change,
-    Event,
-    Findings,
-    Level,
     Standings,
     series_order,
     standings,
@@ -177,13 +178,19 @@ def _findings(history: History) -> Findings:
         before, after = values[0], values[-1]
         levels.append((Level(0, _STEP_AT - 1, before), Level(_STEP_AT, _COMMITS - 1, after)))
         verdict = "better" if (after < before) != one.higher_is_better else "worse"
-        changes.append(Change(index, _STEP_AT, _STEP_AT - 1, before, after, verdict))
+        runs, state = _COMMITS - _STEP_AT, State.CONFIRMED
+        changes.append(
+            Change(index, _STEP_AT - 1, _STEP_AT, before, after, verdict, state, runs, 0.014)
+        )
+    noise = tuple(0.01 if one else None for one in levels)
+    before_event, event = history.commits[29].hash, history.commits[30].hash
     return Findings(
-        ((),) * len(levels),
-        tuple(levels),
-        tuple(0.01 if one else None for one in levels),
-        tuple(changes),
-        (Event(30, "ci-2core", "", "os", "os: Linux 6.1.0 → Linux 6.1.9"),),
+        segments=split(history),
+        noise=noise,
+        levels=tuple(levels),
+        changes=tuple(changes),
+        events=(Event("ci-2core", "", before_event, event, "os", "Linux 6.1.0", "Linux 6.1.9"),),
+        releases=compare_releases(history, noise),
     )
 
 

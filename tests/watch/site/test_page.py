@@ -10,11 +10,12 @@ import pytest
 
 from tests.watch.calibrations import calibration
 from tests.watch.site.handmade import HOSTILE, PROJECT, handmade
+from torchspeed.watch.analysis.findings import Findings
 from torchspeed.watch.history.records import Benchmark, History, LeftOut, Problem, Record
 from torchspeed.watch.site.matrix import family, family_order
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.quantities import quantity
-from torchspeed.watch.site.standing import Findings, standings
+from torchspeed.watch.site.standing import standings
 
 
 def render(history: History, findings: Findings) -> str:
@@ -101,14 +102,12 @@ def test_what_got_slower_is_told_with_when_how_much_and_how_sure() -> None:
     quiet = card(render(history, replace(findings, changes=())), question)
     assert "Nothing found In 10 measured commits: a lasting change of" in quiet
     change = next(change for change in findings.changes if change.verdict == "better")
-    worse = replace(
-        change, commit=58, previous=57, before=1.0, after=1.1, verdict="worse", z=9.4, since=7
-    )
+    worse = replace(change, commit=58, previous=57, before=1.0, after=1.1, verdict="worse", runs=7)
     loud = card(render(history, replace(findings, changes=(worse,))), question)
     assert "Yes, 1 of" in loud
     day = "2025-10-09"
     assert f"+10.0% since {history.commits[58].hash[:8]} of {day}" in loud
-    assert "9 standard errors, 7 runs since" in loud
+    assert "times the noise, in 7 runs" in loud
 
 
 def test_a_change_that_few_commits_cannot_show_is_not_denied() -> None:

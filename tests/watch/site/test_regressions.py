@@ -10,9 +10,11 @@ import pytest
 
 from tests.watch.site.conftest import Project
 from tests.watch.site.handmade import handmade
+from torchspeed.watch.analysis.changes import Change, State
+from torchspeed.watch.analysis.findings import Findings, Level
 from torchspeed.watch.history.records import History
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
-from torchspeed.watch.site.standing import Change, Findings, Level, Standings, standings
+from torchspeed.watch.site.standing import Standings, standings
 
 
 def rows(project: Project) -> list[list[Any]]:
@@ -71,13 +73,19 @@ def of_levels(*values: float, at: int = 10) -> tuple[Standings, int]:
             before=old.value,
             after=new.value,
             verdict="worse" if new.value > old.value else "better",
+            state=State.CONFIRMED,
+            runs=10,
+            noise=0.014,
         )
         for old, new in pairwise(levels)
     ]
     every = [()] * len(history.series)
     every[index] = levels  # type: ignore[call-overload]
     findings = Findings(
-        tuple(() for _ in every), tuple(every), (None,) * len(every), tuple(reversed(changes))
+        segments=tuple(() for _ in every),
+        noise=(None,) * len(every),
+        levels=tuple(every),
+        changes=tuple(reversed(changes)),
     )
     return standings(history, findings), index
 

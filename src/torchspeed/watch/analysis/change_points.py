@@ -116,13 +116,8 @@ class Step:
         return "up" if self.after > self.before else "down"
 
 
-def better_or_worse(step: Step, higher_is_better: bool) -> str:
-    """Say whether a step is ``better`` or ``worse``."""
-    return "better" if (step.direction == "up") == higher_is_better else "worse"
-
-
-def figures_to_confirm() -> int:
-    """Figures that a series needs before a step in it can be confirmed at all."""
+def values_to_confirm() -> int:
+    """Values that a series needs before a step in it can be confirmed at all."""
     return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
 
 
@@ -132,7 +127,7 @@ def smallest_visible(
     """Tell how large a recent step has to be to be found: what silence about a series means.
 
     Args:
-        noise: Coefficient of variation between runs, as ``run_to_run`` gives it.
+        noise: Coefficient of variation between runs, as ``noise_between_runs`` gives it.
         figures: Length of the series.
         minimum_effect: Smallest relative change to report.
 
@@ -141,7 +136,7 @@ def smallest_visible(
         out by ``MINIMUM_Z`` standard errors where there is no drift; ``None`` for a
         series too short to show any.
     """
-    if figures < figures_to_confirm():
+    if figures < values_to_confirm():
         return None
     after = FEWEST_VALUES + CONFIRMING_RUNS - 1
     error = noise * math.sqrt(1 / (figures - after) + 1 / after)

@@ -1,17 +1,18 @@
-"""When the place of measurement changed: a kernel, a driver, a variable, an environment."""
+"""Events: changes around the code, of a machine, an environment or the recipe of measuring."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torchspeed.watch.history.records import History, Record
+from torchspeed.watch.history.recipe import differing_facts
+from torchspeed.watch.history.records import History, Record, Series
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact about a machine or an environment that differs from the commit before."""
+    """A fact about a machine, an environment or a recipe that differs from the commit before."""
 
     machine: str
     environment: str
@@ -23,11 +24,14 @@ class Event:
     """First measured commit with the new one."""
     fact: str
     """Name of the fact: ``kernel``, ``python``, ``variable OMP_NUM_THREADS``; ``environment`` for
-    an environment that this machine had not measured with before."""
+    an environment that this machine had not measured with before; ``recipe rounds`` and the like
+    for how samples are taken, ``recipe asv_runner`` for what takes them."""
     before: str
     """Old value, empty where there was none."""
     after: str
     """New value, empty where there is none any more."""
+    reason: str = ""
+    """What ``results/notes.toml`` says about it."""
 
 
 _OF_ENVIRONMENT = ("python", "requirement ", "variable ")
@@ -63,6 +67,7 @@ def find_events(history: History) -> tuple[Event, ...]:
             if commit != in_order[0]
         ]
     events += _of_records(history, order)
+    events += _of_recipes(history, order)
     # What asv stores of a machine is part of the record as well.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
@@ -78,6 +83,33 @@ def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
     for machine, runs in of_machine.items():
         runs.sort(key=lambda run: (order[run[0]], run[1].at))
         yield from _changes(machine, "", [(commit, record.machine) for commit, record in runs])
+
+
+def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
+    """Changes of the recipe: one event a fact, whichever benchmarks it concerns."""
+    found: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
+    for series in history.series:
+        known, previous = "", ""
+        for commit, run in series.runs.items():
+            if run.point is None:
+                continue
+            for fact, (old, new) in differing_facts(known, run.recipe).items():
+                key = (series.machine, series.environment, commit, fact, old, new)
+                other = found.get(key, (previous, ""))[0]
+                latest = max(previous, other, key=order.__getitem__)
+                found[key] = (latest, _reason(history, series, commit))
+            known, previous = run.recipe or known, commit
+    for (machine, environment, commit, fact, old, new), (previous, reason) in found.items():
+        yield Event(machine, environment, previous, commit, f"recipe {fact}", old, new, reason)
+
+
+def _reason(history: History, series: Series, commit: str) -> str:
+    """The reason that the notes give for a recipe from this commit on."""
+    if history.notes is None:
+        return ""
+    position = history.positions[commit]
+    note = history.notes.recipe(series.case.benchmark, position)
+    return note.reason if note else ""
 
 
 def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:

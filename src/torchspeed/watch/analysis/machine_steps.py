@@ -32,6 +32,7 @@ class MachineStep:
 
     machine: str
     metric: str
+    """Metric of the series, or their unit in a project whose benchmarks have no models."""
     previous: str
     """Last measured commit before it."""
     commit: str
@@ -59,12 +60,18 @@ def machine_steps(
     groups: dict[tuple[str, str], list[int]] = {}
     for number in steps:
         series = history.series[number]
-        groups.setdefault((series.machine, series.case.labels["metric"]), []).append(number)
+        groups.setdefault((series.machine, _kind(series)), []).append(number)
     order = {commit.hash: place for place, commit in enumerate(history.commits)}
     found: list[MachineStep] = []
     for (machine, metric), numbers in sorted(groups.items()):
         found += _shared(history, machine, metric, {n: steps[n] for n in numbers}, order)
     return tuple(found)
+
+
+def _kind(series: Series) -> str:
+    """What has a vote together: a metric of the models, or all of one unit without models."""
+    labels = series.case.labels
+    return labels["metric"] if "model" in labels else series.unit
 
 
 def _shared(

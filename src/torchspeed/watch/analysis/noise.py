@@ -1,24 +1,29 @@
-"""How much a figure moves from run to run when nothing has changed.
+"""Noise: how much a value differs from one run to the next when nothing has changed.
 
-Samples taken within one run say how sure that run is of itself. The next run, in
-another process and on another day, differs by more: memory lies elsewhere, the
-machine is warmer. That spread shows only between runs.
+The samples of one run lie closer together than the values of several runs: the next run is
+another process on another day, with another layout of memory and another load of the machine.
+So noise is estimated between runs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, median
 
 import numpy as np
 import numpy.typing as npt
 
+from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.history.records import History, Series
 
 FEWEST_VALUES = 8
 """Values of a series from which its noise is estimated."""
+FEWEST_SERIES = 5
+"""Series of a metric from which the noise of another one is estimated."""
+FEWEST_DIFFERENCES = 20
+"""Differences of neighbouring values that they have together."""
 _QUANTILES = (0.5, 0.75)
 
 
@@ -28,33 +33,40 @@ def difference_variance(y: npt.NDArray[np.float64]) -> float:
     The larger of two estimates from quantiles of the absolute differences; the median
     alone would overlook a second mode.
     """
-    sizes = np.abs(np.diff(y))
+    return variance_of_differences(np.abs(np.diff(y)))
+
+
+def variance_of_differences(
+    sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
+) -> float:
+    """Variance of differences from quantiles of their sizes: the largest of the estimates."""
     return max(
         (float(np.quantile(sizes, share)) / NormalDist().inv_cdf((1 + share) / 2)) ** 2
-        for share in _QUANTILES
+        for share in quantiles
     )
 
 
-def run_to_run(values: Sequence[float]) -> float | None:
-    """Coefficient of variation of a series between runs, steps and spikes left aside.
+def noise_between_runs(*segments: Sequence[float]) -> float | None:
+    """Noise of a series from one run to the next, steps and spikes left aside.
 
     Args:
-        values: Finite figures in commit order.
+        segments: Finite values in commit order; neighbours in one segment are compared.
 
     Returns:
-        Standard deviation of the logarithm of one run's figure, as a share (0.01 is
-        1 %); ``None`` below eight values or where one is not positive.
+        Standard deviation of the logarithm of a value (0.01 is 1 %); ``None`` with fewer than
+        seven pairs of neighbours, or where a value is not positive.
+
+    Raises:
+        ValueError: A value is not finite.
     """
-    figures = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(figures).all():
-        raise ValueError("values must be finite: leave out what was not measured")
-    if len(figures) < FEWEST_VALUES or not (figures > 0).all():
+    sizes = _differences(segments)
+    if sizes is None or len(sizes) < FEWEST_VALUES - 1:
         return None
-    return math.sqrt(difference_variance(np.log(figures)) / 2)
+    return math.sqrt(variance_of_differences(sizes) / 2)
 
 
 def calibrated_noise(case: float, cases: Sequence[float]) -> float:
-    """What a few runs say of a case's noise: at least that of the middle one of all cases.
+    """Noise of a case that was run a few times: at least that of the middle one of all cases.
 
     A few runs cannot show that a case is quieter than others: of three runs that differ by
     1 % one case in twelve looks as if it were 0.3 %.
@@ -71,59 +83,102 @@ def noise_together(noises: Sequence[float]) -> float:
     return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
 
 
-def known_noise(history: History) -> Callable[[Series], float | None]:
-    """What is known of each series' noise between runs.
+def known_noise(
+    history: History, segments: Sequence[Sequence[Segment]]
+) -> tuple[float | None, ...]:
+    """Noise between runs of each series of a history, as far as it is known.
 
-    From its own figures (`run_to_run`), or while these are too few from the newest
-    calibration of its machine, if that has the case (`calibrated_noise`). Each series is
-    looked at once.
+    It comes from the first of these that there is:
+
+    1.  the differences of neighbouring values within the segments of the series, seven at least;
+    2.  the newest calibration of the machine, if it has the case (`calibrated_noise`);
+    3.  the differences of all series with the same metric on the machine, twenty at least from
+        five series: the largest of the estimates from their median, third quartile and ninth
+        decile, so that noisier cases than most count.
+
+    Args:
+        history: The history.
+        segments: The segments of each of its series.
 
     Returns:
-        A function from a series of the history to the coefficient of variation of one
-        run's figure, as a share, or ``None``.
+        For each series the standard deviation of the logarithm of a value, or ``None``.
     """
-    calibrated = {}
+    calibrated = _calibrated(history)
+    values = [[segment.values for segment in of_series] for of_series in segments]
+    differences = list(map(_differences, values))
+    of_metric: dict[tuple[str, str, str], list[npt.NDArray[np.float64]]] = {}
+    for series, sizes in zip(history.series, differences, strict=True):
+        if sizes is not None and len(sizes):
+            of_metric.setdefault(_metric(series), []).append(sizes)
+    pooled = {metric: _pooled(sizes) for metric, sizes in of_metric.items()}
+    noises: list[float | None] = []
+    for series, of_series in zip(history.series, values, strict=True):
+        noise = noise_between_runs(*of_series)
+        if noise is None:
+            noise = calibrated.get((series.machine, series.case.name))
+        noises.append(pooled.get(_metric(series)) if noise is None else noise)
+    return tuple(noises)
+
+
+def _calibrated(history: History) -> dict[tuple[str, str], float]:
+    """Noise of a run by machine and case, as the newest calibrations say."""
+    noises = {}
     for machine, calibration in history.calibrations.items():
-        noises = [case.noise for case in calibration.cases]
+        of_cases = [case.noise for case in calibration.cases]
         for case in calibration.cases:
-            noise = calibrated_noise(case.noise, noises) / math.sqrt(2)  # a ratio holds two runs'
-            calibrated[machine, case.case] = noise
-    known: dict[int, float | None] = {}
+            # A ratio has the noise of two runs.
+            noises[machine, case.case] = calibrated_noise(case.noise, of_cases) / math.sqrt(2)
+    return noises
 
-    def noise_of(series: Series) -> float | None:
-        if id(series) not in known:
-            own = run_to_run(list(series.values.values()))
-            other = calibrated.get((series.machine, series.case.name)) if calibrated else None
-            known[id(series)] = other if own is None else own
-        return known[id(series)]
 
-    return noise_of
+def _differences(segments: Sequence[Sequence[float]]) -> npt.NDArray[np.float64] | None:
+    """Sizes of the differences of neighbouring logarithms; ``None`` where values have none."""
+    parts = [np.asarray(values, dtype=np.float64) for values in segments]
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError("values must be finite: leave out what was not measured")
+    if not all((part > 0).all() for part in parts):
+        return None
+    sizes = [np.abs(np.diff(np.log(part))) for part in parts if len(part) > 1]
+    return np.concatenate(sizes) if sizes else np.empty(0)
+
+
+def _metric(series: Series) -> tuple[str, str, str]:
+    return series.machine, series.case.labels.get("metric", ""), series.unit
+
+
+def _pooled(sizes: Sequence[npt.NDArray[np.float64]]) -> float | None:
+    together = np.concatenate(sizes)
+    if len(sizes) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
+        return None
+    return math.sqrt(variance_of_differences(together, (*_QUANTILES, 0.9)) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class MachineNoise:
-    """How noisy one kind of figure is on a machine: over its series."""
+    """Noise of one metric on one device of a machine, over its series."""
 
     machine: str
     device: str
     metric: str
     median: float
-    """Half of the series are quieter: coefficient of variation, as a share."""
+    """Half of the series are quieter: standard deviation of the logarithm, as a share."""
     worst: float
     series: int
-    """Series long enough to tell."""
+    """Number of series whose own values show their noise."""
 
 
-def machine_noise(history: History) -> tuple[MachineNoise, ...]:
-    """Noise of each machine, device and metric, by name."""
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for series in history.series:
-        noise = run_to_run(list(series.values.values()))
+def machine_noise(
+    history: History, segments: Sequence[Sequence[Segment]]
+) -> tuple[MachineNoise, ...]:
+    """Noise of each machine, device and metric, from series that show it themselves."""
+    noises: dict[tuple[str, str, str], list[float]] = {}
+    for series, of_series in zip(history.series, segments, strict=True):
+        noise = noise_between_runs(*(segment.values for segment in of_series))
         if noise is not None:
             labels = series.case.labels
             key = (series.machine, labels.get("device", ""), labels["metric"])
-            found.setdefault(key, []).append(noise)
+            noises.setdefault(key, []).append(noise)
     return tuple(
-        MachineNoise(*key, median(noises), max(noises), len(noises))
-        for key, noises in sorted(found.items())
+        MachineNoise(*key, median(of_key), max(of_key), len(of_key))
+        for key, of_key in sorted(noises.items())
     )

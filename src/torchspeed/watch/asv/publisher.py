@@ -70,9 +70,9 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         return 0
     # Every asv command loads this plugin, and numpy and jinja2 take longer to load than it
     # takes to find out that nothing has changed.
+    from torchspeed.watch.analysis.findings import analyse  # noqa: PLC0415
     from torchspeed.watch.history.loading import load_history  # noqa: PLC0415
     from torchspeed.watch.site.build import build_site  # noqa: PLC0415
-    from torchspeed.watch.site.detect import detect  # noqa: PLC0415
     from torchspeed.watch.site.standing import in_order, standings  # noqa: PLC0415
 
     generated = _now()
@@ -82,7 +82,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         gc.freeze()
         build_site(
             fresh,
-            standings(history, detect(history)),
+            standings(history, analyse(history)),
             generated=generated,
             project=_project(conf),
             published=tuple(site_rows()),

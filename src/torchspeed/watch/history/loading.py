@@ -24,6 +24,7 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,8 +38,11 @@ from torchspeed.watch.history import outcomes
 from torchspeed.watch.history import run_records as recorded
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import Calibration, read_calibrations
+from torchspeed.watch.history.comparisons import StoredComparison, read_comparisons
 from torchspeed.watch.history.labels import case_labels
+from torchspeed.watch.history.notes import read_notes
 from torchspeed.watch.history.outcomes import Report, read_outcomes
+from torchspeed.watch.history.recipe import code_version, recipe_of
 from torchspeed.watch.history.records import (
     NEVER_RUN,
     Benchmark,
@@ -54,7 +58,6 @@ from torchspeed.watch.history.records import (
     Record,
     Run,
     Series,
-    code_version,
 )
 from torchspeed.watch.history.reported_value import figure_of
 from torchspeed.watch.history.result_files import (
@@ -141,6 +144,16 @@ class _Loader:
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._calibrations: dict[str, Calibration] = {}
+        comparisons, damaged = read_comparisons(results_dir)
+        self._problems += damaged
+        self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
+        for comparison in comparisons:
+            machine = comparison.header.machine
+            self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
+        self._notes, problems = read_notes(results_dir, commits)
+        self._problems += problems
+        for commit in self._notes.unplaced:
+            self._left_out[commit, "notes.toml names it; it is no commit of the branch"] += 1
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.iterdir()):
@@ -168,6 +181,9 @@ class _Loader:
                 for place, records in self._recorded.items()
             },
             calibrations=self._calibrations,
+            notes=self._notes,
+            positions=self._order,
+            comparisons=self._comparisons,
         )
 
     def _in_order(self, commits: dict[str, Any]) -> list[str]:
@@ -328,6 +344,7 @@ class _Loader:
         figures, *spreads = self._columns(place, name, row)
         started_at = row.started_at
         reports, commit = place.reports, place.commit
+        recipe = self._recipe(name, row, commit)
         unusable = 0
         for number, *stored in zip(self._layout(name, row), figures, *spreads, strict=True):
             if number is None:
@@ -335,7 +352,7 @@ class _Loader:
                     self._left_out[name, "no suite has this combination of parameters"] += 1
                 continue
             report = reports.get(self._cases[number].name) if reports else None
-            run = _run(stored, started_at, report)
+            run = _run(stored, started_at, report, recipe)
             if run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {stored[0]!r}"
@@ -348,6 +365,14 @@ class _Loader:
                 f"{name}: {unusable} of {row.count} results are no finite numbers; "
                 "they count as failed",
             )
+
+    def _recipe(self, benchmark: str, row: Row, commit: str) -> str:
+        """How a row was sampled: as it records itself, or as a note declares."""
+        recipe = recipe_of(row.version or "")
+        if not recipe:
+            note = self._notes.recipe(benchmark, self._order[commit])
+            recipe = note.recipe if note else ""
+        return sys.intern(recipe)
 
     def _columns(self, place: _Place, name: str, row: Row) -> list[list[Any]]:
         """The figures of a row and what describes their spread, an entry for each case."""
@@ -389,13 +414,16 @@ def _facts(content: ResultFile) -> dict[str, str]:
     }
 
 
-def _run(stored: list[Any], started_at: int | None, report: Report | None) -> Run | None:
+def _run(
+    stored: list[Any], started_at: int | None, report: Report | None, recipe: str
+) -> Run | None:
     """What became of a case; ``None`` if what is stored is no figure and not its absence.
 
     Args:
         stored: Its entries in the columns ``result`` and ``_SPREAD_COLUMNS``.
         started_at: When its benchmark started, seconds since the epoch.
         report: What the outcomes say of it.
+        recipe: How its benchmark was sampled.
     """
     figure, lower, upper, q_25, q_75, samples = stored
     if figure is None:
@@ -411,7 +439,7 @@ def _run(stored: list[Any], started_at: int | None, report: Report | None) -> Ru
         value, _pair(lower, upper), _pair(q_25, q_75), _finite_samples(samples), started_at
     )
     at = started_at if report is None or report.at is None else report.at
-    return Run(Outcome.OK, point, "", at)
+    return Run(Outcome.OK, point, "", at, recipe)
 
 
 def _point(

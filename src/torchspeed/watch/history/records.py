@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from torchspeed.watch.history.recipe import code_version
+
 if TYPE_CHECKING:
     from torchspeed.watch.history.calibrations import Calibration
+    from torchspeed.watch.history.comparisons import StoredComparison
+    from torchspeed.watch.history.notes import Notes
 
 
 class Outcome(Enum):
@@ -98,11 +102,6 @@ class Benchmark:
         return code_version(self.version)
 
 
-def code_version(version: str) -> str:
-    """Return the part of a benchmark's version that says what is measured, not how."""
-    return version.partition(";")[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """One benchmark with one value for each of its parameters."""
@@ -153,6 +152,8 @@ class Run:
     """Why it failed, timed out or was skipped: the message of the run."""
     at: int | None = None
     """When it ran, seconds since the epoch, where that is known."""
+    recipe: str = ""
+    """How its samples were taken (`torchspeed.watch.history.recipe`); empty if unknown."""
 
 
 NEVER_RUN = Run(Outcome.NEVER_RUN)
@@ -255,3 +256,9 @@ class History:
     noted of where they ran, oldest first; commits from before this was noted are missing."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     """Machine to its newest calibration."""
+    notes: Notes | None = None
+    """What people wrote about changes and recipes."""
+    positions: dict[str, int] = field(default_factory=dict)
+    """Commit hash to the number of commits before it, for every commit of the branch."""
+    comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
+    """Machine to its interleaved comparisons, oldest first."""

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from torchspeed.watch.analysis.change_points import figures_to_confirm, smallest_visible
-from torchspeed.watch.analysis.compare import Comparison, compare_environments
+from torchspeed.watch.analysis.change_points import smallest_visible, values_to_confirm
+from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
-from torchspeed.watch.analysis.noise import known_noise
+from torchspeed.watch.analysis.releases import ReleaseComparison
 from torchspeed.watch.site.latest import recent_changes, speeds
 from torchspeed.watch.site.matrix import Place, two_releases
-from torchspeed.watch.site.standing import Change, Standing, Standings
+from torchspeed.watch.site.standing import Standing, Standings
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
@@ -69,10 +69,10 @@ class Releases:
     """Index of the newest commit that both measured."""
     mean: GeometricMean
     """Of new time / old time."""
-    faster: tuple[Comparison, ...]
+    faster: tuple[ReleaseComparison, ...]
     """Significantly so, the largest change first."""
-    slower: tuple[Comparison, ...]
-    others: tuple[Comparison, ...]
+    slower: tuple[ReleaseComparison, ...]
+    others: tuple[ReleaseComparison, ...]
     """Peak memory and the like that differ significantly."""
 
 
@@ -164,7 +164,7 @@ def _lately(standings: Standings, timings: Sequence[Standing]) -> Lately:
         timings=len(timings),
         all=sum(row.metric.unit == "seconds" and row.last is not None for row in standings.rows),
         figures=max((len(row.points) for row in timings), default=0),
-        needed=figures_to_confirm(),
+        needed=values_to_confirm(),
         half_show=median(visible) if visible else None,
         most_show=visible[len(visible) * _NOT_SLOWER // 10] if visible else None,
     )
@@ -181,33 +181,37 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Releases | None:
     if old is None or new is None:
         return None
     names = (old.environment.name, new.environment.name)
-    both = set.intersection(*(set(standings.measured[machine, name]) for name in names))
-    if not both:
+    pairs = [
+        (one.commit, pair)
+        for one in standings.releases
+        for pair in one.pairs
+        if one.machine == machine and (pair.before, pair.after) == names
+    ]
+    if not pairs:
         return None
-    history, commit = standings.history, max(both)
-    compared = compare_environments(history, machine, *names, known_noise(history))
-    times = [one for one in compared if one.unit == "seconds" and one.ratio is not None]
+    [(commit, pair)] = pairs
+    times = [one for one in pair.cases if one.unit == "seconds" and one.ratio is not None]
     if not times:
         return None
 
-    def moved(members: Sequence[Comparison], verdict: str | None = None) -> tuple[Comparison, ...]:
-        chosen = [
-            one
-            for one in members
-            if one.judgement.differs and verdict in {None, one.verdict.value}
-        ]
+    def moved(
+        members: Sequence[ReleaseComparison], verdict: str | None = None
+    ) -> tuple[ReleaseComparison, ...]:
+        differing = [one for one in members if one.differs]
+        chosen = [one for one in differing if verdict in {None, one.verdict.value}]
         return tuple(
             sorted(chosen, key=lambda one: max(one.ratio or 1, 1 / (one.ratio or 1)), reverse=True)
         )
 
+    order = [commit.hash for commit in standings.history.commits]
     return Releases(
         old=old,
         new=new,
-        commit=commit,
+        commit=order.index(commit),
         mean=geometric_mean([one.ratio for one in times if one.ratio is not None]),
         faster=moved(times, "better"),
         slower=moved(times, "worse"),
-        others=moved([one for one in compared if one.unit != "seconds"]),
+        others=moved([one for one in pair.cases if one.unit != "seconds"]),
     )
 
 

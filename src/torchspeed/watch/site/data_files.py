@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from torchspeed.watch.analysis.change_points import figures_to_confirm
+from torchspeed.watch.analysis.change_points import values_to_confirm
+from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, NOISE_FACTOR
 from torchspeed.watch.history.records import Point
 from torchspeed.watch.site import names
@@ -14,7 +15,7 @@ from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.site.latest import newest_runs
 from torchspeed.watch.site.matrix import family, family_order
 from torchspeed.watch.site.scripts import json_bytes, script
-from torchspeed.watch.site.standing import Change, Standing, Standings
+from torchspeed.watch.site.standing import Standing, Standings
 
 FORMAT = 1
 BLOCK = 32
@@ -27,7 +28,7 @@ the timeline of one series of a long history does not wait for all the others.""
 RULES = {
     "min_effect": MINIMUM_EFFECT,
     "noise_factor": NOISE_FACTOR,
-    "confirmed": figures_to_confirm(),
+    "confirmed": values_to_confirm(),
     "news": 30,
 }
 """What the script decides with, as `torchspeed.watch.analysis.rule` does: a difference is at
@@ -156,8 +157,8 @@ def index_data(
                 "p": change.previous,
                 "s": change.series,
                 "cause": change.cause,
-                "z": None if change.z is None else shortened(change.z, 3),
-                "since": change.since,
+                "runs": change.runs,
+                "multiple": None if change.multiple is None else shortened(change.multiple, 3),
                 **_change(change),
             }
             for change in standings.changes

@@ -8,9 +8,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.site import quantities
 from torchspeed.watch.site.data_files import change_id
-from torchspeed.watch.site.standing import Change, Standings
+from torchspeed.watch.site.standing import Standings
 
 ENTRIES = 100
 """Newest changes that a feed holds."""

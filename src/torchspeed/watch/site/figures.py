@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torchspeed.watch.analysis.compare import compare_environments
-from torchspeed.watch.analysis.noise import known_noise
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.matrix import Place, places, two_releases
@@ -177,13 +175,16 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     machine, old, new = two_releases(found)
     grouped: dict[str, list[Mark]] = {}
     if old is not None and new is not None:
-        for one in compare_environments(
-            standings.history,
-            machine,
-            old.environment.name,
-            new.environment.name,
-            known_noise(standings.history),
-        ):
+        names_of_both = (old.environment.name, new.environment.name)
+        compared = [
+            one
+            for releases_of_machine in standings.releases
+            for pair in releases_of_machine.pairs
+            for one in pair.cases
+            if releases_of_machine.machine == machine
+            and (pair.before, pair.after) == names_of_both
+        ]
+        for one in compared:
             if one.unit == "seconds" and one.ratio is not None:
                 labels = one.case.labels
                 hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchspeed.watch.site.standing import Change, Standing, Standings
+from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.site.standing import Standing, Standings
 
 RECENT = 10
 """Measured commits that count as lately."""

@@ -12,7 +12,7 @@ from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from torchspeed.watch.analysis.noise import machine_noise
+from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.answers import Releases, answers
@@ -22,7 +22,7 @@ from torchspeed.watch.site.latest import Batch, batches
 from torchspeed.watch.site.matrix import mark, places
 from torchspeed.watch.site.regressions import Regression
 from torchspeed.watch.site.sparkline import sparkline
-from torchspeed.watch.site.standing import Change, Standing, Standings
+from torchspeed.watch.site.standing import Standing, Standings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -145,7 +145,7 @@ def render_page(
         attention=[
             row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
         ],
-        noise=machine_noise(standings.history),
+        noise=standings.machine_noise,
         left_out=standings.history.left_out,
         generated=generated,
         project=project,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.site import names
-from torchspeed.watch.site.standing import Change, Standing, Standings
+from torchspeed.watch.site.standing import Standing, Standings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from torchspeed.watch.analysis.changes import Change, State
+from torchspeed.watch.analysis.findings import Findings, Level
 from torchspeed.watch.analysis.geometric_mean import geometric_mean
-from torchspeed.watch.analysis.steps import SeriesStep
+from torchspeed.watch.analysis.noise import MachineNoise
+from torchspeed.watch.analysis.releases import Releases
 from torchspeed.watch.history.records import (
     Benchmark,
     Environment,
@@ -27,73 +29,22 @@ from torchspeed.watch.site import names
 
 _WORD = {outcome: outcome.value for outcome in Outcome}  # `value` itself is slow to reach
 
-Verdict = Literal["better", "worse"]
-Cause = Literal["code", "machine", "environment"]
-
 SPARK_VALUES = 60
 """How many figures a sparkline shows at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A stretch of a series between two steps, by commit index, both ends included."""
-
-    first: int
-    last: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A confirmed step of one series from one level to the next."""
-
-    series: int
-    commit: int
-    """First commit measured at the new level."""
-    previous: int
-    """Last commit measured at the old one."""
-    before: float
-    after: float
-    verdict: Verdict
-    cause: Cause = "code"
-    z: float | None = None
-    """Difference of the two levels in standard errors: how sure it is."""
-    since: int | None = None
-    """Figures measured at the new level, up to the next step: how well it is confirmed."""
-
-    @property
-    def ratio(self) -> float | None:
-        """New level / old level; ``None`` where they have none that means anything."""
-        return self.after / self.before if self.before > 0 and self.after > 0 else None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something around the code that changed: a release, a driver, a kernel."""
+class Annotation:
+    """A change around the code as charts and lists name it: a release, a driver, a kernel."""
 
     commit: int
-    """First commit measured with the new."""
+    """Index of the first commit measured with the new."""
     machine: str
     environment: str
     """Empty where it concerns all environments of the machine."""
     kind: str
     """Name of the fact: ``os``, ``requirement numpy``; ``environment`` for a new one."""
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What the detectors of `torchspeed.watch.analysis` say about each series."""
-
-    steps: tuple[tuple[SeriesStep, ...], ...]
-    """For each series: the confirmed ones."""
-    levels: tuple[tuple[Level, ...], ...]
-    """For each series."""
-    noise: tuple[float | None, ...]
-    """For each series: coefficient of variation between runs, where it is known."""
-    changes: tuple[Change, ...] = ()
-    """Newest first."""
-    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +133,10 @@ class Standings:
     benchmarks: tuple[Benchmark, ...]
     rows: tuple[Standing, ...]
     changes: tuple[Change, ...]
-    events: tuple[Event, ...]
+    events: tuple[Annotation, ...]
     means: tuple[GeometricMean, ...]
+    releases: tuple[Releases, ...] = ()
+    machine_noise: tuple[MachineNoise, ...] = ()
     problems: tuple[Problem, ...] = ()
     measured: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     """Machine and environment to the commit indices that were measured there."""
@@ -203,8 +156,9 @@ def standings(history: History, findings: Findings) -> Standings:
     measured = _measured(history.series, place)
     benchmarks = tuple(history.benchmarks[name] for name in sorted(history.benchmarks))
     metric_of = {one.case.benchmark: _metric(one) for one in history.series}
+    changes = tuple(c for c in findings.changes if c.state is State.CONFIRMED)
     last_change: dict[int, Change] = {}
-    for change in findings.changes:
+    for change in changes:
         last_change.setdefault(change.series, change)
     rows = tuple(
         _standing(
@@ -227,8 +181,10 @@ def standings(history: History, findings: Findings) -> Standings:
         environments=tuple(history.environments[name] for name in sorted(history.environments)),
         benchmarks=benchmarks,
         rows=rows,
-        changes=findings.changes,
-        events=findings.events,
+        changes=changes,
+        events=_annotations(history, findings, place),
+        releases=findings.releases,
+        machine_noise=findings.machine_noise,
         means=geometric_means(rows, history, measured),
         problems=history.problems,
         measured=measured,
@@ -238,6 +194,24 @@ def standings(history: History, findings: Findings) -> Standings:
             for commit, noted in [*commits.items()][-1:]
         },
     )
+
+
+def _annotations(
+    history: History, findings: Findings, place: dict[str, int]
+) -> tuple[Annotation, ...]:
+    labels = names.environment_labels(history.environments.values())
+    annotations = []
+    for event in findings.events:
+        if event.fact == "environment":
+            text = f"first measured with {labels[event.environment]}"
+        else:
+            text = f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
+        if event.reason:
+            text = f"{text} ({event.reason})"
+        annotations.append(
+            Annotation(place[event.commit], event.machine, event.environment, event.fact, text)
+        )
+    return tuple(annotations)
 
 
 def in_order(history: History) -> History:

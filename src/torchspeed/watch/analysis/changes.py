@@ -1,0 +1,260 @@
+"""Changes of a series and how sure they are: confirmed, unconfirmed or refuted.
+
+A change is
+
+- **confirmed** when it is a confirmed change point (`torchspeed.watch.analysis.change_points`), or
+  an interleaved comparison across it shows a difference in the same direction;
+- **unconfirmed** when too few runs show it: a change point that is not confirmed yet, or newest
+  runs that each differ, by `torchspeed.watch.analysis.rule`, from the median of the runs before
+  them. A jump is reported after its first run;
+- **refuted** when the newest interleaved comparison across it shows no difference and its
+  confidence
+  interval excludes the size of the change.
+
+An interleaved comparison is *across* a change when it compares a commit at the level before with
+one at the level after, with the torch release of the series.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from statistics import median
+from typing import Literal
+
+from torchspeed.watch.analysis.change_points import FEWEST_VALUES, values_to_confirm
+from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
+from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
+from torchspeed.watch.analysis.segments import Segment
+from torchspeed.watch.analysis.steps import SeriesStep
+from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison
+from torchspeed.watch.history.notes import ChangeNote
+from torchspeed.watch.history.records import History, Series
+
+LEVEL_VALUES = 10
+"""The level before the newest runs is the median of at most so many values."""
+MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
+"""Newest runs of a series among which an unconfirmed change is reported: with more of them a
+lasting change is confirmed."""
+
+
+class State(Enum):
+    """How sure a change is."""
+
+    CONFIRMED = "confirmed"
+    UNCONFIRMED = "unconfirmed"
+    REFUTED = "refuted"
+
+
+Direction = Literal["better", "worse"]
+Cause = Literal["code", "machine", "environment"]
+"""``machine``: most series of the machine changed at the same commit; ``environment``: installed
+software changed there; ``code``: neither did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the level of one series between two commits."""
+
+    series: int
+    """Index of the series in the history."""
+    previous: int
+    """Index in the history's commits of the last one measured before it. The cause is one of the
+    commits after this one, up to and including the next."""
+    commit: int
+    """Index of the first commit measured after it."""
+    before: float
+    """Level before it, in the unit of the series."""
+    after: float
+    verdict: Direction
+    state: State
+    runs: int
+    """Number of runs at the new level."""
+    noise: float | None
+    """Standard deviation of the logarithm of the ratio of two runs, ``None`` if unknown."""
+    evidence: CaseRatio | None = None
+    """The newest interleaved comparison across it, if there is one."""
+    cause: Cause = "code"
+    note: ChangeNote | None = None
+    """What somebody wrote about it in ``results/notes.toml``."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Level after over level before; ``None`` where one of them is not positive."""
+        return self.after / self.before if self.before > 0 and self.after > 0 else None
+
+    @property
+    def multiple(self) -> float | None:
+        """Its size as a multiple of the noise; ``None`` if unknown or without any noise."""
+        if self.ratio is None or not self.noise:
+            return None
+        return abs(math.log(self.ratio)) / self.noise
+
+
+def changes_of(
+    index: int,
+    segments: Sequence[Segment],
+    steps: Sequence[SeriesStep],
+    noise: float | None,
+    history: History,
+    place: Mapping[str, int],
+) -> tuple[Change, ...]:
+    """List the changes of a series, oldest first.
+
+    Args:
+        index: Index of the series in the history.
+        segments: Its segments.
+        steps: Its change points, confirmed or not (`steps.steps_of`).
+        noise: Its noise between runs.
+        history: The history.
+        place: Commit hash to index in the history's commits.
+    """
+    series = history.series[index]
+    of_ratio = None if noise is None else noise * math.sqrt(2)
+    changes = []
+    later = sum(len(segment.points) for segment in segments)
+    for number, segment in enumerate(segments):
+        later -= len(segment.points)
+        found = [
+            step.step
+            for step in steps
+            if step.segment == number
+            and (step.step.confirmed or step.step.values_after + later <= MOST_NEW_RUNS)
+        ]
+        commits = segment.commits
+        changes += [
+            Change(
+                series=index,
+                previous=place[commits[step.position - 1]],
+                commit=place[commits[step.position]],
+                before=step.before,
+                after=step.after,
+                verdict=_direction(step.after > step.before, series),
+                state=State.CONFIRMED if step.confirmed else State.UNCONFIRMED,
+                runs=step.values_after,
+                noise=of_ratio,
+            )
+            for step in found
+        ]
+        start = found[-1].position if found else 0
+        runs, before, after = _newest_jump(segment.values[start:], noise, MOST_NEW_RUNS - later)
+        if runs:
+            changes.append(
+                Change(
+                    series=index,
+                    previous=place[commits[-runs - 1]],
+                    commit=place[commits[-runs]],
+                    before=before,
+                    after=after,
+                    verdict=_direction(after > before, series),
+                    state=State.UNCONFIRMED,
+                    runs=runs,
+                    noise=of_ratio,
+                )
+            )
+    return _with_evidence(series, changes, history)
+
+
+def _direction(went_up: bool, series: Series) -> Direction:
+    return "better" if went_up == series.higher_is_better else "worse"
+
+
+def _newest_jump(
+    values: Sequence[float], noise: float | None, most: int
+) -> tuple[int, float, float]:
+    """Find the newest values that each differ from the level before them, in one direction.
+
+    Args:
+        values: Values since the last change, under the same conditions.
+        noise: Noise of a run.
+        most: Largest number of newest values to look at.
+
+    Returns:
+        Their number, 0 if they do not differ; the level before and the level after.
+    """
+    for runs in range(min(most, len(values) - 1), 0, -1):
+        earlier, newest = values[:-runs][-LEVEL_VALUES:], values[-runs:]
+        level = median(earlier)
+        of_level = None if noise is None else noise / math.sqrt(len(earlier))
+        before = Measurement(level, None, of_level)
+        verdicts = {judge(before, Measurement(value, None, noise)).verdict for value in newest}
+        if len(verdicts) == 1 and Verdict.SAME not in verdicts:
+            return runs, level, median(newest)
+    return 0, math.nan, math.nan
+
+
+def _with_evidence(
+    series: Series, changes: Sequence[Change], history: History
+) -> tuple[Change, ...]:
+    """Let the interleaved comparisons confirm or refute changes of a time."""
+    comparisons = history.comparisons.get(series.machine, ())
+    if series.unit != "seconds" or not comparisons or not changes:
+        return tuple(changes)
+    torch = history.environments[series.environment].torch
+    positions = history.positions
+
+    def position(commit: int) -> int:
+        return positions[history.commits[commit].hash]
+
+    judged = []
+    for number, change in enumerate(changes):
+        start = position(changes[number - 1].commit) if number else 0
+        is_last = number + 1 == len(changes)
+        end = math.inf if is_last else position(changes[number + 1].commit)
+        evidence = _newest_across(
+            comparisons,
+            series.case.name,
+            torch,
+            positions,
+            (start, position(change.previous)),
+            (position(change.commit), end),
+        )
+        judged.append(_judged_by(change, evidence))
+    return tuple(judged)
+
+
+def _newest_across(
+    comparisons: Sequence[StoredComparison],
+    case: str,
+    torch: str,
+    positions: Mapping[str, int],
+    before: tuple[float, float],
+    after: tuple[float, float],
+) -> CaseRatio | None:
+    """The newest ratio of a case between a commit at one level and a commit at the next.
+
+    Args:
+        comparisons: Those of the machine, oldest first.
+        case: Name of the case.
+        torch: Release of torch that both sides must have had; empty for any.
+        positions: Of commits along the branch.
+        before: First and last position of a commit at the level before.
+        after: First position at the level after, and the one where that ends.
+    """
+    for comparison in reversed(comparisons):
+        header = comparison.header
+        if torch and not header.before.torch == header.after.torch == torch:
+            continue
+        old = positions.get(header.before.commit, -1)
+        new = positions.get(header.after.commit, -1)
+        if before[0] <= old <= before[1] and after[0] <= new < after[1]:
+            for ratio in comparison.ratios:
+                if ratio.case == case:
+                    return ratio
+    return None
+
+
+def _judged_by(change: Change, evidence: CaseRatio | None) -> Change:
+    if evidence is None or change.ratio is None:
+        return change
+    answer = verdict_of_ratio(evidence)
+    low, high = evidence.interval
+    state = change.state
+    if answer is not Verdict.SAME:
+        same_direction = (evidence.ratio > 1) == (change.ratio > 1)
+        state = State.CONFIRMED if same_direction else State.REFUTED
+    elif not low <= change.ratio <= high:
+        state = State.REFUTED
+    return replace(change, state=state, evidence=evidence)

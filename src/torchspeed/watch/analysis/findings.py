@@ -1,0 +1,180 @@
+"""Everything that the analysis says about a history, worked out once.
+
+The pages, the data files, the reports and the nightly read it, so that all of them say the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
+from torchspeed.watch.analysis.events import Event, find_events
+from torchspeed.watch.analysis.machine_steps import machine_steps
+from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
+from torchspeed.watch.analysis.releases import Releases, compare_releases
+from torchspeed.watch.analysis.segments import Segment, split
+from torchspeed.watch.analysis.steps import SeriesStep, steps_of
+from torchspeed.watch.history.notes import ChangeNote, Notes
+from torchspeed.watch.history.records import History
+
+_WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
+
+Segments = tuple[Segment, ...]
+Steps = tuple[SeriesStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A stretch of a series without a confirmed change, under the same conditions."""
+
+    first: int
+    """Index in the history's commits of its first one."""
+    last: int
+    value: float
+    """Median of its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the analysis says about a history; tuples with an entry a series are in its order."""
+
+    segments: tuple[Segments, ...]
+    """For each series: runs under the same conditions. Nothing is compared across their ends."""
+    noise: tuple[float | None, ...]
+    """For each series: standard deviation of the logarithm of a value between runs, if known."""
+    levels: tuple[tuple[Level, ...], ...]
+    """For each series."""
+    changes: tuple[Change, ...] = ()
+    """Of all series: the newest commit first, refuted ones too."""
+    events: tuple[Event, ...] = ()
+    """Oldest commit first."""
+    releases: tuple[Releases, ...] = ()
+    """For each machine that measured several torch releases at one commit."""
+    machine_noise: tuple[MachineNoise, ...] = ()
+    """For each machine, device and metric."""
+
+
+def analyse(history: History) -> Findings:
+    """Work out the noise, changes, events and release comparisons of a history."""
+    place = {commit.hash: index for index, commit in enumerate(history.commits)}
+    segments = split(history)
+    noise = known_noise(history, segments)
+    steps = _all_steps(segments)
+    events = find_events(history)
+    of_machines = _steps_of_machines(history, steps, place)
+    notes = history.notes or Notes()
+    changes = []
+    for index, of_series in enumerate(segments):
+        for change in changes_of(index, of_series, steps[index], noise[index], history, place):
+            cause = _cause(history, change, events, place, of_machines)
+            changes.append(replace(change, cause=cause, note=_note(history, change, notes)))
+    confirmed: list[list[Change]] = [[] for _ in segments]
+    for change in changes:
+        if change.state is State.CONFIRMED:
+            confirmed[change.series].append(change)
+    changes.sort(key=lambda change: (-change.commit, change.series))
+    return Findings(
+        segments=segments,
+        noise=noise,
+        levels=tuple(
+            _levels(of_series, of_changes, place)
+            for of_series, of_changes in zip(segments, confirmed, strict=True)
+        ),
+        changes=tuple(changes),
+        events=events,
+        releases=compare_releases(history, noise),
+        machine_noise=machine_noise(history, segments),
+    )
+
+
+def _all_steps(segments: Sequence[Segments]) -> tuple[Steps, ...]:
+    """The steps of each series, confirmed or not; on all cores where there is much to do.
+
+    The processes are forked, so that they share the history without a copy.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    values = sum(len(segment.points) for of_series in segments for segment in of_series)
+    if values < _WORTH_A_POOL or not cores or cores < 2:
+        return tuple(map(steps_of, segments))
+    context = multiprocessing.get_context("fork")
+    with context.Pool(cores, initializer=_share, initargs=(segments,)) as pool:
+        return tuple(pool.map(_steps_of_shared, range(len(segments)), chunksize=4))
+
+
+_shared: Sequence[Segments] = ()
+
+
+def _share(segments: Sequence[Segments]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops its workers
+    global _shared  # noqa: PLW0603 - how a forked worker gets what is not worth pickling
+    _shared = segments
+
+
+def _steps_of_shared(index: int) -> Steps:
+    return steps_of(_shared[index])
+
+
+def _levels(
+    segments: Segments, confirmed: Sequence[Change], place: Mapping[str, int]
+) -> tuple[Level, ...]:
+    starts = {change.commit for change in confirmed}
+    levels = []
+    for segment in segments:
+        commits = [place[commit] for commit in segment.points]
+        values = segment.values
+        edges = [0, *(at for at, commit in enumerate(commits) if at and commit in starts)]
+        levels += [
+            Level(commits[start], commits[end - 1], median(values[start:end]))
+            for start, end in pairwise([*edges, len(values)])
+        ]
+    return tuple(levels)
+
+
+def _steps_of_machines(
+    history: History, steps: Sequence[Steps], place: Mapping[str, int]
+) -> set[tuple[int, int]]:
+    """Series and commit of every step that is its machine's: of each member the nearest."""
+    found = set()
+    for shared in machine_steps(history, dict(enumerate(steps))):
+        for member in shared.members:
+            alike = [one for one in steps[member] if (one.step.ratio > 1) == (shared.ratio > 1)]
+            nearest = min(alike, key=lambda one: abs(place[one.commit] - place[shared.commit]))
+            found.add((member, place[nearest.commit]))
+    return found
+
+
+def _cause(
+    history: History,
+    change: Change,
+    events: Sequence[Event],
+    place: Mapping[str, int],
+    of_machines: set[tuple[int, int]],
+) -> Cause:
+    """What made a change: an event that lies within it outranks the vote of other series."""
+    series = history.series[change.series]
+    for event in events:
+        concerns = event.machine == series.machine and event.environment in {
+            "",
+            series.environment,
+        }
+        within = change.previous < place[event.commit] <= change.commit
+        if concerns and within and event.fact != "environment":
+            return "environment"
+    return "machine" if (change.series, change.commit) in of_machines else "code"
+
+
+def _note(history: History, change: Change, notes: Notes) -> ChangeNote | None:
+    if not notes.changes:
+        return None
+    series = history.series[change.series]
+    after, until = (
+        history.positions[history.commits[commit].hash]
+        for commit in (change.previous, change.commit)
+    )
+    return notes.about(series.machine, series.case.name, after, until)

@@ -1,0 +1,285 @@
+"""What the analysis says about a history: changes, their state, cause and note, and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.watch.generator import Plan, generate
+from tests.watch.making import (
+    ENVIRONMENT,
+    MACHINE,
+    commit_hash,
+    figure,
+    make_history,
+    make_series,
+)
+from torchspeed.watch.analysis import findings as module
+from torchspeed.watch.analysis.changes import Change, State
+from torchspeed.watch.analysis.findings import Findings, analyse
+from torchspeed.watch.analysis.steps import steps_of
+from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.notes import ChangeNote, Notes, Placed
+from torchspeed.watch.history.records import Environment, History, Run, Series
+
+MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
+
+
+def noisy(
+    changes: Mapping[int, float], commits: int = 40, seed: int = 3, noise: float = 0.01
+) -> list[float]:
+    """Values with noise that are multiplied by a factor from a commit on."""
+    values = np.random.default_rng(seed).lognormal(0.0, noise, commits)
+    for commit, factor in changes.items():
+        values[commit:] *= factor
+    return [float(value) for value in values]
+
+
+def history_of(*values: Sequence[float | Run], **changes: Any) -> History:
+    series = [
+        make_series(of_model, model=model) for model, of_model in zip(MODELS, values, strict=False)
+    ]
+    return complete(make_history(series), **changes)
+
+
+def complete(history: History, **changes: Any) -> History:
+    """The history with positions and a torch release, as the loader gives it."""
+    positions = {commit.hash: commit.position for commit in history.commits}
+    environments = {
+        name: Environment(name, "3.11", {"torch": "2.15.0"}) for name in history.environments
+    }
+    return replace(history, **({"positions": positions, "environments": environments} | changes))
+
+
+def states(found: Findings) -> list[tuple[int, State, int]]:
+    return [(change.commit, change.state, change.runs) for change in found.changes]
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("factor", [2.0, 3.0, 0.5])
+def test_a_jump_is_reported_after_its_first_run(runs: int, factor: float) -> None:
+    found = analyse(history_of(noisy({40 - runs: factor})))
+    [change] = found.changes
+    assert change.runs == runs
+    assert (change.previous, change.commit) == (39 - runs, 40 - runs)
+    assert change.state is (State.CONFIRMED if runs >= 5 else State.UNCONFIRMED)
+    assert change.verdict == ("worse" if factor > 1 else "better")
+    assert change.ratio == pytest.approx(factor, rel=0.03)
+    assert change.multiple is not None
+    assert change.multiple > 30
+
+
+def test_only_a_confirmed_change_starts_a_level() -> None:
+    for runs, levels in ((2, 1), (12, 2)):
+        found = analyse(history_of(noisy({40 - runs: 1.2})))
+        assert [len(of_series) for of_series in found.levels] == [levels]
+
+
+def test_noise_alone_is_seldom_reported() -> None:
+    """Normal noise: three deviations between the newest run and a level, in 3 of 1,000 series."""
+    series = [
+        make_series(noisy({}, commits=20, seed=seed), model=f"m{seed}") for seed in range(400)
+    ]
+    found = analyse(complete(make_history(series)))
+    assert len(found.changes) <= 8
+
+
+def test_eight_peak_memories_that_fell_are_reported_before_they_have_eight_values() -> None:
+    """Their noise is known from the other memories of the machine."""
+    young = [
+        make_series([1.0, 1.002, 0.75], model=f"young{n}", metric="peak memory") for n in range(8)
+    ]
+    old = [
+        make_series(noisy({}, commits=12, seed=n, noise=0.003), model=m, metric="peak memory")
+        for n, m in enumerate(MODELS)
+    ]
+    found = analyse(complete(make_history([*young, *old])))
+    assert {change.series for change in found.changes} == set(range(8))
+    assert {change.state for change in found.changes} == {State.UNCONFIRMED}
+
+
+def test_an_exact_count_that_changes_is_reported_after_its_first_run() -> None:
+    found = analyse(history_of([1000.0] * 9 + [1050.0]))
+    [change] = found.changes
+    assert (change.runs, change.state) == (1, State.UNCONFIRMED)
+    assert found.noise == (0.0,)
+
+
+def test_without_known_noise_nothing_is_reported() -> None:
+    assert analyse(history_of([1.0, 2.0])).changes == ()
+
+
+def comparison(
+    before: int, after: int, ratio: float, half_width: float = 0.005, **changes: Any
+) -> dict[str, tuple[StoredComparison, ...]]:
+    case = make_series([1.0], model=MODELS[0]).case.name
+    torch = changes.pop("torch", "2.15.0")
+    old, new = (
+        Version(commit_hash(number), torch, "0.29.2", "3.11") for number in (before, after)
+    )
+    header = Header(kind="confirm", at=1, machine=MACHINE, before=old, after=new)
+    interval = (ratio * (1 - half_width), ratio * (1 + half_width))
+    measured = CaseRatio(case, 1, (ratio, ratio), ratio, interval, 1.0, ratio)
+    return {MACHINE: (StoredComparison(Path("c.jsonl"), header, (measured,), ()),)}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "half_width", "state"),
+    [
+        (1.19, 0.005, State.CONFIRMED),
+        (1.001, 0.005, State.REFUTED),
+        (0.9, 0.005, State.REFUTED),
+        (1.1, 0.15, State.UNCONFIRMED),
+    ],
+    ids=["found", "not found", "opposite", "unsure"],
+)
+def test_an_interleaved_comparison_confirms_or_refutes_a_suspected_change(
+    ratio: float, half_width: float, state: State
+) -> None:
+    values = noisy({38: 1.2})
+    found = analyse(history_of(values, comparisons=comparison(37, 38, ratio, half_width)))
+    [change] = found.changes
+    assert change.state is state
+    assert change.evidence is not None
+    assert change.evidence.ratio == ratio
+    assert len(found.levels[0]) == (2 if state is State.CONFIRMED else 1)
+
+
+def test_a_change_point_that_an_interleaved_comparison_does_not_find_is_refuted() -> None:
+    values = noisy({20: 1.2})
+    assert states(analyse(history_of(values))) == [(20, State.CONFIRMED, 20)]
+    found = analyse(history_of(values, comparisons=comparison(15, 25, 0.999)))
+    assert states(found) == [(20, State.REFUTED, 20)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        comparison(30, 35, 1.0),
+        comparison(38, 39, 1.0),
+        comparison(37, 38, 1.0, torch="2.14.1"),
+    ],
+    ids=["before it", "after it", "another release"],
+)
+def test_comparisons_that_are_not_across_a_change_say_nothing(
+    other: dict[str, tuple[StoredComparison, ...]],
+) -> None:
+    [change] = analyse(history_of(noisy({38: 1.2}), comparisons=other)).changes
+    assert change.state is State.UNCONFIRMED
+    assert change.evidence is None
+
+
+def with_recipes(values: Sequence[float], change_at: int) -> list[Run]:
+    return [
+        replace(figure(value), recipe=f"rounds={2 if number < change_at else 3}")
+        for number, value in enumerate(values)
+    ]
+
+
+def test_a_change_of_recipe_is_an_event_and_no_change_of_speed() -> None:
+    values = noisy({20: 1.2})
+    assert analyse(history_of(values)).changes
+    found = analyse(history_of(with_recipes(values, 20)))
+    assert found.changes == ()
+    assert [len(segments) for segments in found.segments] == [2]
+    assert [(level.first, level.last) for level in found.levels[0]] == [(0, 19), (20, 39)]
+    [event] = found.events
+    assert (event.commit, event.fact) == (commit_hash(20), "recipe rounds")
+    assert (event.before, event.after) == ("2", "3")
+
+
+def test_a_change_after_the_recipe_changed_is_still_found() -> None:
+    found = analyse(history_of(with_recipes(noisy({10: 1.3, 25: 1.2}), 10)))
+    assert states(found) == [(25, State.CONFIRMED, 15)]
+    found = analyse(history_of(with_recipes(noisy({10: 1.3, 39: 1.2}), 10)))
+    assert states(found) == [(39, State.UNCONFIRMED, 1)]
+
+
+def test_nothing_is_compared_across_a_change_of_the_machine() -> None:
+    values = noisy({39: 1.5})
+    facts = {commit_hash(n): {"cpu": "new" if n >= 39 else "old"} for n in range(40)}
+    found = analyse(history_of(values, facts={(MACHINE, ENVIRONMENT): facts}))
+    assert found.changes == ()
+    assert [event.fact for event in found.events] == ["cpu"]
+
+
+def cause(history: History) -> set[str]:
+    return {change.cause for change in analyse(history).changes}
+
+
+def test_a_change_of_one_model_is_the_codes_and_of_most_the_machines() -> None:
+    quiet = [noisy({}, seed=seed) for seed in range(6)]
+    slower = [noisy({20: 1.2}, seed=seed) for seed in range(6)]
+    assert cause(history_of(slower[0], *quiet[1:])) == {"code"}
+    assert cause(history_of(*slower)) == {"machine"}
+
+
+def test_without_models_the_benchmarks_of_one_unit_vote_together() -> None:
+    """In a project without models every function is a metric of its own."""
+    series = []
+    for number in range(6):
+        one = make_series(noisy({20: 1.2}, seed=number))
+        labels = {"metric": f"function {number} time", "pass": ""}
+        case = replace(one.case, benchmark=f"suite.time_{number}", labels=labels)
+        series.append(replace(one, case=case))
+    assert cause(complete(make_history(series))) == {"machine"}
+
+
+def test_a_change_where_installed_software_changed_is_the_environments() -> None:
+    facts = {commit_hash(n): {"python": "3.12" if n >= 20 else "3.11"} for n in range(40)}
+    here = {"facts": {(MACHINE, ENVIRONMENT): facts}}
+    assert cause(history_of(noisy({20: 1.2}), **here)) == {"environment"}
+    assert cause(history_of(noisy({30: 1.2}), **here)) == {"code"}
+
+
+def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
+    values = noisy({20: 1.2})
+    runs: dict[int, float | Run] = dict(enumerate(values))
+    del runs[18], runs[19]  # not measured: the change may be theirs
+
+    def note(commit: int, **changes: Any) -> ChangeNote | None:
+        noted = ChangeNote(commit_hash(commit), "expected", "The batch was doubled", **changes)
+        history = make_history([make_series(runs, model=MODELS[0])])
+        notes = Notes([Placed(commit, noted)])
+        [change] = analyse(complete(history, notes=notes)).changes
+        return change.note
+
+    assert [note(commit) is not None for commit in (17, 18, 19, 20, 21)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert note(19, cases=("*darnn*",)) is not None
+    assert note(19, cases=("*dsanet*",)) is None
+    assert note(19, machine="another") is None
+
+
+def test_confirmed_changes_are_the_confirmed_change_points() -> None:
+    for seed in range(10):
+        history = history_of(noisy({12: 1.1, 25: 0.9}, seed=seed))
+        found = analyse(history)
+        wanted = {step.commit for step in steps_of(found.segments[0]) if step.step.confirmed}
+        confirmed: list[Change] = [c for c in found.changes if c.state is State.CONFIRMED]
+        assert {history.commits[change.commit].hash for change in confirmed} == wanted
+
+
+def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generated = generate(tmp_path / "it", Plan(commits=30, machines=("ci-2core",)))
+    history = load_history(generated.results, read_commits(generated.repository))
+    alone = analyse(history)
+    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
+    assert analyse(history) == alone
+
+
+def test_a_history_without_values_has_no_findings() -> None:
+    series: list[Series] = []
+    assert analyse(complete(make_history(series))).changes == ()
