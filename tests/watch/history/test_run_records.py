@@ -99,7 +99,7 @@ def events_of(recorded, facts=None):
             for place, by_commit in (facts or {}).items()
         },
     )
-    return [astuple(event) for event in find_events(history)]
+    return [astuple(event)[:-1] for event in find_events(history)]
 
 
 def test_state_is_no_event_and_facts_that_stay_are_none() -> None:
