@@ -1,4 +1,4 @@
-"""Changes: two revisions, or two torch releases, side by side."""
+"""Changes: two revisions, or two torch releases, compared."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import csv
 import io
 import math
 import re
+from collections.abc import Callable
 
 import pytest
 
 from tests.browser.visitor import Site, Visitor, plain, size
+from tests.watch.generator import plan_of_size
+
+CHANGE, BASE, NOW = 1, 4, 5
+"""Columns of a metric's table."""
 
 
 def step_of(site: Site) -> tuple[str, str, str, float]:
@@ -57,7 +62,7 @@ def test_it_gives_the_command_that_looks_closer(site: Site, visitor: Visitor) ->
     release = r"@\d+\.\d+\.\d+"
     sides = rf"BEFORE={before[:8]}{release} AFTER={commit[:8]}{release}"
     said = visitor.text("#closer")
-    assert re.search(rf"measure the two side by side: make compare {sides}$", said), said
+    assert re.search(rf"measure the two interleaved: make compare {sides}$", said), said
 
 
 def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visitor) -> None:
@@ -66,10 +71,10 @@ def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visit
     rows = [row for row in all_rows(visitor) if row[0].startswith(model)]
     assert len(rows) >= 3
     sign, word = ("✗", "worse") if ratio > 1 else ("✓", "better")
-    marked = [row for row in rows if sign in row[5] and word in row[5]]
+    marked = [row for row in rows if sign in row[CHANGE] and word in row[CHANGE]]
     assert len(marked) >= len(rows) - 1
     for row in marked:
-        shown = size(row[4]) / size(row[3])
+        shown = size(row[NOW]) / size(row[BASE])
         assert shown == pytest.approx(ratio, rel=0.12)
     line = summary(visitor)["✗ regressed" if ratio > 1 else "✓ improved"]
     assert int(line[0]) >= len(marked)
@@ -86,7 +91,7 @@ def test_only_significant_hides_the_rest_and_says_so_when_nothing_is_left(
     assert "sig=1" in visitor.address
     some = all_rows(visitor)
     assert 0 < len(some) < every
-    assert all("✓" in row[5] or "✗" in row[5] for row in some)
+    assert all("✓" in row[CHANGE] or "✗" in row[CHANGE] for row in some)
     visitor.type("q", "no such model at all")
     assert "No series that passes the filters" in visitor.text("#changes-app .out")
 
@@ -98,14 +103,20 @@ def test_filters_by_text_device_pass_and_metric(site: Site, visitor: Visitor) ->
     visitor.choose("pass", "backward")
     visitor.choose("metric", "peak-memory-bytes")
     rows = all_rows(visitor)
-    assert [row[:3] for row in rows] == [["darnn", "cuda", "backward"]]
+    assert [[row[0], *row[2:4]] for row in rows] == [["darnn", "cuda", "backward"]]
     for part in ("q=darnn", "device=cuda", "pass=backward", "metric=peak-memory-bytes"):
         assert part in visitor.address
 
 
 def test_any_column_sorts_both_ways(visitor: Visitor) -> None:
     visitor.go("#/changes?m=gpu-lab&metric=time-seconds")
-    for column, at in (("name", 0), ("now", 4), ("base", 3), ("noise", 6), ("change", 5)):
+    for column, at in (
+        ("name", 0),
+        ("now", NOW),
+        ("base", BASE),
+        ("noise", 6),
+        ("change", CHANGE),
+    ):
         head = visitor.page.locator(f"[data-sort={column}]")
         orders = []
         for _ in range(2):
@@ -134,8 +145,8 @@ def test_two_torch_releases_at_one_revision(site: Site, visitor: Visitor) -> Non
     assert "torch 2.14.1" in heads
     assert "torch 2.15.0" in heads
     visitor.go(f"#/changes?m=gpu-lab&e={new}&be={old}&metric=time-seconds&sort=name")
-    rows = [row for row in all_rows(visitor) if "–" not in row[3:5]]
-    ratios = [size(row[4]) / size(row[3]) for row in rows]
+    rows = [row for row in all_rows(visitor) if "–" not in row[4:6]]
+    ratios = [size(row[NOW]) / size(row[BASE]) for row in rows]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     said = re.search(r"geometric mean ([+-][\d.]+)% of (\d+) series", units(visitor)[0])
     assert said is not None, units(visitor)
@@ -269,20 +280,16 @@ def test_a_commit_that_was_not_measured_gives_way_to_the_nearest(
     assert int(summary(visitor)["all compared"][0]) > 50
 
 
-def test_a_long_list_is_drawn_a_page_at_a_time(visitor: Visitor) -> None:
-    page = visitor.go("#/changes")
-    section = page.locator("#changes-app section.unit").first
-    every = section.locator("tbody tr").count()
-    page.evaluate("torchspeed.PAGE = 3")
-    visitor.type("q", "cpu")
-    visitor.type("q", "")
-    assert section.locator("tbody tr").count() == 3
-    section.get_by_role("button", name=f"Show the other {every - 3}").click()
-    assert section.locator("tbody tr").count() == every
-    assert (
-        section.locator("tbody tr")
-        .nth(3)
-        .locator("a")
-        .evaluate("link => link === document.activeElement")
-    ), "the keyboard goes on where the list did"
-    page.evaluate("torchspeed.PAGE = 200")
+def test_a_long_list_is_drawn_a_page_at_a_time(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    site = publish("wide", plan_of_size(2, 300))
+    visitor = visit(site.url)
+    page = visitor.go("#/status")
+    rows = page.locator("#status-app table.status tbody tr")
+    assert rows.count() == 200
+    others = len(site.index["series"]) - 200
+    page.get_by_role("button", name=f"Show the other {others}").click()
+    assert rows.count() == 200 + others
+    link = rows.nth(200).locator("a").first
+    assert link.evaluate("link => link === document.activeElement"), "the focus goes on there"

@@ -236,7 +236,7 @@ def test_filters_and_order(visitor: Visitor) -> None:
     visitor.type("q", "resnet18")
     assert all(name.startswith("resnet18") for name in table(visitor))
     visitor.type("q", "nothing like this")
-    assert "No figure passes the filters" in visitor.text("#compare-app .notice")
+    assert "No value passes the filters" in visitor.text("#compare-app .notice")
 
 
 def test_a_missing_figure_says_why(visitor: Visitor) -> None:

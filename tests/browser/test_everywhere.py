@@ -304,7 +304,7 @@ def test_the_first_measured_commit_already_makes_a_site(
 ) -> None:
     visitor = visit(launch.url)
     page = visitor.go("#/")
-    assert "first figure" in visitor.text("#overview-matrix")
+    assert "first value" in visitor.text("#overview-matrix")
     assert "steady" not in visitor.text("#overview-matrix"), "one figure says nothing about that"
     visitor.go("#/changes")
     assert "nothing to compare with" in visitor.text("#changes-app .notice")

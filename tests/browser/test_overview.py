@@ -170,8 +170,8 @@ def test_what_a_release_changed_is_counted_as_changes_counts_it(visitor: Visitor
     for number in range(units.count()):
         if not plain(units.nth(number).locator("h2").inner_text()).startswith("time"):
             continue
-        verdicts["faster"] += units.nth(number).locator("td:nth-child(6) .better").count()
-        verdicts["slower"] += units.nth(number).locator("td:nth-child(6) .worse").count()
+        verdicts["faster"] += units.nth(number).locator("td:nth-child(2) .better").count()
+        verdicts["slower"] += units.nth(number).locator("td:nth-child(2) .worse").count()
     counts = [0 if one == "None" else int(one) for one in told.groups()[1:]]
     assert counts == [verdicts["faster"], verdicts["slower"]]
 

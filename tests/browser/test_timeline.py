@@ -307,7 +307,8 @@ def test_a_failed_run_breaks_the_line_and_tells_why(site: Site, visitor: Visitor
         case = case_of(one)
         machine = index["machines"][one["m"]]["name"]
         torch = index["environments"][one["e"]]["torch"]
-        other = history(site, case, machine, torch)["entry"].get("other", [])
+        entry = history(site, case, machine, torch)["entry"]
+        other = entry.get("other", [])
         failed = [run for run in other if run[1] == "failed"]
         if failed:
             break
@@ -316,7 +317,7 @@ def test_a_failed_run_breaks_the_line_and_tells_why(site: Site, visitor: Visitor
     environment = index["environments"][one["e"]]["id"]
     visitor.go(timeline(case, m=machine, e=environment, n="all"))
     titles = visitor.page.locator("path.fault title").all_text_contents()
-    assert f"failed: {failed[0][2]}" in titles
+    assert f"failed: {entry['reasons'][failed[0][2]]}" in titles
 
 
 def test_two_environments_stand_side_by_side(site: Site, visitor: Visitor) -> None:

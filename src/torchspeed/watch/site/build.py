@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from torchspeed.watch.site.badge import write_badge
+from torchspeed.watch.site.bundle import bundle
 from torchspeed.watch.site.case_files import write_case_files
 from torchspeed.watch.site.data_files import Row, index_data, write_data_files
 from torchspeed.watch.site.feed import write_feed
@@ -43,8 +44,7 @@ def build_site(
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
-    parts = sorted((STATIC / "script").glob("*.js"))
-    (folder / "torchspeed.js").write_bytes(b"\n".join(part.read_bytes() for part in parts))
+    (folder / "torchspeed.js").write_text(bundle(STATIC / "script" / "main.js"))
     drawn = write_figures(folder, standings, published, previous)
     figures = [{"file": one.file, "title": one.title, "text": one.text} for one in drawn]
     index = index_data(

@@ -1,0 +1,68 @@
+"""Joins the modules of the page's script into one classic script.
+
+Browsers refuse modules on ``file://``, so the published page loads a single classic script. The
+sources are ES modules, which editors, tsc and eslint understand. Joining needs no tool: each
+module becomes a function that returns its exports, in the order in which modules need each other.
+Only named imports of relative paths and named exports are understood; eslint forbids the rest.
+Documentation comments stay in the sources: they are half of the text, and serve no reader of the
+page.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function\*?|const|let|class) (\w+)", re.MULTILINE)
+_DOCUMENTATION = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+_LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
+
+
+def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = ()) -> None:
+    """Append `entry` to `finished`, after every module that it imports."""
+    if entry in finished:
+        return
+    if entry in open_modules:
+        circle = " -> ".join(path.name for path in (*open_modules, entry))
+        raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
+    for _, path in _IMPORT.findall(entry.read_text()):
+        _order((entry.parent / path).resolve(), finished, (*open_modules, entry))
+    finished.append(entry)
+
+
+def _as_function(module: Path, names: dict[Path, str]) -> str:
+    """Return a module as a statement that binds its exports to one name."""
+
+    def rebound(found: re.Match[str]) -> str:
+        wanted = [name.strip() for name in found[1].split(",") if name.strip()]
+        return (
+            f"const {{ {', '.join(wanted)} }} = {names[(module.parent / found[2]).resolve()]};\n"
+        )
+
+    text = _IMPORT.sub(rebound, module.read_text())
+    exported = [name for _, name in _EXPORT.findall(text)]
+    text = _DOCUMENTATION.sub("", _EXPORT.sub(r"\1 \2", text))
+    if left := _LEFT.search(text):
+        raise ValueError(f"{module}: {left[0]!r} is no named import or export")
+    return (
+        f"const {names[module]} = (function () {{\n"
+        f"{text}return {{ {', '.join(exported)} }};\n}})();\n"
+    )
+
+
+def bundle(entry: Path) -> str:
+    """Return one classic script that runs the module `entry` and all that it imports.
+
+    Raises:
+        ValueError: If modules import each other in a circle, or one uses a form of import or
+            export that is not understood.
+    """
+    modules: list[Path] = []
+    _order(entry.resolve(), modules)
+    names = {
+        module: "$" + re.sub(r"\W", "_", str(module.relative_to(entry.resolve().parent)))
+        for module in modules
+    }
+    parts = [_as_function(module, names) for module in modules]
+    return '(function () {\n"use strict";\n' + "".join(parts) + "})();\n"

@@ -1,0 +1,99 @@
+// The address after # holds the whole state of what is seen: "#/timeline?s=…&x=commit".
+// Names are stable; a parameter at its default is left out.
+
+/**
+ * @typedef {string | number | null | undefined} ParamValue
+ * @typedef {{ view: string, params: Record<string, string[]> }} State
+ */
+
+/** Keeps readable what URLs allow in a fragment and our values contain. @param {string} text */
+const readable = (text) =>
+  encodeURIComponent(text).replace(/%(?:2C|3A|2F|40|3B|28|29|27|20)/gi, (code) =>
+    code === "%20" ? "+" : decodeURIComponent(code),
+  );
+
+/** @param {string} text */
+const plain = (text) => {
+  const spaced = text.replace(/\+/g, " ");
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced; // a lone % typed by hand
+  }
+};
+
+/**
+ * Parses "#/view?a=1&a=2"; every parameter becomes a list of strings.
+ * @param {string} hash
+ * @returns {State}
+ */
+export function parseAddress(hash) {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  /** @type {Record<string, string[]>} */
+  const params = Object.create(null); // a parameter may be called "constructor"
+  for (const pair of query.split("&")) {
+    if (!pair) continue;
+    const cut = pair.indexOf("=");
+    const key = plain(cut < 0 ? pair : pair.slice(0, cut));
+    (params[key] ??= []).push(cut < 0 ? "" : plain(pair.slice(cut + 1)));
+  }
+  return { view: plain(path) || "overview", params };
+}
+
+/**
+ * Writes the address of a view; null and "" are left out.
+ * @param {string} view
+ * @param {Record<string, ParamValue | ParamValue[]>} [params]
+ */
+export function addressOf(view, params = {}) {
+  const pairs = [];
+  for (const [key, values] of Object.entries(params)) {
+    for (const value of Array.isArray(values) ? values : [values]) {
+      if (value === null || value === undefined || value === "") continue;
+      pairs.push(`${readable(key)}=${readable(String(value))}`);
+    }
+  }
+  return `#/${view === "overview" ? "" : view}${pairs.length ? "?" + pairs.join("&") : ""}`;
+}
+
+/**
+ * Reads the first value of a parameter, or the default.
+ * @param {State} state
+ * @param {string} key
+ */
+export const firstParam = (state, key, otherwise = "") => state.params[key]?.[0] ?? otherwise;
+
+/**
+ * Reads a parameter that may be given several times.
+ * @param {State} state
+ * @param {string} key
+ */
+export const allParams = (state, key) => state.params[key] ?? [];
+
+/** The words of a filter, in lower case. @param {State} state */
+export const filterWords = (state) =>
+  firstParam(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
+
+/** The state that the address describes now. */
+export const currentState = () => parseAddress(location.hash);
+
+/**
+ * Goes to an address as a link would. `replace` rewrites the present step of the browser's
+ * history: typing and panning should not fill it.
+ * @param {string} address
+ */
+export function visitAddress(address, { replace = false } = {}) {
+  if (address === (location.hash || "#/")) return;
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  dispatchEvent(new CustomEvent("torchspeed:address"));
+}
+
+/**
+ * Changes some parameters of the present view.
+ * @param {Record<string, ParamValue | ParamValue[]>} patch
+ * @param {{ replace?: boolean }} [how]
+ */
+export function changeParams(patch, how) {
+  const now = currentState();
+  visitAddress(addressOf(now.view, { ...now.params, ...patch }), how);
+}

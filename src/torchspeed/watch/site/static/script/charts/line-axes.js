@@ -1,0 +1,159 @@
+// The frame of a line chart: the y scale, ticks, grid, tags and events.
+
+import { svg } from "../page/elements.js";
+import { formatChange, formatTick } from "../text/format.js";
+import { DIAMOND, fix, markPath } from "./marks.js";
+import { linearScale, logScale } from "./scales.js";
+
+/** @import { Scale } from "./scales.js" */
+
+/**
+ * @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels
+ * @typedef {{ at: number, text: string }} Labelled something at a place of the x axis
+ * @typedef {"linear" | "log" | "relative"} YAxis
+ */
+
+/**
+ * The scale of the y axis for values from low to high.
+ * @param {YAxis} kind
+ * @param {number} low
+ * @param {number} high
+ * @param {Frame} frame
+ * @param {string} unit
+ */
+export function yScale(kind, low, high, { top, bottom }, unit) {
+  if (low > high) [low, high] = kind === "relative" ? [0.95, 1.05] : [1e-3, 1e-2];
+  if (kind === "log" && low > 0) {
+    const pad = Math.exp(Math.max(Math.log(high / low) * 0.06, 0.02));
+    return logScale(low / pad, high * pad, bottom, top, unit);
+  }
+  if (kind === "relative") {
+    [low, high] = [Math.min(low, 0.97), Math.max(high, 1.03)];
+    if (low > 0 && high / low > 4) {
+      const pad = (high / low) ** 0.06;
+      return logScale(low / pad, high * pad, bottom, top);
+    }
+    const room = (high - low) * 0.07;
+    return linearScale(low - room, high + room, bottom, top);
+  }
+  // A linear axis of positive values starts at zero, so that heights may be compared.
+  return linearScale(Math.min(0, low), high * 1.06, bottom, top, unit);
+}
+
+/**
+ * Grid lines and their values.
+ * @param {Scale} y
+ * @param {Frame} frame
+ * @param {YAxis} kind
+ * @param {string} unit
+ * @param {boolean} small
+ */
+export function yTicks(y, frame, kind, unit, small) {
+  const relative = kind === "relative";
+  /** @param {number} value */
+  const text = (value) => {
+    if (!relative) return formatTick(value, unit);
+    return Math.abs(value - 1) < 1e-9 ? "0%" : formatChange(value).replace(".0%", "%");
+  };
+  const count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 34 : 52)));
+  return y.ticks(count).flatMap((tick) => {
+    const at = Math.round(y(tick)) + 0.5;
+    if (at < frame.top - 1 || at > frame.bottom + 1) return [];
+    const level = relative && Math.abs(tick - 1) < 1e-9;
+    return [
+      svg("line", {
+        class: level ? "one" : "gridline",
+        x1: frame.left,
+        x2: frame.right,
+        y1: at,
+        y2: at,
+      }),
+      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text(tick)),
+    ];
+  });
+}
+
+/** Half the width of a label in pixels, roughly. @param {string} text */
+const halfWidth = (text) => text.length * 3.4;
+
+/**
+ * A short line at the axis and a label below it; labels that would touch are left out.
+ * @param {Labelled[]} ticks
+ * @param {(at: number) => number} x
+ * @param {Frame} frame
+ * @param {boolean} small
+ */
+export function xTicks(ticks, x, frame, small) {
+  const { left, right, bottom } = frame;
+  /** @type {Element[]} */
+  const parts = [
+    svg("line", { class: "axis", x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5 }),
+  ];
+  let lastEnd = -Infinity;
+  for (const tick of ticks) {
+    const at = x(tick.at);
+    const half = halfWidth(tick.text);
+    const first = left + half - (small ? 0 : 30);
+    const middle = Math.max(first, Math.min(at, right - half + (small ? 0 : 12)));
+    if (middle - half < lastEnd + 12) continue;
+    lastEnd = middle + half;
+    const y = bottom + (small ? 14 : 18);
+    parts.push(
+      svg("text", { x: fix(middle), y, "text-anchor": "middle" }, tick.text),
+      svg("line", { class: "axis", x1: fix(at), x2: fix(at), y1: bottom, y2: bottom + 4 }),
+    );
+  }
+  return parts;
+}
+
+/**
+ * A line for each tag, with its name above where there is room.
+ * @param {Labelled[]} tags
+ * @param {(at: number) => number} x
+ * @param {Frame} frame
+ */
+export function tagLines(tags, x, frame) {
+  /** @type {Element[]} */
+  const parts = [];
+  let lastEnd = -Infinity;
+  for (const tag of tags) {
+    const at = x(tag.at);
+    const [y1, y2] = [frame.top - 6, frame.bottom];
+    parts.push(svg("line", { class: "tagline", x1: fix(at), x2: fix(at), y1, y2 }));
+    const half = halfWidth(tag.text);
+    if (at - half < lastEnd + 6) continue;
+    lastEnd = at + half;
+    const y = frame.top - 12;
+    parts.push(svg("text", { x: fix(at), y, "text-anchor": "middle" }, tag.text));
+  }
+  return parts;
+}
+
+/**
+ * A line for each place with events, and a diamond below the labels of the axis.
+ * @param {Labelled[]} events
+ * @param {(at: number) => number} x
+ * @param {Frame} frame
+ */
+export function eventLines(events, x, frame) {
+  /** @type {Map<number, string[]>} */
+  const places = new Map();
+  for (const { at, text } of events) places.set(at, [...(places.get(at) ?? []), text]);
+  return [...places].flatMap(([place, texts]) => {
+    const at = x(place);
+    return [
+      svg("line", {
+        class: "eventline",
+        x1: fix(at),
+        x2: fix(at),
+        y1: frame.top,
+        y2: frame.bottom,
+      }),
+      svg(
+        "path",
+        { class: "event", d: markPath(DIAMOND, at, frame.bottom + 33) },
+        svg("title", {}, texts.join("\n")),
+      ),
+    ];
+  });
+}

@@ -1,0 +1,166 @@
+// What a line chart draws of each series: bands, levels, the line and its marks.
+
+import { svg } from "../page/elements.js";
+import { fix, markPath } from "./marks.js";
+import { thinPoints } from "./thinning.js";
+
+/** @import { Outcome } from "../../types.js" */
+/** @import { Level, OtherRun, Point } from "../data/runs.js" */
+/** @import { Frame } from "./line-axes.js" */
+/** @import { Scale } from "./scales.js" */
+
+/**
+ * @typedef {object} Line a series with values ready for the y axis
+ * @property {string | number} id
+ * @property {string} look class that gives hue and dash
+ * @property {number} shape
+ * @property {string} label
+ * @property {Point[]} points
+ * @property {OtherRun[]} others
+ * @property {Level[]} levels
+ *
+ * @typedef {{ frame: Frame, x: (at: number) => number, y: Scale, inner: number }} Plot
+ * @typedef {"interval" | "quartiles"} BandName
+ */
+
+/**
+ * Points of a band: of every pixel column the widest reach.
+ * @param {Point[]} points
+ * @param {BandName} name
+ * @param {Plot} plot
+ */
+function bandPoints(points, name, { x, inner }) {
+  const known = points.flatMap((point) => {
+    const pair = point[name];
+    return pair ? [{ x: x(point.at), low: pair[0], high: pair[1] }] : [];
+  });
+  if (known.length <= inner) return known;
+  /** @type {Map<number, { x: number, low: number, high: number }>} */
+  const columns = new Map();
+  for (const { x: pixel, low, high } of known) {
+    const column = Math.round(pixel);
+    const before = columns.get(column) ?? { x: column, low, high };
+    before.low = Math.min(before.low, low);
+    before.high = Math.max(before.high, high);
+    columns.set(column, before);
+  }
+  return [...columns.values()];
+}
+
+/**
+ * @param {Line} line
+ * @param {BandName} name
+ * @param {Plot} plot
+ */
+export function drawBand(line, name, plot) {
+  const { frame, y } = plot;
+  const points = bandPoints(line.points, name, plot);
+  if (points.length < 2) return [];
+  /** @param {number} value */
+  const clip = (value) =>
+    fix(Math.max(frame.top, Math.min(frame.bottom, y(Math.max(value, y.domain[0])))));
+  const upper = points.map((point) => `${fix(point.x)} ${clip(point.high)}`);
+  const lower = points.map((point) => `${fix(point.x)} ${clip(point.low)}`).reverse();
+  const d = `M${[...upper, ...lower].join("L")}Z`;
+  return [svg("path", { class: `${line.look} series ${name}`, d })];
+}
+
+/**
+ * A thick line for each level between change points.
+ * @param {Line} line
+ * @param {Plot} plot
+ * @param {(at: number) => number} clamp the pixel of a commit, kept within the frame
+ * @param {(level: Level) => boolean} within
+ */
+export function drawLevels(line, { y }, clamp, within) {
+  return line.levels.filter(within).map((level) => {
+    const [from, to] = [clamp(level.first), clamp(level.last)];
+    const reach = from === to ? 4 : 0;
+    const d = `M${fix(from - reach)} ${fix(y(level.level))}H${fix(to + reach)}`;
+    return svg("path", { class: `${line.look} series level`, d });
+  });
+}
+
+/** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
+const interrupts = (run) => run.outcome !== "skipped";
+
+/**
+ * The line itself, interrupted where a run failed.
+ * @param {Line} line
+ * @param {Plot} plot
+ */
+function linePath(line, { x, y, inner }) {
+  const breaks = line.others.filter(interrupts).map((run) => run.at);
+  const kept = thinPoints(
+    line.points,
+    (point) => x(point.at),
+    (point) => point.value,
+    inner,
+  );
+  let path = "";
+  let from = -Infinity;
+  for (const point of kept) {
+    const broken = path === "" || breaks.some((at) => at > from && at < point.at);
+    path += `${broken ? "M" : "L"}${fix(x(point.at))} ${fix(y(point.value))}`;
+    from = point.at;
+  }
+  return path;
+}
+
+/**
+ * The line with a mark at every point while they stay apart, else at some, for their shape.
+ * @param {Line} line
+ * @param {Plot} plot
+ */
+export function drawLine(line, plot) {
+  const { x, y, inner, frame } = plot;
+  const { points } = line;
+  const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
+  group.append(svg("path", { class: "line", d: linePath(line, plot) }));
+  for (const run of line.others.filter(interrupts)) {
+    const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
+    const title = svg("title", {}, `${run.outcome}: ${run.reason}`);
+    group.append(svg("path", { class: "fault", d }, title));
+  }
+  const crowded = points.length * 9 > inner;
+  const stride = crowded ? Math.ceil((points.length * 90) / inner) : 1;
+  const first = Math.floor((stride - 1) / 2);
+  const marked = points.filter((_, i) => i >= first && (i - first) % stride === 0);
+  const d = marked.map(({ at, value }) => markPath(line.shape, x(at), y(value))).join("");
+  if (d) group.append(svg("path", { class: "dot", d }));
+  return group;
+}
+
+/**
+ * The interval of each point as a vertical line beside nothing else.
+ * @param {Line} line
+ * @param {Plot} plot
+ */
+export function drawWhiskers(line, { x, y }) {
+  const d = line.points.flatMap(({ at, interval }) =>
+    interval
+      ? [`M${fix(x(at))} ${fix(y(Math.max(interval[0], y.domain[0])))}V${fix(y(interval[1]))}`]
+      : [],
+  );
+  if (!d.length) return [];
+  return [svg("path", { class: `${line.look} series whisker`, d: d.join("") })];
+}
+
+/**
+ * The line of a small chart, without marks; a single value is a short dash, not a dot.
+ * @param {Line} line
+ * @param {Plot} plot
+ */
+export function drawSmallLine(line, plot) {
+  const [only] = line.points;
+  const { x, y, frame } = plot;
+  const lone = only && line.points.length === 1;
+  const d = lone
+    ? `M${fix(frame.left)} ${fix(y(only.value))}H${fix(Math.max(x(only.at), frame.left + 24))}`
+    : linePath(line, plot);
+  return svg(
+    "g",
+    { class: `${line.look} series`, "data-line": line.id },
+    svg("path", { class: "line", d }),
+  );
+}

@@ -1,0 +1,144 @@
+// The chart of values over commits, dates or torch releases: lines with their bands, levels,
+// tags, environment events and failures. It draws; the caller decides what.
+
+import { svg } from "../page/elements.js";
+import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
+import { drawBand, drawLevels, drawLine, drawSmallLine, drawWhiskers } from "./line-layers.js";
+import { fix } from "./marks.js";
+import { spreadLabels } from "./thinning.js";
+
+/** @import { Frame, Labelled, YAxis } from "./line-axes.js" */
+/** @import { BandName, Line, Plot } from "./line-layers.js" */
+
+/**
+ * @typedef {object} LineOptions
+ * @property {number} width in pixels
+ * @property {number} height in pixels
+ * @property {(at: number) => number} place from a commit or release to the x domain
+ * @property {[number, number]} domain first and last place
+ * @property {YAxis} y
+ * @property {string} unit
+ * @property {Labelled[]} ticks
+ * @property {Labelled[]} [tags]
+ * @property {Labelled[]} [events]
+ * @property {BandName[]} [bands]
+ * @property {boolean} [levels]
+ * @property {boolean} [whiskers]
+ * @property {boolean} [labels] write each line's label at its end
+ * @property {boolean} [small]
+ */
+
+/**
+ * @param {Line[]} lines
+ * @param {LineOptions} options
+ * @returns {Frame}
+ */
+function frameOf(lines, { width, height, labels = false, small = false }) {
+  const longest = Math.max(0, ...lines.map((line) => line.label.length));
+  const right = labels ? Math.min(210, longest * 7.4 + 22) : small ? 6 : 14;
+  return {
+    left: small ? 52 : 66,
+    right: width - right,
+    top: small ? 8 : 30,
+    bottom: height - (small ? 18 : 46),
+  };
+}
+
+/**
+ * The labels at the ends of the lines, moved apart.
+ * @param {Line[]} lines
+ * @param {Plot} plot
+ */
+function endLabels(lines, { y, frame }) {
+  const ends = lines.flatMap((line) => {
+    const last = line.points.at(-1);
+    return last ? [{ line, at: y(last.value) }] : [];
+  });
+  const places = spreadLabels(
+    ends.map((end) => end.at),
+    15,
+    frame.top + 4,
+    frame.bottom - 2,
+  );
+  return ends.map(({ line }, i) =>
+    svg(
+      "text",
+      { class: `${line.look} series end`, x: frame.right + 10, y: fix((places[i] ?? 0) + 4) },
+      shortened(line.label),
+      svg("title", {}, line.label),
+    ),
+  );
+}
+
+/** Cut in the middle, as labels mostly differ at their ends. @param {string} label */
+const shortened = (label) =>
+  label.length > 26 ? `${label.slice(0, 12)}…${label.slice(-13)}` : label;
+
+/**
+ * Draws into an <svg>.
+ * @param {SVGSVGElement} root
+ * @param {Line[]} lines
+ * @param {LineOptions} options
+ * @returns {Plot}
+ */
+export function drawLines(root, lines, options) {
+  const { width, height, domain, small = false } = options;
+  const labels = Boolean(options.labels) && width > 620;
+  const frame = frameOf(lines, { ...options, labels });
+  const inner = frame.right - frame.left;
+  const span = domain[1] - domain[0];
+  /** @param {number} place */
+  const pixel = (place) =>
+    span > 0 ? frame.left + ((place - domain[0]) / span) * inner : frame.left + inner / 2;
+  /** @param {number} at */
+  const x = (at) => pixel(options.place(at));
+  /** @param {{ at: number }} point */
+  const within = ({ at }) => {
+    const place = options.place(at);
+    return place >= domain[0] - 1e-9 && place <= domain[1] + 1e-9;
+  };
+
+  const seen = lines.map((line) => ({
+    ...line,
+    points: line.points.filter(within),
+    others: line.others.filter(within),
+  }));
+  // Bands do not set the range: a wild interval of one point must not flatten every line.
+  let [low, high] = [Infinity, -Infinity];
+  for (const { points } of seen)
+    for (const { value } of points) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  const y = yScale(options.y, low, high, frame, options.unit);
+  const plot = { frame, x, y, inner };
+
+  const layers = [
+    yTicks(y, frame, options.y, options.unit, small),
+    xTicks(options.ticks, x, frame, small),
+    tagLines((options.tags ?? []).filter(within), x, frame),
+    eventLines((options.events ?? []).filter(within), x, frame),
+    (options.bands ?? []).flatMap((band) => seen.flatMap((line) => drawBand(line, band, plot))),
+  ];
+  if (options.levels) {
+    /** @param {number} at */
+    const clamp = (at) => pixel(Math.min(domain[1], Math.max(domain[0], options.place(at))));
+    layers.push(
+      seen.flatMap((line) =>
+        drawLevels(
+          line,
+          plot,
+          clamp,
+          ({ first, last }) =>
+            options.place(last) >= domain[0] && options.place(first) <= domain[1],
+        ),
+      ),
+    );
+  }
+  layers.push(seen.map((line) => (small ? drawSmallLine(line, plot) : drawLine(line, plot))));
+  if (options.whiskers) layers.push(seen.flatMap((line) => drawWhiskers(line, plot)));
+  if (labels) layers.push(endLabels(seen, plot));
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.replaceChildren(...layers.flat());
+  return plot;
+}

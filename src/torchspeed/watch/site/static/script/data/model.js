@@ -1,0 +1,212 @@
+// The index as things with names: commits, cases, series, releases.
+
+import { formatDay, shortHash } from "../text/format.js";
+import { buildCase } from "./cases.js";
+
+/** @import { Benchmark, Change, Environment, Index, Machine, Metric } from "../../types.js" */
+/** @import { SeriesRow } from "../../types.js" */
+/** @import { Case } from "./cases.js" */
+
+/**
+ * @typedef {object} Commit
+ * @property {string} hash
+ * @property {number} date seconds since 1970
+ * @property {string} subject
+ * @property {string[]} tags
+ * @property {number} position number of commits before it
+ * @property {number} at its commit index
+ *
+ * @typedef {Environment & { at: number }} Release an environment and its place in the index
+ *
+ * @typedef {object} SeriesNames
+ * @property {number} at its series index
+ * @property {number | null} newestRun commit index of the newest run
+ * @property {string} key
+ * @property {Case} case
+ * @property {Machine} machine
+ * @property {Environment} environment
+ * @property {Benchmark} benchmark
+ * @property {Metric} metric
+ *
+ * @typedef {Omit<SeriesRow, "at"> & SeriesNames} Series
+ *
+ * @typedef {ReturnType<typeof buildModel>} Model
+ */
+
+/**
+ * @param {string} a
+ * @param {string} b
+ */
+const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
+
+/** @param {string[]} values */
+const distinct = (values) => [...new Set(values)].filter((value) => value !== "");
+
+/**
+ * Every series with its names, and every case in the order of the series.
+ * @param {Index} index
+ */
+function readSeries(index) {
+  /** @type {Map<string, Case>} */
+  const cases = new Map();
+  const series = index.series.map((row, at) => {
+    const machine = /** @type {Machine} */ (index.machines[row.m]);
+    const environment = /** @type {Environment} */ (index.environments[row.e]);
+    const benchmark = /** @type {Benchmark} */ (index.benchmarks[row.b]);
+    const metric = /** @type {Metric} */ (index.metrics[benchmark.metric]);
+    const key = row.id.slice(machine.name.length + environment.id.length + 2);
+    const made = cases.get(key) ?? buildCase(key, cases.size, benchmark, metric, row.labels);
+    cases.set(key, made);
+    if (row.last) made.measured = true;
+    /** @type {Series} */
+    const named = {
+      ...row,
+      at,
+      newestRun: row.at,
+      key,
+      case: made,
+      machine,
+      environment,
+      benchmark,
+      metric,
+    };
+    return named;
+  });
+  return { cases, series };
+}
+
+/**
+ * Where a reader starts: the machine with most series, its environment with the newest values.
+ * @param {Index} index
+ * @param {Series[]} series
+ * @param {Release[]} releases
+ */
+function startingPlace(index, series, releases) {
+  const tally = index.machines.map(
+    (_, m) => series.filter((other) => other.m === m && other.last).length,
+  );
+  const machine = tally.indexOf(Math.max(...tally));
+  const newest = releases.map(() => -1);
+  for (const { m, e, last } of series)
+    if (m === machine && last) newest[e] = Math.max(newest[e] ?? -1, last.c);
+  const [environment] = [...releases].sort(
+    (a, b) => (newest[b.at] ?? -1) - (newest[a.at] ?? -1) || compareVersions(b.torch, a.torch),
+  );
+  return { machine: index.machines[machine]?.name ?? "", environment: environment?.id ?? "" };
+}
+
+/** @param {Index} index */
+export function buildModel(index) {
+  /** @type {Commit[]} */
+  const commits = index.commits.map(([hash, date, subject, tags, position], at) => ({
+    hash,
+    date,
+    subject,
+    tags,
+    position,
+    at,
+  }));
+  const { cases, series } = readSeries(index);
+  const byPlace = new Map(series.map((one) => [`${one.key}\n${one.m}\n${one.e}`, one]));
+
+  /** @type {Map<number, Change[]>} */
+  const changesOf = new Map();
+  for (const change of index.changes) {
+    const changes = changesOf.get(change.s) ?? [];
+    changes.push(change);
+    changesOf.set(change.s, changes);
+  }
+
+  const rank = new Map(index.groups.map((group, at) => [group, at]));
+  const allCases = [...cases.values()].sort(
+    (a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0) || a.order - b.order,
+  );
+  allCases.forEach((what, at) => (what.order = at));
+  /** @type {Release[]} */
+  const releases = index.environments
+    .map((environment, at) => ({ ...environment, at }))
+    .sort((a, b) => compareVersions(a.torch, b.torch) || a.at - b.at);
+  const start = startingPlace(index, series, releases);
+
+  const hashes = commits.map((commit) => commit.hash.toLowerCase());
+  const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));
+  // Two environments may pin the same torch: only then is more than the release said.
+  const pinned = releases.map((release) => release.torch);
+  const twice = new Set(pinned.filter((torch, i) => pinned.indexOf(torch) !== i));
+
+  return {
+    index,
+    commits,
+    newest: commits.length - 1,
+    series,
+    cases,
+    allCases,
+    releases,
+    changesOf,
+    /** A change is news for so many commits; older changes are shown without colour. */
+    news: index.rules.news,
+    rules: index.rules,
+    devices: distinct(allCases.map((what) => what.device)).sort(
+      (a, b) => Number(b === "cpu") - Number(a === "cpu"),
+    ),
+    passes: distinct(allCases.map((what) => what.pass)),
+    modes: distinct(allCases.map((what) => what.mode)),
+    /** Metrics that some machine has a value of. */
+    measuredMetrics: new Set(series.filter((one) => one.last).map((one) => one.case.metricAt)),
+    defaultMachine: start.machine,
+    defaultEnvironment: start.environment,
+    baseline: index.baseline ?? 0,
+
+    /** @param {string} name */
+    machineAt: (name) => index.machines.findIndex((machine) => machine.name === name),
+    /** @param {string} id */
+    environmentAt: (id) => index.environments.findIndex((environment) => environment.id === id),
+
+    /**
+     * The series of a case on one machine in one environment.
+     * @param {string} key
+     * @param {number} m
+     * @param {number} e
+     */
+    find: (key, m, e) => byPlace.get(`${key}\n${m}\n${e}`),
+
+    /** The index of a commit given by the beginning of its hash, or by a tag; -1 if none. @param {string} text */
+    findCommit(text) {
+      const wanted = text.trim();
+      const tag = tagged.get(wanted);
+      if (tag !== undefined) return tag;
+      if (!/^[0-9a-f]{4,40}$/i.test(wanted)) return -1;
+      return hashes.findIndex((hash) => hash.startsWith(wanted.toLowerCase()));
+    },
+
+    /** A commit in one line. @param {number} at */
+    commitLine(at) {
+      const commit = commits[at];
+      if (!commit) return "";
+      return `${shortHash(commit.hash)} · ${formatDay(commit.date)} · ${commit.subject}`;
+    },
+
+    /** The short hash of a commit. @param {number} at */
+    shortOf: (at) => shortHash(commits[at]?.hash ?? ""),
+
+    /** An environment in a word or two. @param {Environment} environment */
+    environmentLabel: (environment) =>
+      environment.torch && !twice.has(environment.torch)
+        ? `torch ${environment.torch}`
+        : environment.label,
+  };
+}
+
+/** @type {Model | null} */
+let current = null;
+
+/** Makes this the model of the page. @param {Model} model */
+export const setModel = (model) => (current = model);
+
+export const hasModel = () => current !== null;
+
+/** The model of the page; views run only once there is one. @returns {Model} */
+export function getModel() {
+  if (!current) throw new Error("data/index.js has not been read");
+  return current;
+}

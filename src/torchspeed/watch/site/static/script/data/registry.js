@@ -1,0 +1,70 @@
+// Data files are small scripts that call torchspeed.register(name, data): browsers refuse
+// `fetch` and modules on file://, and allow script elements.
+
+/** @import { BenchmarkFile, Index, RevisionBlock } from "../../types.js" */
+
+/** @type {Map<string, any>} */
+const arrived = new Map();
+/** @type {Map<string, Promise<any>>} */
+const pending = new Map();
+
+/**
+ * Stores the data of one file; each data file calls this with its own name.
+ * @param {string} name "index", "s/<slug>" or "r/<n>"
+ * @param {unknown} data
+ */
+function register(name, data) {
+  arrived.set(name, data);
+  document.dispatchEvent(new CustomEvent("torchspeed:data", { detail: name }));
+}
+
+/** @type {any} */ (window).torchspeed = { register };
+
+/**
+ * Returns the index once its file has run, else undefined.
+ * @returns {Index | undefined}
+ */
+export const arrivedIndex = () => arrived.get("index");
+
+/**
+ * Loads a data file at most once.
+ * @param {string} name
+ * @returns {Promise<any>}
+ */
+function loadData(name) {
+  if (arrived.has(name)) return Promise.resolve(arrived.get(name));
+  let promise = pending.get(name);
+  if (!promise) {
+    promise = new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;
+      script.onload = () => {
+        if (arrived.has(name)) resolve(arrived.get(name));
+        else reject(new Error(`data/${name}.js holds no data; publish the site again`));
+      };
+      script.onerror = () => {
+        pending.delete(name);
+        script.remove();
+        reject(new Error(`data/${name}.js could not be read; reload, or publish the site again`));
+      };
+      document.head.append(script);
+    });
+    pending.set(name, promise);
+  }
+  return promise;
+}
+
+/**
+ * Loads one file of a benchmark's series.
+ * @param {string} slug
+ * @param {number} part 0 for the first file of the benchmark
+ * @returns {Promise<BenchmarkFile>}
+ */
+export const loadBenchmark = (slug, part) => loadData(`s/${slug}${part ? `~${part}` : ""}`);
+
+/**
+ * Loads one block of revisions.
+ * @param {number} number
+ * @returns {Promise<RevisionBlock>}
+ */
+export const loadBlock = (number) => loadData(`r/${number}`);

@@ -1,0 +1,129 @@
+// Values of series beyond the index: all runs of one series, or all series at some commits.
+
+import { loadBenchmark, loadBlock } from "./registry.js";
+import { getModel } from "./model.js";
+
+/** @import { BenchmarkSeries, CommitIndex, Outcome, SeriesIndex } from "../../types.js" */
+/** @import { Measured } from "./judge.js" */
+/** @import { Series } from "./model.js" */
+
+/**
+ * @typedef {Measured & { at: CommitIndex, quartiles: [number, number] | null }} Point
+ * @typedef {{ at: CommitIndex, outcome: Outcome, reason: string }} OtherRun without a value
+ * @typedef {{ first: CommitIndex, last: CommitIndex, level: number }} Level
+ * @typedef {{ points: Point[], others: OtherRun[], levels: Level[] }} Runs
+ */
+
+/**
+ * An interval from distances in 1/10,000 of the value.
+ * @param {number} value
+ * @param {number | null | undefined} low
+ * @param {number | null | undefined} high
+ * @returns {[number, number] | null}
+ */
+const spanOf = (value, low, high) =>
+  low === null || low === undefined || high === null || high === undefined
+    ? null
+    : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
+
+/** @type {Map<unknown, SeriesIndex> | null} */
+let firstOfBenchmark = null;
+/** @type {WeakMap<BenchmarkSeries, Runs>} */
+const parsed = new WeakMap();
+
+/**
+ * @param {BenchmarkSeries} entry
+ * @returns {Runs}
+ */
+function parse(entry) {
+  /** @type {Point[]} */
+  const points = [];
+  entry.v.forEach((value, i) => {
+    if (value === null) return;
+    points.push({
+      at: entry.from + i,
+      value,
+      interval: spanOf(value, entry.lo?.[i], entry.hi?.[i]),
+      quartiles: spanOf(value, entry.q1?.[i], entry.q3?.[i]),
+    });
+  });
+  return {
+    points,
+    others: (entry.other ?? []).map(([at, outcome, reason]) => ({
+      at,
+      outcome,
+      reason: entry.reasons?.[reason] ?? "",
+    })),
+    levels: (entry.steps ?? []).map(([first, last, level]) => ({ first, last, level })),
+  };
+}
+
+/**
+ * Every run of one series, from the file of its benchmark.
+ * @param {Series} series
+ * @returns {Promise<Runs>}
+ */
+export async function runsOf(series) {
+  const model = getModel();
+  // Series are sorted by benchmark, and `share` of a benchmark's series are in one file.
+  firstOfBenchmark ??= new Map(
+    [...model.series].reverse().map((other) => [other.benchmark, other.at]),
+  );
+  const first = firstOfBenchmark.get(series.benchmark) ?? 0;
+  const part = Math.floor((series.at - first) / model.index.share);
+  const file = await loadBenchmark(series.benchmark.slug, part);
+  const entry = file.series.find((other) => other.s === series.at);
+  if (!entry) return { points: [], others: [], levels: [] };
+  let runs = parsed.get(entry);
+  if (!runs) parsed.set(entry, (runs = parse(entry)));
+  return runs;
+}
+
+/** @typedef {(s: SeriesIndex, at: CommitIndex) => Measured | null} ValueReader */
+
+/**
+ * Loads the values of all series at some commits; negative places are passed over.
+ * @param {CommitIndex[]} places
+ * @returns {Promise<ValueReader>}
+ */
+export async function valuesAt(places) {
+  const size = getModel().index.block;
+  const numbers = [...new Set(places.filter((at) => at >= 0).map((at) => Math.floor(at / size)))];
+  const loaded = await Promise.all(numbers.map(loadBlock));
+  const blocks = new Map(loaded.map((block, i) => [numbers[i], block]));
+  return (s, at) => {
+    const entry = blocks.get(Math.floor(at / size))?.series[s];
+    const i = at % size;
+    const value = entry?.v[i] ?? null;
+    return value === null
+      ? null
+      : { value, interval: spanOf(value, entry?.lo?.[i], entry?.hi?.[i]) };
+  };
+}
+
+/**
+ * The nearest commit from `at` on, going by `stride`, at which any of these series has a value;
+ * -1 if there is none.
+ * @param {CommitIndex} at
+ * @param {1 | -1} stride
+ * @param {SeriesIndex[]} places
+ */
+export async function nearestMeasured(at, stride, places) {
+  const model = getModel();
+  const size = model.index.block;
+  for (let here = at; here >= 0 && here <= model.newest; here += stride) {
+    const block = await loadBlock(Math.floor(here / size));
+    if (places.some((s) => (block.series[s]?.v[here % size] ?? null) !== null)) return here;
+  }
+  return -1;
+}
+
+/**
+ * The commit itself if it was measured, else the nearest before it, else the nearest after.
+ * @param {CommitIndex} at
+ * @param {SeriesIndex[]} places
+ */
+export async function measuredNear(at, places) {
+  const before = await nearestMeasured(at, -1, places);
+  return before >= 0 ? before : nearestMeasured(at, 1, places);
+}

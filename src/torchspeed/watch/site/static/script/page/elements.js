@@ -1,0 +1,66 @@
+// Building the page. Names and messages come from results and commits and are hostile:
+// they only ever become text nodes and attribute values, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @typedef {Node | string | number | null | undefined | false} Leaf
+ * @typedef {Leaf | readonly (Leaf | readonly (Leaf | readonly Leaf[])[])[]} Child
+ * @typedef {Record<string, string | number | boolean | null | undefined |
+ *   ((event: any) => unknown)>} Attributes
+ */
+
+/**
+ * @template {Element} T
+ * @param {T} node
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {T}
+ */
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (name === "value" && name in node) /** @type {any} */ (node).value = value;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...nodesOf(children));
+  return node;
+}
+
+/**
+ * The children as a flat list that `append` and `replaceChildren` take.
+ * @param {Child[]} children
+ * @returns {(Node | string)[]}
+ */
+export function nodesOf(children) {
+  return /** @type {Leaf[]} */ (children.flat(4)).flatMap((child) =>
+    child === null || child === undefined || child === false
+      ? []
+      : [typeof child === "number" ? String(child) : child],
+  );
+}
+
+/**
+ * Makes an HTML element: attributes, "on…" listeners, children as nodes or text.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ */
+export const el = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+/**
+ * Makes an SVG element in the same way.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ */
+export const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+
+let serial = 0;
+/** An id that no other element has. @param {string} stem */
+export const freshId = (stem) => `${stem}-${++serial}`;

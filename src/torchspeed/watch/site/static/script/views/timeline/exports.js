@@ -1,0 +1,85 @@
+// The values of the large chart as a table and as CSV.
+
+import { getModel } from "../../data/model.js";
+import { buildTable } from "../../page/tables.js";
+import { csvText } from "../../text/export.js";
+import { formatValue } from "../../text/format.js";
+
+/** @import { Scene } from "./chart.js" */
+
+const CSV_HEAD = [
+  "case",
+  "machine",
+  "environment",
+  "revision",
+  "date",
+  "unit",
+  "value",
+  "interval_low",
+  "interval_high",
+  "quartile_1",
+  "quartile_3",
+  "outcome",
+  "reason",
+];
+
+/** @param {Scene} scene */
+export function csvOf({ asked, lines, axis }) {
+  const { commits, releases } = getModel();
+  const stops = new Set(axis.stops);
+  const rows = lines.flatMap((line) => {
+    const points = line.points.map((point, i) => ({
+      ...point,
+      commit: line.commits[i] ?? point.at,
+      outcome: "ok",
+      reason: "",
+    }));
+    const others = line.others.map((run) => ({
+      ...run,
+      value: NaN,
+      interval: null,
+      quartiles: null,
+      commit: run.at,
+    }));
+    return [...points, ...others]
+      .filter((run) => stops.has(run.at))
+      .sort((a, b) => a.at - b.at)
+      .map((run) => {
+        const commit = commits[run.commit];
+        const release = line.series ? line.series.environment : releases[run.at];
+        /** @param {[number, number] | null} pair */
+        const scaled = (pair) => (pair ? pair.map((value) => value * line.base) : [null, null]);
+        return [
+          line.case.key,
+          asked.machine,
+          release?.id,
+          commit?.hash,
+          commit ? new Date(commit.date * 1000).toISOString() : null,
+          line.unit,
+          run.value * line.base,
+          ...scaled(run.interval),
+          ...scaled(run.quartiles),
+          run.outcome,
+          run.reason,
+        ];
+      });
+  });
+  return csvText([CSV_HEAD, ...rows]);
+}
+
+/** @param {Scene} scene */
+export function valueTable({ lines, axis }) {
+  const values = lines.map(
+    (line) => new Map(line.points.map((point) => [point.at, point.value * line.base])),
+  );
+  const rows = [...axis.stops].reverse().map((at) => [
+    axis.name(at),
+    ...lines.map((line, i) => {
+      const value = values[i]?.get(at);
+      if (value !== undefined) return formatValue(value, line.unit);
+      return line.others.find((run) => run.at === at)?.outcome ?? "–";
+    }),
+  ]);
+  const heads = lines.map((line) => ({ text: line.label, number: true }));
+  return buildTable("Every value of the chart, newest first", ["Commit", ...heads], rows);
+}

@@ -1,0 +1,145 @@
+// The lines of a chart: series with their runs, or the newest values by release.
+
+import { looksOf } from "../../charts/marks.js";
+import { getModel } from "../../data/model.js";
+import { runsOf } from "../../data/runs.js";
+
+/** @import { CommitIndex } from "../../../types.js" */
+/** @import { Line } from "../../charts/line-layers.js" */
+/** @import { Case } from "../../data/cases.js" */
+/** @import { Series } from "../../data/model.js" */
+/** @import { Point } from "../../data/runs.js" */
+/** @import { Asked } from "./asking.js" */
+
+/**
+ * @typedef {object} LineSource
+ * @property {Case} case
+ * @property {Series | null} series null for a line over releases
+ * @property {string} unit
+ * @property {number} base what values were divided by; 1 for absolute values
+ * @property {CommitIndex[]} commits of each point of a line over releases
+ *
+ * @typedef {Line & LineSource} SeriesLine
+ */
+
+/** What tells these lines apart, in as few words as will do. @param {SeriesLine[]} lines */
+function nameLines(lines) {
+  /** @type {((line: SeriesLine) => string)[]} */
+  const parts = [
+    (line) => line.case.row,
+    (line) => line.case.column.replaceAll(" · ", " "),
+    (line) => line.case.metric.label,
+    (line) => (line.series ? getModel().environmentLabel(line.series.environment) : ""),
+  ];
+  const telling = parts.filter((part) => new Set(lines.map(part)).size > 1);
+  for (const line of lines)
+    line.label = telling.map((part) => part(line)).join(" ") || line.case.row;
+  return lines;
+}
+
+/**
+ * A line for each series, over commits.
+ * @param {Series[]} series
+ */
+export async function seriesLines(series) {
+  const rows = [...new Set(series.map(({ case: what, e }) => `${what.rowId}${e}`))];
+  const look = looksOf(series.map((one) => one.case));
+  /** @param {Series} one @returns {Promise<SeriesLine>} */
+  const lineOf = async (one) => ({
+    id: one.at,
+    series: one,
+    case: one.case,
+    look: look(one.case),
+    unit: one.metric.unit,
+    shape: rows.indexOf(`${one.case.rowId}${one.e}`),
+    label: "",
+    base: 1,
+    commits: [],
+    ...(await runsOf(one)),
+  });
+  return nameLines(await Promise.all(series.map(lineOf)));
+}
+
+/**
+ * A line for each case over releases: its newest value in an environment with each.
+ * @param {Asked} asked
+ */
+export function releaseLines(asked) {
+  const model = getModel();
+  const cases = asked.keys.flatMap((key) => model.cases.get(key) ?? []);
+  const rows = [...new Set(cases.map((what) => what.rowId))];
+  const look = looksOf(cases);
+  const lines = cases.map((what) => {
+    /** @type {Point[]} */
+    const points = [];
+    /** @type {CommitIndex[]} */
+    const commits = [];
+    model.releases.forEach((release, at) => {
+      const last = model.find(what.key, asked.m, release.at)?.last;
+      if (!last) return;
+      const known = last.lo !== null && last.hi !== null;
+      /** @type {[number, number] | null} */
+      const interval = known ? [Number(last.lo), Number(last.hi)] : null;
+      points.push({ at, value: last.v, interval, quartiles: null });
+      commits.push(last.c);
+    });
+    /** @type {SeriesLine} */
+    const line = {
+      id: what.key,
+      series: null,
+      case: what,
+      look: look(what),
+      unit: what.metric.unit,
+      shape: rows.indexOf(what.rowId),
+      label: "",
+      points,
+      commits,
+      others: [],
+      levels: [],
+      base: 1,
+    };
+    return line;
+  });
+  return nameLines(lines);
+}
+
+/**
+ * The last point at or before a commit, else the first.
+ * @param {Point[]} points
+ * @param {CommitIndex} at
+ */
+function lastAtOrBefore(points, at) {
+  let found = points[0];
+  for (const point of points) {
+    if (point.at > at) break;
+    found = point;
+  }
+  return found;
+}
+
+/**
+ * The same lines as ratios to their level at one commit.
+ * @param {SeriesLine[]} lines
+ * @param {CommitIndex} at
+ * @returns {SeriesLine[]}
+ */
+export function relativeLines(lines, at) {
+  return lines.map((line) => {
+    const level = line.levels.find(({ first, last }) => first <= at && at <= last)?.level;
+    const base = level ?? lastAtOrBefore(line.points, at)?.value;
+    if (!base) return { ...line, base: NaN };
+    /** @param {[number, number] | null} pair @returns {[number, number] | null} */
+    const divided = (pair) => pair && [pair[0] / base, pair[1] / base];
+    return {
+      ...line,
+      base,
+      points: line.points.map((point) => ({
+        ...point,
+        value: point.value / base,
+        interval: divided(point.interval),
+        quartiles: divided(point.quartiles),
+      })),
+      levels: line.levels.map((piece) => ({ ...piece, level: piece.level / base })),
+    };
+  });
+}

@@ -1,0 +1,35 @@
+"""Runs functions of the page's script in Node.js, where no browser is needed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from torchspeed.watch.site.build import STATIC
+
+
+def evaluate(module: str, expression: str, argument: object = None) -> Any:
+    """Return the JSON value of an expression over a module's exports.
+
+    Args:
+        module: Path below ``static/script``, such as ``data/judge.js``.
+        expression: JavaScript that may use ``module`` (the exports) and ``argument``.
+        argument: A JSON value.
+    """
+    script = (
+        f"const module = await import({json.dumps((STATIC / 'script' / module).as_uri())});\n"
+        "const chunks = [];\n"
+        "for await (const chunk of process.stdin) chunks.push(chunk);\n"
+        "const argument = JSON.parse(Buffer.concat(chunks).toString());\n"
+        f"process.stdout.write(JSON.stringify({expression}));\n"
+    )
+    done = subprocess.run(
+        ["node", "--input-type=module", "--eval", script],
+        input=json.dumps(argument),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
