@@ -149,7 +149,7 @@ def test_speed_up_of_the_gpu_over_the_cpu(site: Site, visitor: Visitor) -> None:
             pairs += 1
     assert pairs >= 10
     assert marks(visitor, "rect.bar") == pairs
-    assert "above 1× the device wins" in visitor.text("#compare-app .note")
+    assert "above 1× the device is faster" in visitor.text("#compare-app .note")
 
 
 def test_backward_over_forward(site: Site, visitor: Visitor) -> None:

@@ -254,7 +254,7 @@ def test_relative_to_any_commit(site: Site, visitor: Visitor) -> None:
 
 def test_different_units_are_shown_relative_to_each_other(visitor: Visitor) -> None:
     visitor.go(timeline(FORWARD, MEMORY, m="gpu-lab"))
-    assert "Different units" in visitor.text("#timeline-app .large > .note")
+    assert "The units differ" in visitor.text("#timeline-app .large > .note")
     values = [row[1] for row in visitor.rows(".readout table")]
     assert values[0].endswith("s")
     assert values[1].endswith("iB")
