@@ -52,17 +52,18 @@ screenshots: setup-test ## take the README's pictures of the published site
 test: setup-test lint ## lint, types and all tests
 	@$(VENV)/bin/python -m pytest
 
-lint: setup-test ## ruff and mypy
+lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+	@npm run --silent lint
 
 setup: $(VENV)/.watch ## what measuring and publishing need (without torch: asv installs that)
 
 setup-test: $(VENV)/.test ## what the tests need on top: one torch pair, pytest, ruff, mypy
 
 clean: ## remove what was built here; results stay
-	rm -rf $(VENV) .asv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules .asv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find html -mindepth 1 -not -name .gitignore -delete
 
 $(VENV)/.watch: pyproject.toml
@@ -72,3 +73,8 @@ $(VENV)/.watch: pyproject.toml
 $(VENV)/.test: pyproject.toml
 	@sh .ci/venv $(VENV) watch,train,test
 	@touch $@ $(VENV)/.watch
+
+node_modules/.installed: package.json
+	@command -v npm >/dev/null || { echo "torchspeed: the checks of the site's script need npm; on Debian: apt install npm" >&2; exit 1; }
+	@npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
