@@ -18,8 +18,9 @@ DATA_FIELDS = ("download", "features", "window", "horizon", "target")
 
 FEWEST_DUMMY_ITEMS = 1000
 
-OTHER_COMMAND_FIELDS = ("data_dir", "items", "devices", "strategy", "json", "quiet", "checkpoint",
-                        "resume", "baseline", "passes")  # fmt: skip
+OTHER_COMMAND_FIELDS = (
+    "data_dir", "items", "devices", "strategy", "json", "quiet", "baseline",
+)  # fmt: skip
 """Options that are no part of a run's configuration."""
 
 

@@ -26,6 +26,13 @@ Optimisers = Annotated[str, typer.Option("--optimiser", "--optimizer", rich_help
 Rates = Annotated[str, typer.Option("--rate", "--lr", rich_help_panel=_SETTINGS)]
 
 
+@o.takes(
+    o.RUN,
+    o.LEARNING,
+    o.DATA,
+    o.DEVICE,
+    without=("batch_size", "workers", "optimiser", "rate", "devices", "strategy"),
+)
 def sweep(
     context: typer.Context,
     *,
@@ -50,29 +57,9 @@ def sweep(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed points again.")
     ] = False,
-    model: o.Model = "lenet5",
-    data: o.Data = None,
-    epochs: o.Epochs = 1,
-    target_accuracy: o.TargetAccuracy = None,
-    limit_batches: o.LimitBatches = None,
-    seed: o.Seed = 0,
-    weight_decay: o.WeightDecay = 0.0,
-    schedule: o.ScheduleOption = o.Schedule.CONSTANT,
-    schedule_epochs: o.ScheduleEpochs = None,
-    data_dir: o.DataDir = Path("data"),
-    download: o.Download = False,
-    image_size: o.ImageSize = None,
-    items: o.Items = None,
-    device: o.Device = "cpu",
-    precision: o.PrecisionOption = o.Precision.FLOAT32,
+    **fixed: Any,
 ) -> int:
     """Train with every combination of settings, or search for the fastest."""
-    fixed = {
-        "model": model, "data": data, "epochs": epochs, "target_accuracy": target_accuracy,
-        "limit_batches": limit_batches, "seed": seed, "weight_decay": weight_decay,
-        "schedule": schedule.value, "schedule_epochs": schedule_epochs, "data_dir": data_dir,
-        "image_size": image_size, "items": items, "device": device, "precision": precision.value,
-    }  # fmt: skip
     axes = {
         "workers": _values("--workers", workers, int),
         "batch_size": _values("--batch-size", batch_size, int),
@@ -85,12 +72,12 @@ def sweep(
     check_writable(file)
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
-    fixed["data"] = data or default_data(model)
+    fixed["data"] = fixed["data"] or default_data(fixed["model"])
     arguments = [
-        f"--{name.replace('_', '-')}={value}" for name, value in fixed.items() if value is not None
+        f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+        for name, value in fixed.items()
+        if value is not None and value is not False
     ]
-    if download:
-        arguments.append("--download")
     runs = Sweep(file, arguments, timeout)
     if retry_failed:
         runs.forget_failures()
@@ -99,7 +86,7 @@ def sweep(
     if search is None:
         outcomes = runs.run(grid(axes), progress)
     else:
-        outcomes = runs.search(axes, search, seed, progress)
+        outcomes = runs.search(axes, search, fixed["seed"], progress)
     _show(outcomes, Console())
     if figures is not None:
         from torchspeed.training.figures import draw_figures
