@@ -18,7 +18,7 @@ _VARIABLES = re.compile(
     r"(OMP|GOMP|KMP|MKL|OPENBLAS|ONEDNN|DNNL|MALLOC|TORCH|PYTORCH|CUDA|CUBLAS|CUDNN|NCCL|NVIDIA|TORCHINDUCTOR)_"
     r"|GLIBC_TUNABLES$|LD_PRELOAD$|PYTHON(HASHSEED|MALLOC|OPTIMIZE|NODEBUGRANGES)$"
 )
-_PACKAGES = ("torchvision", "numpy", "triton", "scikit-learn")
+_PACKAGES = ("asv_runner", "torchvision", "numpy", "triton", "scikit-learn")
 _BUILT_WITH = {
     "compiler": re.compile(r"- ((?:GCC|[Cc]lang|MSVC) .*)"),
     "BLAS": re.compile(r"BLAS_INFO=(\w+)"),

@@ -27,10 +27,10 @@ def pinned_asv_runner() -> str:
     return line.removeprefix("asv_runner==")
 
 
-def constrain_pip() -> None:
-    """Make every pip that this process starts heed the pins."""
+def constrain_pip(constraints: Path = CONSTRAINTS) -> None:
+    """Make every pip that this process starts heed the pins, besides those of the caller."""
     # pip splits the variable at spaces, which a path may contain and its address may not.
-    files = [*os.environ.get(_VARIABLE, "").split(), CONSTRAINTS.as_uri()]
+    files = [*os.environ.get(_VARIABLE, "").split(), constraints.as_uri()]
     os.environ[_VARIABLE] = " ".join(dict.fromkeys(files))
 
 
