@@ -1,6 +1,6 @@
 """Continuous benchmarks of PyTorch time-series and CNN models.
 
-The measured side (``models``, ``workloads``, ``measure``) needs torch and runs
-inside asv's environments. The watching side (``history``, ``site``,
-``driver``) does not, and runs on any machine. This file imports neither.
+The measuring half (``models``, ``workloads``, ``measure``, ``training``) needs torch and runs
+inside asv's environments. The watching half (``watch``) does not need it, and runs on any
+machine. This file imports neither.
 """

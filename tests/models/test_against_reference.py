@@ -1,5 +1,8 @@
 """The fast models compute what the papers' equations say."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -50,7 +53,13 @@ def gradients(
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(("name", "overrides", "predict", "config"), CASES)
-def test_outputs_and_gradients_agree(name, overrides, predict, config, dtype):
+def test_outputs_and_gradients_agree(
+    name: str,
+    overrides: dict[str, Any],
+    predict: Callable[..., Any],
+    config: dict[str, Any],
+    dtype: torch.dtype,
+) -> None:
     model = create_model(name, **overrides).to(dtype).eval()
     spread_parameters(model)
     x = torch.randn(3, model.window, model.features, dtype=dtype, requires_grad=True)

@@ -24,7 +24,7 @@ def shapes(name: str, sizes: dict[str, int], batch: int) -> dict[str, tuple[int,
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data(), batch=st.integers(1, 4))
-def test_weights_are_weights(name, data, batch):
+def test_weights_are_weights(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
     model = create_model(name, **sizes).eval()
     weights = model.attention_weights(batch_for(model, batch))
@@ -37,7 +37,7 @@ def test_weights_are_weights(name, data, batch):
             torch.testing.assert_close(weight.sum(-1), torch.ones(weight.shape[:-1]))
 
 
-def test_darnn_attends_to_the_series_that_its_scores_favour():
+def test_darnn_attends_to_the_series_that_its_scores_favour() -> None:
     model = create_model("darnn", features=3, window=4).eval()
     with torch.no_grad():
         model.W_e.weight.zero_()
@@ -50,7 +50,7 @@ def test_darnn_attends_to_the_series_that_its_scores_favour():
     assert (alpha[0, :, 1] > 0.99).all()
 
 
-def test_dsanet_reports_the_weights_that_forward_uses():
+def test_dsanet_reports_the_weights_that_forward_uses() -> None:
     attention = create_model("dsanet", features=5).eval().global_tower.layers[0].attention
     x = torch.randn(4, 2, 5)  # (d_model, batch, series)
     out, weights = attention(x)

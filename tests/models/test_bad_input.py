@@ -1,9 +1,11 @@
 """Bad configuration and bad input: one ValueError that names argument, value and need."""
 
 import re
+from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from torchspeed.models import create_model
 
@@ -37,7 +39,7 @@ BAD_CONFIGURATIONS = [
 
 
 @pytest.mark.parametrize(("name", "overrides", "message"), BAD_CONFIGURATIONS)
-def test_bad_configuration(name, overrides, message):
+def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         create_model(name, **overrides)
 
@@ -59,7 +61,7 @@ def models():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_bad_input(name, models):
+def test_bad_input(name: str, models: dict[str, nn.Module]) -> None:
     model, shape = models[name], SHAPES[name]
     axes = len(shape) + 1
 
@@ -92,6 +94,6 @@ def test_bad_input(name, models):
 
 
 @pytest.mark.parametrize("name", ["darnn", "dsanet", "tpa_lstm"])
-def test_attention_weights_check_their_input_too(name, models):
+def test_attention_weights_check_their_input_too(name: str, models: dict[str, nn.Module]) -> None:
     with pytest.raises(ValueError, match=r"^x must have the shape"):
         models[name].attention_weights(torch.randn(2, 10, 3))

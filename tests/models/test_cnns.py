@@ -1,5 +1,8 @@
 """The image models: what they compute, and what they promise as all models do."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -12,7 +15,7 @@ EVERY_MODEL = pytest.mark.parametrize("name", SHAPES)
 
 @EVERY_MODEL
 @pytest.mark.parametrize("batch", [1, 3])
-def test_shapes_and_gradients(name, batch):
+def test_shapes_and_gradients(name: str, batch: int) -> None:
     model = create_model(name).eval()
     x = torch.randn(batch, *SHAPES[name], requires_grad=True)
     out = model(x)
@@ -25,7 +28,7 @@ def test_shapes_and_gradients(name, batch):
 
 
 @EVERY_MODEL
-def test_samples_stand_alone_in_eval_mode(name):
+def test_samples_stand_alone_in_eval_mode(name: str) -> None:
     model = create_model(name).eval()
     x = torch.randn(4, *SHAPES[name])
     out = model(x)
@@ -74,7 +77,9 @@ def reference_lenet5() -> nn.Module:
 @pytest.mark.parametrize(
     ("name", "reference"), [("flux_cnn", reference_flux_cnn), ("lenet5", reference_lenet5)]
 )
-def test_outputs_and_gradients_agree_with_the_published_chain(name, reference):
+def test_outputs_and_gradients_agree_with_the_published_chain(
+    name: str, reference: Callable[..., Any]
+) -> None:
     model, chain = create_model(name).double(), reference().double()
     for ours, theirs in zip(model.parameters(), chain.parameters(), strict=True):
         theirs.data.copy_(ours.data)
@@ -87,7 +92,7 @@ def test_outputs_and_gradients_agree_with_the_published_chain(name, reference):
     torch.testing.assert_close(ours, theirs)
 
 
-def test_flux_cnn_gives_probabilities():
+def test_flux_cnn_gives_probabilities() -> None:
     out = create_model("flux_cnn")(torch.randn(5, 3, 32, 32))
     torch.testing.assert_close(out.sum(1), torch.ones(5))
     assert (out > 0).all()
@@ -95,13 +100,13 @@ def test_flux_cnn_gives_probabilities():
 
 @pytest.mark.parametrize("name", TORCHVISION_MODELS)
 @pytest.mark.parametrize("training", [True, False])
-def test_torchvision_models_return_scores(name, training):
+def test_torchvision_models_return_scores(name: str, training: bool) -> None:
     with torch.device("meta"):  # shapes only: no arithmetic, no memory
         model = create_model(name).train(training)
         assert model(torch.randn(2, 3, 224, 224)).shape == (2, 1000)
 
 
-def test_a_torchvision_model_computes_and_learns():
+def test_a_torchvision_model_computes_and_learns() -> None:
     model = create_model("squeezenet1_1", num_classes=7)
     out = model(torch.randn(2, 3, 64, 64))
     assert out.shape == (2, 7)

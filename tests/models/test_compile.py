@@ -7,7 +7,7 @@ from torchspeed.models import create_model
 
 
 @pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
-def test_one_graph_no_recompilation_same_results(name):
+def test_one_graph_no_recompilation_same_results(name: str) -> None:
     torch._dynamo.reset()
     graphs = []
 
@@ -28,7 +28,7 @@ def test_one_graph_no_recompilation_same_results(name):
 
 
 @pytest.mark.parametrize("name", ["flux_cnn", "lenet5"])
-def test_the_small_cnns_compile_to_one_graph(name):
+def test_the_small_cnns_compile_to_one_graph(name: str) -> None:
     torch._dynamo.reset()
     model = create_model(name).eval()
     x = torch.randn(2, *{"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}[name])
@@ -36,7 +36,7 @@ def test_the_small_cnns_compile_to_one_graph(name):
     torch.testing.assert_close(compiled(x), model(x))
 
 
-def test_a_wrong_input_is_still_named_when_compiled():
+def test_a_wrong_input_is_still_named_when_compiled() -> None:
     torch._dynamo.reset()
     compiled = torch.compile(create_model("darnn"), backend="eager")
     compiled(torch.randn(2, 10, 10))

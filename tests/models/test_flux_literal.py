@@ -24,12 +24,12 @@ def model_of(name: str) -> torch.nn.Module:
 
 
 @pytest.mark.parametrize(("name", "count"), list(zip(NAMES, COUNTS.values(), strict=True)))
-def test_as_many_parameters_as_the_original(name, count):
+def test_as_many_parameters_as_the_original(name: str, count: int) -> None:
     assert sum(p.numel() for p in create_model(name).parameters()) == count
 
 
 @EVERY_MODEL
-def test_what_gets_a_gradient(name):
+def test_what_gets_a_gradient(name: str) -> None:
     model = create_model(name).double().eval()
     x = batch_for(model).requires_grad_()
     model(x).square().sum().backward()
@@ -41,7 +41,7 @@ def test_what_gets_a_gradient(name):
 
 
 @RECURRENT
-def test_the_order_of_the_samples_changes_their_forecasts(name):
+def test_the_order_of_the_samples_changes_their_forecasts(name: str) -> None:
     model = model_of(name)
     x = batch_for(model)
     order = [4, 2, 0, 3, 1]
@@ -49,7 +49,7 @@ def test_the_order_of_the_samples_changes_their_forecasts(name):
 
 
 @EVERY_MODEL
-def test_a_sample_changes_the_forecasts_of_others(name):
+def test_a_sample_changes_the_forecasts_of_others(name: str) -> None:
     model = model_of(name)
     x = batch_for(model)
     out = model(x)
@@ -59,7 +59,7 @@ def test_a_sample_changes_the_forecasts_of_others(name):
 
 
 @EVERY_MODEL
-def test_a_call_does_not_change_the_next(name):
+def test_a_call_does_not_change_the_next(name: str) -> None:
     model = model_of(name)
     x = batch_for(model)
     first = model(x)
@@ -68,7 +68,7 @@ def test_a_call_does_not_change_the_next(name):
 
 
 @pytest.mark.parametrize("skip", [1, 2, 3, 60])
-def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip):
+def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip: int) -> None:
     gru = model_of("lstnet_flux_literal").skip_gru
     x = torch.randn(9, 16, dtype=torch.float64)
     expected = [step(gru, x[:1], x.new_zeros(1, 3))]
@@ -77,14 +77,14 @@ def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip):
     torch.testing.assert_close(along_samples(gru, x, skip), torch.cat(expected))
 
 
-def test_dsanet_attends_over_the_samples_alike_in_any_order():
+def test_dsanet_attends_over_the_samples_alike_in_any_order() -> None:
     model = model_of("dsanet_flux_literal")
     x = batch_for(model)
     order = [4, 2, 0, 3, 1]
     torch.testing.assert_close(model(x[order]), model(x)[order])
 
 
-def test_tpa_lstms_recurrence_runs_over_samples_before_steps():
+def test_tpa_lstms_recurrence_runs_over_samples_before_steps() -> None:
     model = model_of("tpa_lstm_flux_literal")
     x = batch_for(model)
     changed = x.clone()
@@ -95,7 +95,7 @@ def test_tpa_lstms_recurrence_runs_over_samples_before_steps():
     assert (model(changed) != model(x)).all()
 
 
-def test_darnns_encoder_scores_are_read_in_the_other_order():
+def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
     # With a single sample there is nothing to mix: the paper's model and this agree.
     literal = model_of("darnn_flux_literal")
     x = batch_for(literal, 1)
@@ -123,7 +123,7 @@ def test_darnns_encoder_scores_are_read_in_the_other_order():
 
 
 @EVERY_MODEL
-def test_bad_input_and_configuration_are_named(name):
+def test_bad_input_and_configuration_are_named(name: str) -> None:
     with pytest.raises(ValueError, match="window must be an integer of at least 1, got 0"):
         create_model(name, window=0)
     model = create_model(name)

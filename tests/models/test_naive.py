@@ -1,5 +1,7 @@
 """The baselines of speed comparisons do the work that the models do."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -18,7 +20,7 @@ from torchspeed.models import create_model
         ("tpa_lstm", NaiveTPALSTM, {"layers": 2, "filter_size": 2}),
     ],
 )
-def test_the_same_function(name, naive, overrides):
+def test_the_same_function(name: str, naive: type[Any], overrides: dict[str, Any]) -> None:
     model = create_model(name, **overrides).double().eval()
     baseline = naive(model).double().eval()
     x = torch.randn(5, model.window, model.features, dtype=torch.float64, requires_grad=True)
@@ -29,7 +31,7 @@ def test_the_same_function(name, naive, overrides):
     torch.testing.assert_close(ours, theirs)
 
 
-def test_lstnets_baseline_has_the_originals_parameters_and_shape():
+def test_lstnets_baseline_has_the_originals_parameters_and_shape() -> None:
     model = create_model("lstnet")
     baseline = NaiveLSTNet(model)
     assert sum(p.numel() for p in baseline.parameters()) == 579

@@ -18,12 +18,12 @@ TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "
 TORCHVISION += ["squeezenet1_1"]
 
 
-def test_lists_every_model_sorted():
+def test_lists_every_model_sorted() -> None:
     assert list_models() == sorted(OWN + TORCHVISION)
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_makes_a_model_in_training_mode(name):
+def test_makes_a_model_in_training_mode(name: str) -> None:
     model = create_model(name)
     assert isinstance(model, nn.Module)
     assert model.training
@@ -32,7 +32,7 @@ def test_makes_a_model_in_training_mode(name):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_state_dict_round_trip(name):
+def test_state_dict_round_trip(name: str) -> None:
     torch.manual_seed(1)
     saved = create_model(name).eval()
     torch.manual_seed(2)
@@ -47,7 +47,7 @@ def test_state_dict_round_trip(name):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_the_same_seed_makes_the_same_model(name):
+def test_the_same_seed_makes_the_same_model(name: str) -> None:
     models = []
     for _ in range(2):
         torch.manual_seed(3)
@@ -66,7 +66,7 @@ def test_the_same_seed_makes_the_same_model(name):
         ("", "there are darnn, darnn_flux_literal, densenet121"),
     ],
 )
-def test_unknown_name_offers_the_nearest(name, offer):
+def test_unknown_name_offers_the_nearest(name: str, offer: str) -> None:
     with pytest.raises(ValueError, match="no model is named") as raised:
         create_model(name)
     assert repr(name) in str(raised.value)
@@ -74,24 +74,24 @@ def test_unknown_name_offers_the_nearest(name, offer):
 
 
 @pytest.mark.parametrize("name", ["darnn", "flux_cnn", "resnet50"])
-def test_unknown_override_is_named(name):
+def test_unknown_override_is_named(name: str) -> None:
     with pytest.raises(ValueError, match=f"model '{name}' takes no 'windows'"):
         create_model(name, windows=3)
 
 
-def test_unknown_override_lists_those_that_there_are():
+def test_unknown_override_lists_those_that_there_are() -> None:
     with pytest.raises(ValueError, match="it takes features, window, encoder_hidden"):
         create_model("darnn", windows=3)
     with pytest.raises(ValueError, match="it takes no arguments"):
         create_model("lenet5", windows=3)
 
 
-def test_a_name_is_taken_once():
+def test_a_name_is_taken_once() -> None:
     with pytest.raises(ValueError, match="'darnn' is already registered"):
         register_model("darnn")(nn.Identity)
 
 
-def test_importing_the_models_leaves_torchvision_alone():
+def test_importing_the_models_leaves_torchvision_alone() -> None:
     code = (
         "import sys, torchspeed.models as m; assert 'torchvision' not in sys.modules;"
         "m.create_model('darnn'); assert 'torchvision' not in sys.modules;"
@@ -102,7 +102,7 @@ def test_importing_the_models_leaves_torchvision_alone():
 
 
 @pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
-def test_every_argument_has_a_default_and_a_line_in_the_docstring(name):
+def test_every_argument_has_a_default_and_a_line_in_the_docstring(name: str) -> None:
     maker = type(create_model(name))
     for argument, parameter in inspect.signature(maker).parameters.items():
         assert parameter.default is not inspect.Parameter.empty

@@ -17,7 +17,7 @@ OVER_SIZES = settings(
 
 
 @st.composite
-def configurations(draw, name: str) -> dict[str, int]:
+def configurations(draw: st.DrawFn, name: str) -> dict[str, int]:
     """Any configuration that the model of this name allows."""
     size = st.integers(1, 6)
     sizes = {"features": draw(size), "window": draw(st.integers(2, 8))}
@@ -49,7 +49,7 @@ def batch_for(model: nn.Module, batch: int) -> Tensor:
 @EVERY_MODEL
 @OVER_SIZES
 @given(data=st.data(), batch=st.integers(1, 5))
-def test_shapes_and_gradients(name, data, batch):
+def test_shapes_and_gradients(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
     model = create_model(name, **sizes)
     x = batch_for(model, batch).requires_grad_()
@@ -64,7 +64,7 @@ def test_shapes_and_gradients(name, data, batch):
 
 
 @EVERY_MODEL
-def test_every_parameter_learns(name):
+def test_every_parameter_learns(name: str) -> None:
     # Wide enough that not all relus of a layer can be shut at once.
     wide = {"dsanet": {"features": 5, "d_hidden": 32}, "lstnet": {"channels": 16, "recurrent": 16}}
     model = create_model(name, **wide.get(name, {})).double().eval()
@@ -79,7 +79,7 @@ def test_every_parameter_learns(name):
 @EVERY_MODEL
 @OVER_SIZES
 @given(data=st.data())
-def test_samples_do_not_influence_each_other(name, data):
+def test_samples_do_not_influence_each_other(name: str, data: st.DataObject) -> None:
     model = create_model(name, **data.draw(configurations(name))).eval()
     x = batch_for(model, 4)
     out = model(x)
@@ -93,14 +93,16 @@ def test_samples_do_not_influence_each_other(name, data):
 @EVERY_MODEL
 @OVER_SIZES
 @given(data=st.data(), order=st.permutations(range(5)))
-def test_permuting_the_batch_permutes_the_output(name, data, order):
+def test_permuting_the_batch_permutes_the_output(
+    name: str, data: st.DataObject, order: list[int]
+) -> None:
     model = create_model(name, **data.draw(configurations(name))).eval()
     x = batch_for(model, 5)
     torch.testing.assert_close(model(x[order]), model(x)[order])
 
 
 @EVERY_MODEL
-def test_calls_do_not_influence_each_other(name):
+def test_calls_do_not_influence_each_other(name: str) -> None:
     model = create_model(name).eval()
     x = batch_for(model, 3)
     first = model(x)
@@ -109,7 +111,7 @@ def test_calls_do_not_influence_each_other(name):
 
 
 @EVERY_MODEL
-def test_every_time_step_counts(name):
+def test_every_time_step_counts(name: str) -> None:
     model = create_model(name).double().eval()
     x = batch_for(model, 8).double().requires_grad_()
     model(x).square().sum().backward()
@@ -117,7 +119,7 @@ def test_every_time_step_counts(name):
 
 
 @EVERY_MODEL
-def test_a_batch_in_any_memory_layout(name):
+def test_a_batch_in_any_memory_layout(name: str) -> None:
     model = create_model(name).eval()
     x = batch_for(model, 3)
     transposed = x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
@@ -126,7 +128,7 @@ def test_a_batch_in_any_memory_layout(name):
 
 
 @EVERY_MODEL
-def test_bfloat16_autocast_stays_close(name):
+def test_bfloat16_autocast_stays_close(name: str) -> None:
     model = create_model(name).eval()
     x = batch_for(model, 4)
     with torch.autocast("cpu", torch.bfloat16):
@@ -134,7 +136,7 @@ def test_bfloat16_autocast_stays_close(name):
     torch.testing.assert_close(out.float(), model(x), rtol=0.1, atol=0.1)
 
 
-def test_dropout_acts_in_training_only():
+def test_dropout_acts_in_training_only() -> None:
     for name in ("dsanet", "lstnet"):
         model = create_model(name, dropout=0.5)
         x = batch_for(model, 64)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.records import (
     Case,
     Commit,
     Environment,
-    History,
     Machine,
     Outcome,
     Point,

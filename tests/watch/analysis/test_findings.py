@@ -25,9 +25,10 @@ from torchspeed.watch.analysis.findings import Findings, analyse
 from torchspeed.watch.analysis.steps import steps_of
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.notes import ChangeNote, Notes, Placed
-from torchspeed.watch.history.records import Environment, History, Run, Series
+from torchspeed.watch.history.records import Environment, Run, Series
 
 MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
 

@@ -20,7 +20,7 @@ from torchspeed.watch.analysis.noise import (
 )
 from torchspeed.watch.analysis.segments import split
 from torchspeed.watch.history.calibrations import CaseNoise
-from torchspeed.watch.history.records import History
+from torchspeed.watch.history.history import History
 
 
 def noise_of(history: History) -> tuple[float | None, ...]:

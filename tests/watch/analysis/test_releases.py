@@ -16,7 +16,8 @@ from torchspeed.watch.analysis.releases import (
 )
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
-from torchspeed.watch.history.records import NEVER_RUN, Environment, History, Outcome, Run, Series
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import NEVER_RUN, Environment, Outcome, Run, Series
 
 OLD, NEW = "2.9.1", "2.10.0"
 

@@ -14,13 +14,13 @@ from torchspeed.watch.analysis.events import Event
 from torchspeed.watch.analysis.findings import Findings, Level
 from torchspeed.watch.analysis.releases import compare_releases
 from torchspeed.watch.analysis.segments import split
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.labels import case_labels
 from torchspeed.watch.history.records import (
     Benchmark,
     Case,
     Commit,
     Environment,
-    History,
     Machine,
     Outcome,
     Point,

@@ -12,8 +12,9 @@ from tests.watch.site.conftest import Project, registered
 from tests.watch.site.handmade import PROJECT, handmade, handmade_standings
 from torchspeed.watch.analysis.findings import Findings
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.records import Environment, History, Outcome
+from torchspeed.watch.history.records import Environment, Outcome
 from torchspeed.watch.site import data_files, names
 from torchspeed.watch.site.build import build_site
 from torchspeed.watch.site.names import slug

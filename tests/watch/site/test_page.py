@@ -11,7 +11,8 @@ import pytest
 from tests.watch.calibrations import calibration
 from tests.watch.site.handmade import HOSTILE, PROJECT, handmade
 from torchspeed.watch.analysis.findings import Findings
-from torchspeed.watch.history.records import Benchmark, History, LeftOut, Problem, Record
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import Benchmark, LeftOut, Problem, Record
 from torchspeed.watch.site.matrix import family, family_order
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.quantities import quantity

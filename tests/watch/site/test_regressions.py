@@ -12,7 +12,7 @@ from tests.watch.site.conftest import Project
 from tests.watch.site.handmade import handmade
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, Level
-from torchspeed.watch.history.records import History
+from torchspeed.watch.history.history import History
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
 from torchspeed.watch.site.standing import Standings, standings
 

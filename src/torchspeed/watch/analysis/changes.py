@@ -30,8 +30,9 @@ from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.analysis.steps import SeriesStep
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
-from torchspeed.watch.history.records import History, Series
+from torchspeed.watch.history.records import Series
 
 LEVEL_VALUES = 10
 """The level before the newest runs is the median of at most so many values."""

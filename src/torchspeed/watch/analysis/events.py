@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts
-from torchspeed.watch.history.records import History, Record, Series
+from torchspeed.watch.history.records import Record, Series
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_n
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
 from torchspeed.watch.analysis.steps import SeriesStep, steps_of
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes
-from torchspeed.watch.history.records import History
 
 _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 

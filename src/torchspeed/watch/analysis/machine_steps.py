@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from torchspeed.watch.analysis.geometric_mean import geometric_mean
 from torchspeed.watch.analysis.steps import SeriesStep
-from torchspeed.watch.history.records import History, Series
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import Series
 
 SHARE = 0.6
 """Share of the voting series that must step together."""

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torchspeed.watch.analysis.segments import Segment
-from torchspeed.watch.history.records import History, Series
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import Series
 
 FEWEST_VALUES = 8
 """Values of a series from which its noise is estimated."""

@@ -17,7 +17,8 @@ from itertools import pairwise
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import NOISE_FACTOR, Measurement, Verdict, judge
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison
-from torchspeed.watch.history.records import NEVER_RUN, Case, Environment, History, Run, Series
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import NEVER_RUN, Case, Environment, Run, Series
 
 
 @dataclass(frozen=True, slots=True)

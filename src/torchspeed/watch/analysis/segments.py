@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts, recipe_facts
-from torchspeed.watch.history.records import History, Point, Record, Series
+from torchspeed.watch.history.records import Point, Record, Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads")

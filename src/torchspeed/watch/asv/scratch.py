@@ -11,8 +11,9 @@ from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.records import Commit, History
+from torchspeed.watch.history.records import Commit
 from torchspeed.watch.progress import Progress
 
 

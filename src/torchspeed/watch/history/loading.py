@@ -39,6 +39,7 @@ from torchspeed.watch.history import run_records as recorded
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import Calibration, read_calibrations
 from torchspeed.watch.history.comparisons import StoredComparison, read_comparisons
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.labels import case_labels
 from torchspeed.watch.history.notes import read_notes
 from torchspeed.watch.history.outcomes import Report, read_outcomes
@@ -49,7 +50,6 @@ from torchspeed.watch.history.records import (
     Case,
     Commit,
     Environment,
-    History,
     LeftOut,
     Machine,
     Outcome,

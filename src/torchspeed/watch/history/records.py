@@ -10,14 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from torchspeed.watch.history.recipe import code_version
-
-if TYPE_CHECKING:
-    from torchspeed.watch.history.calibrations import Calibration
-    from torchspeed.watch.history.comparisons import StoredComparison
-    from torchspeed.watch.history.notes import Notes
 
 
 class Outcome(Enum):
@@ -234,31 +228,3 @@ class Record:
     """State of the machine when it began: load, temperatures, clocks; units in the names."""
     after: dict[str, str] = field(default_factory=dict)
     """The same when it ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """Everything that the tracked results say."""
-
-    commits: tuple[Commit, ...]
-    """Oldest first, along the tracked branch: those with results, and the tagged ones."""
-    machines: dict[str, Machine]
-    environments: dict[str, Environment]
-    benchmarks: dict[str, Benchmark]
-    series: tuple[Series, ...]
-    problems: tuple[Problem, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
-    """(machine, environment) to commit hash, oldest first, to where and with what that
-    commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
-    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
-    """(machine, environment) to commit hash, oldest first, to what the runs of that commit
-    noted of where they ran, oldest first; commits from before this was noted are missing."""
-    calibrations: dict[str, Calibration] = field(default_factory=dict)
-    """Machine to its newest calibration."""
-    notes: Notes | None = None
-    """What people wrote about changes and recipes."""
-    positions: dict[str, int] = field(default_factory=dict)
-    """Commit hash to the number of commits before it, for every commit of the branch."""
-    comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
-    """Machine to its interleaved comparisons, oldest first."""

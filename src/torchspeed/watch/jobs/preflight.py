@@ -15,6 +15,7 @@ MEASURED_PATHS = (
     "src/torchspeed/models",
     "src/torchspeed/workloads.py",
     "src/torchspeed/devices.py",
+    "src/torchspeed/errors.py",
     "src/torchspeed/data",
     "src/torchspeed/training",
     "src/torchspeed/measure",

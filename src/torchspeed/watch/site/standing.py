@@ -14,10 +14,10 @@ from torchspeed.watch.analysis.findings import Findings, Level
 from torchspeed.watch.analysis.geometric_mean import geometric_mean
 from torchspeed.watch.analysis.noise import MachineNoise
 from torchspeed.watch.analysis.releases import Releases
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.records import (
     Benchmark,
     Environment,
-    History,
     Machine,
     Outcome,
     Point,

@@ -16,7 +16,7 @@ from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.calibrations import Calibration, Load, RepeatedComparisons
-from torchspeed.watch.history.records import History
+from torchspeed.watch.history.history import History
 from torchspeed.watch.machine.conditions import (
     describe_conditions,
     describe_load,

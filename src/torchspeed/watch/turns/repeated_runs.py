@@ -25,7 +25,8 @@ from itertools import combinations, permutations
 from torchspeed.watch.analysis.noise import calibrated_noise, noise_together
 from torchspeed.watch.analysis.rule import Measurement, judge, smallest_difference
 from torchspeed.watch.history.calibrations import CaseNoise
-from torchspeed.watch.history.records import Case, History, Point
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.records import Case, Point
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,119 @@
+"""Imports go in the directions that the tree promises."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchspeed.watch.jobs.preflight import MEASURED_PATHS
+
+IMPORT_EVERYTHING = """
+import importlib, json, pkgutil, sys
+import benchmarks
+for _, name, _ in pkgutil.iter_modules(benchmarks.__path__):
+    importlib.import_module(f"benchmarks.{name}")
+from benchmarks._package import from_commit
+for name in %r:
+    importlib.import_module(f"torchspeed.{name}")
+files = [module.__file__ for module in sys.modules.values() if getattr(module, "__file__", None)]
+print(json.dumps(files))
+"""
+MEASURED = (
+    "training.cases",
+    "measure.allocations",
+    "measure.compile_cost",
+    "measure.device_memory",
+    "measure.instructions",
+    "measure.operators",
+    "measure.passes",
+    "measure.threads",
+    "measure.utilisation",
+    "measure.work",
+)
+"""Modules whose names suites import from the measured commit."""
+
+
+def _python(root: Path, code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_imports_go_in_the_allowed_directions(root: Path) -> None:
+    done = _python(root, "import importlinter.cli, sys; sys.exit(importlinter.cli.lint_imports())")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_a_forbidden_import_is_noticed(root: Path, tmp_path: Path) -> None:
+    """The check itself can fail: a package with the same contract and one wrong import."""
+    for name, text in {
+        "torchspeed/__init__": "",
+        "torchspeed/watch/__init__": "import torch",
+        "benchmarks/__init__": "",
+    }.items():
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    settings = (root / "pyproject.toml").read_text()
+    header, _, _ = settings.partition("[[tool.importlinter.contracts]]")
+    _, _, rule = settings.partition('name = "What watches works without torch"')
+    rule = rule.partition("[[")[0].partition("forbidden_modules")[0]
+    contract = f'[[tool.importlinter.contracts]]\nname = "x"{rule}forbidden_modules = ["torch"]\n'
+    (tmp_path / "pyproject.toml").write_text(
+        header[header.index("[tool.importlinter]") :] + contract
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import *; sys.exit(lint_imports())"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "torchspeed.watch is not allowed to import torch" in done.stdout
+
+
+def test_a_measured_process_imports_nothing_outside_the_measured_paths(root: Path) -> None:
+    done = _python(root, IMPORT_EVERYTHING % (MEASURED,))
+    assert done.returncode == 0, done.stderr
+    ours = [
+        Path(file).relative_to(root).as_posix()
+        for file in json.loads(done.stdout)
+        if Path(file).is_relative_to(root) and ".venv" not in file
+    ]
+    assert "src/torchspeed/measure/passes.py" in ours
+    assert "benchmarks/_suite.py" in ours
+    packages = {"src/torchspeed/__init__.py"}  # it holds nothing but its docstring
+    outside = [
+        file
+        for file in ours
+        if file not in packages
+        and not any(file == path or file.startswith(f"{path}/") for path in MEASURED_PATHS)
+    ]
+    assert outside == []
+
+
+@pytest.mark.parametrize("path", MEASURED_PATHS)
+def test_every_measured_path_exists(root: Path, path: str) -> None:
+    assert (root / path).exists()
+
+
+def test_the_list_of_measured_modules_is_what_suites_import(root: Path) -> None:
+    suites = "".join(path.read_text() for path in (root / "benchmarks").glob("*.py"))
+    for name in MEASURED:
+        assert f'from_commit("{name}"' in suites
+    imported = {part.partition('"')[0] for part in suites.split('from_commit("')[1:]}
+    helpers = {"devices", "workloads", "measure.clocks", "measure.peak", "measure.compilation"}
+    assert imported == set(MEASURED) | helpers
