@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.watch.asv.commands import explain
-from torchspeed.watch.progress import Progress, human_time, remembered_seconds
+from torchspeed.watch.progress import Progress, human_time
 
 
 def _ran(case: str, seconds: float, outcome: str = "ok") -> dict[str, dict[str, object]]:
@@ -39,15 +37,13 @@ def test_a_case_skipped_without_a_process_is_counted_but_not_waited_for() -> Non
     assert progress.outcomes == {"b": ("skipped", "")}
 
 
-def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_path: Path) -> None:
-    lines = [
-        {"case": "a", "at": 2, "seconds": 7.0, "outcome": "ok"},
-        {"case": "a", "at": 1, "seconds": 3.0, "outcome": "ok"},
-        {"case": "b", "at": 1, "seconds": 300.0, "outcome": "timed out"},
-    ]
-    text = "\n".join(map(json.dumps, lines)) + '\n{"case": "c", "at\n[]\n'
-    (tmp_path / "1234-env.outcomes.jsonl").write_text(text)
-    assert remembered_seconds(tmp_path) == {"a": 7.0}
+def test_further_rounds_of_a_case_that_failed_are_not_waited_for() -> None:
+    stream = io.StringIO()
+    progress = Progress({"a": 5.0, "b": 7.0}, stream)
+    progress.hear({"plan": {"a": 3, "b": 1}})
+    progress.hear(_ran("a", 5.0, "failed"))
+    assert progress.seconds_left() == 7.0
+    assert stream.getvalue() == "[1/2] a  failed, 7 s left\n"
 
 
 @pytest.mark.parametrize(

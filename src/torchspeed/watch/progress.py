@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TextIO
-
-
-def remembered_seconds(machine_results: Path) -> dict[str, float]:
-    """How long each case took the last time it ran on this machine, in seconds a round."""
-    seconds: dict[str, tuple[int, float]] = {}
-    for path in machine_results.glob("*.outcomes.jsonl"):
-        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                line = json.loads(text)
-                case, at, took = line["case"], line["at"], line["seconds"]
-            except (ValueError, KeyError, TypeError):
-                continue  # the history's reader names damaged files; here it costs an estimate
-            if line["outcome"] == "ok" and seconds.get(case, (-1, 0.0))[0] <= at:
-                seconds[case] = (at, took)
-    return {case: took for case, (_, took) in seconds.items()}
 
 
 def human_time(seconds: float) -> str:
@@ -79,6 +62,9 @@ class Progress:
         if case not in self._left:
             return  # skipped without a process: nothing was waited for
         self._left[case] -= 1
+        if ran["outcome"] != "ok":  # further rounds of it are not tried
+            self._total -= self._left[case]
+            self._left[case] = 0
         self._done += 1
         self._ran += 1
         self._took += ran["seconds"]

@@ -7,6 +7,7 @@ behind. Here the limit is on the whole time, and the process group is killed in 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
 import shutil
@@ -22,6 +23,8 @@ from asv.runner import BENCHMARK_RUN_SCRIPT
 from asv.util import TIMEOUT_RETCODE
 
 _TEMPORARY_FOLDER = "TMPDIR"
+_POLLING = 0.1
+"""Seconds between looks at a process, where its end cannot be waited for together with output."""
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
 
@@ -120,24 +123,25 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
 def _collect(process: subprocess.Popen[bytes], output: bytearray, deadline: float) -> bool:
     """Collect output until the process has ended; return whether it did so in time.
 
-    Nothing wakes up meanwhile but by output or by the end of the process.
+    On Linux this process sleeps meanwhile, but for output.
     """
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     os.set_blocking(process.stdout.fileno(), False)
-    end = os.pidfd_open(process.pid)
-    try:
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
+    longest_wait = _POLLING
+    with selectors.DefaultSelector() as selector, contextlib.ExitStack() as stack:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        if hasattr(os, "pidfd_open"):
+            end = os.pidfd_open(process.pid)
+            stack.callback(os.close, end)
             selector.register(end, selectors.EVENT_READ)
-            while process.poll() is None:
-                ready = selector.select(max(0.0, deadline - time.monotonic()))
-                if not ready:
-                    return False
-                for key, _ in ready:
-                    if key.fileobj is process.stdout and _read(process, output):
-                        selector.unregister(process.stdout)
-    finally:
-        os.close(end)
+            longest_wait = math.inf
+        while process.poll() is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            for key, _ in selector.select(min(left, longest_wait)):
+                if key.fileobj is process.stdout and _read(process, output):
+                    selector.unregister(process.stdout)
     return True
 
 

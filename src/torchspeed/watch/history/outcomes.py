@@ -56,6 +56,24 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     return reports, problems
 
 
+def round_seconds(machine_results: Path) -> dict[str, float]:
+    """Return how long a round of each case took when it last succeeded on a machine, in seconds.
+
+    Args:
+        machine_results: Folder of the machine's results.
+    """
+    latest: dict[str, Report] = {}
+    for path in machine_results.glob(f"*{SUFFIX}"):
+        reports, _ = read_outcomes(path)  # damage is named when the history is loaded
+        for case, report in reports.items():
+            known = latest.get(case)
+            if report.outcome is Outcome.OK and (
+                known is None or (known.at or 0) <= (report.at or 0)
+            ):
+                latest[case] = report
+    return {case: report.seconds for case, report in latest.items()}
+
+
 def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
     """Remove the lines of some cases; lines that are damaged stay.
 

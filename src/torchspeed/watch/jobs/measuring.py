@@ -11,9 +11,10 @@ from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.outcomes import round_seconds
 from torchspeed.watch.jobs.publish import publish
 from torchspeed.watch.jobs.workplace import Workplace
-from torchspeed.watch.progress import Progress, human_time, remembered_seconds
+from torchspeed.watch.progress import Progress, human_time
 
 
 @dataclass
@@ -59,7 +60,7 @@ def measure(
             subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
             print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
             started = time.monotonic()
-            progress = Progress(remembered_seconds(place.results))
+            progress = Progress(round_seconds(place.results))
             run_asv(
                 place.root,
                 [

@@ -17,6 +17,7 @@ from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.calibrations import Calibration, Load, RepeatedComparisons
 from torchspeed.watch.history.history import History
+from torchspeed.watch.history.outcomes import round_seconds
 from torchspeed.watch.machine.conditions import (
     describe_conditions,
     describe_load,
@@ -24,7 +25,7 @@ from torchspeed.watch.machine.conditions import (
     read_throttling,
 )
 from torchspeed.watch.machine.load import LoadWatch
-from torchspeed.watch.progress import Progress, human_time, remembered_seconds
+from torchspeed.watch.progress import Progress, human_time
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import compare
 from torchspeed.watch.turns.repeated_comparisons import summarise_repeats
@@ -75,7 +76,7 @@ def calibrate(
     shutil.rmtree(folder, ignore_errors=True)
     watch, throttling = LoadWatch(), read_throttling()
     started = time.monotonic()
-    seconds = remembered_seconds(configuration.results / machine)
+    seconds = round_seconds(configuration.results / machine)
     measured: list[History] = []
     load, took = watch.load(), 0.0
     for number in range(1, runs + 1):
@@ -91,7 +92,7 @@ def calibrate(
             print(f"\ninterrupted: {len(measured)} whole runs count", flush=True)
             comparisons = 0
             break
-        seconds |= remembered_seconds(project.results / machine)
+        seconds |= round_seconds(project.results / machine)
         load, took = watch.load(), time.monotonic() - started
         progress.say(f"  done, {human_time(took)} so far")
     found = compare_runs(measured)
