@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from torchspeed.watch.jobs.preflight import MEASURED_PATHS
+from torchspeed.watch.asv.settings import MEASURED_PATHS
 
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys

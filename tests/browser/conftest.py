@@ -27,7 +27,7 @@ from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.site.build import build_site
-from torchspeed.watch.site.standing import in_order, standings
+from torchspeed.watch.site.contents import contents_of, in_order
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,7 +79,7 @@ def publish_alone(root: Path) -> None:
     history = in_order(load_history(root / "results", read_commits(root / "repository")))
     build_site(
         root / "html",
-        standings(history, analyse(history)),
+        contents_of(history, analyse(history)),
         generated=1_790_000_000,
         project={
             "name": "torchspeed",

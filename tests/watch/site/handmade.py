@@ -28,10 +28,10 @@ from torchspeed.watch.history.records import (
     Series,
 )
 from torchspeed.watch.site.build import build_site
-from torchspeed.watch.site.standing import (
-    Standings,
+from torchspeed.watch.site.contents import (
+    Contents,
+    contents_of,
     series_order,
-    standings,
 )
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&'\"\u2028=1+1"
@@ -122,9 +122,9 @@ def handmade() -> tuple[History, Findings]:
     return history, _findings(history)
 
 
-def handmade_standings() -> Standings:
+def handmade_contents() -> Contents:
     """Where the series of the hand-made history stand."""
-    return standings(*handmade())
+    return contents_of(*handmade())
 
 
 def _runs(
@@ -197,7 +197,7 @@ def _findings(history: History) -> Findings:
 if __name__ == "__main__":
     build_site(
         Path(sys.argv[1]),
-        handmade_standings(),
+        handmade_contents(),
         generated=int(time.time()),
         project=PROJECT,
         published=tuple(site_rows()),

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from tests.watch.site.conftest import Project, registered
-from tests.watch.site.handmade import PROJECT, handmade, handmade_standings
+from tests.watch.site.handmade import PROJECT, handmade, handmade_contents
 from torchspeed.watch.analysis.findings import Findings
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import Environment, Outcome
-from torchspeed.watch.site import data_files, names
+from torchspeed.watch.site import index as index_module
+from torchspeed.watch.site import names
 from torchspeed.watch.site.build import build_site
+from torchspeed.watch.site.contents import contents_of
 from torchspeed.watch.site.names import slug
-from torchspeed.watch.site.standing import standings
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +157,7 @@ def test_geometric_means_say_of_how_many_series(index: dict[str, Any]) -> None:
 
 
 def test_the_status_of_each_case(tmp_path: Path) -> None:
-    build_site(tmp_path, handmade_standings(), generated=0, project=PROJECT)
+    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
     _, index = registered(tmp_path / "data/index.js")
     status = {
         (series["labels"]["model"], series["labels"]["device"]): series
@@ -173,7 +174,7 @@ def test_the_status_of_each_case(tmp_path: Path) -> None:
 
 def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        build_site(tmp_path / name, handmade_standings(), generated=0, project=PROJECT)
+        build_site(tmp_path / name, handmade_contents(), generated=0, project=PROJECT)
     for path in (tmp_path / "one").rglob("*"):
         if path.is_file():
             other = tmp_path / "two" / path.relative_to(tmp_path / "one")
@@ -183,7 +184,7 @@ def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_an_empty_history_publishes(tmp_path: Path) -> None:
     nothing = History((), {}, {}, {}, ())
     found = Findings((), (), ())
-    build_site(tmp_path, standings(nothing, found), generated=0, project=PROJECT)
+    build_site(tmp_path, contents_of(nothing, found), generated=0, project=PROJECT)
     assert "Nothing has been measured yet" in (tmp_path / "index.html").read_text()
     assert registered(tmp_path / "data/index.js")[1]["series"] == []
 
@@ -224,8 +225,8 @@ def test_environments_are_told_apart_by_what_differs() -> None:
 def test_a_long_history_is_told_over_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_files, "FIGURES", 180)
-    build_site(tmp_path, handmade_standings(), generated=0, project=PROJECT)
+    monkeypatch.setattr(index_module, "VALUES", 180)
+    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
     index = registered(tmp_path / "data" / "index.js")[1]
     share = index["share"]
     assert share == 180 // len(index["commits"])

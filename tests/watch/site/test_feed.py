@@ -8,7 +8,7 @@ import pytest
 
 from tests.watch.generator import Plan
 from tests.watch.site.conftest import Project, make_project, parsed_xml, registered
-from tests.watch.site.handmade import handmade_standings
+from tests.watch.site.handmade import handmade_contents
 from torchspeed.watch.site.feed import write_feed
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -51,8 +51,8 @@ def test_ids_stay_when_the_history_grows(tmp_path) -> None:
 
 
 def test_text_that_xml_cannot_hold_is_replaced() -> None:
-    standings = handmade_standings()
+    contents = handmade_contents()
     bad = "bell\x07 and null\x00"
-    feed = write_feed(standings, standings.changes, name="changes", title=bad, project=bad)
+    feed = write_feed(contents, contents.changes, name="changes", title=bad, project=bad)
     parsed_xml(feed)
     assert b"\x07" not in feed

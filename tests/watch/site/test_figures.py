@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from tests.watch.site.conftest import Project, parsed_xml, registered
-from tests.watch.site.handmade import HOSTILE, handmade_standings
+from tests.watch.site.handmade import HOSTILE, handmade_contents
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.site import figures
 from torchspeed.watch.site.figures import Drawing, Figure, Mark, write_figures
@@ -37,7 +37,7 @@ def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
 
 
 def test_without_a_gpu_there_is_no_picture_of_one(tmp_path: Path) -> None:
-    drawn = write_figures(tmp_path, handmade_standings(), site_rows())
+    drawn = write_figures(tmp_path, handmade_contents(), site_rows())
     assert [one.file for one in drawn] == [
         "figures/overview.svg",
         "figures/releases.svg",
@@ -47,7 +47,7 @@ def test_without_a_gpu_there_is_no_picture_of_one(tmp_path: Path) -> None:
 
 def test_the_same_data_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_figures(tmp_path / name, handmade_standings(), site_rows())
+        write_figures(tmp_path / name, handmade_contents(), site_rows())
     files = sorted((tmp_path / "one" / "figures").iterdir())
     assert len(files) == 4
     for file in files:
@@ -56,9 +56,9 @@ def test_the_same_data_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_an_unchanged_figure_is_not_drawn_again(tmp_path: Path) -> None:
-    write_figures(tmp_path / "old", handmade_standings(), ())
+    write_figures(tmp_path / "old", handmade_contents(), ())
     with mock.patch.object(figures, "_draw", side_effect=AssertionError("drawn again")):
-        write_figures(tmp_path / "new", handmade_standings(), (), previous=tmp_path / "old")
+        write_figures(tmp_path / "new", handmade_contents(), (), previous=tmp_path / "old")
     for file in (tmp_path / "old" / "figures").iterdir():
         assert file.read_bytes() == (tmp_path / "new" / "figures" / file.name).read_bytes()
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 
 from tests.watch.calibrations import calibration
 from tests.watch.site.handmade import HOSTILE, PROJECT, handmade
+from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings
+from torchspeed.watch.analysis.releases import compare_releases
 from torchspeed.watch.history.history import History
+from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Benchmark, LeftOut, Problem, Record
+from torchspeed.watch.site.contents import contents_of
 from torchspeed.watch.site.matrix import family, family_order
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.quantities import quantity
-from torchspeed.watch.site.standing import standings
 
 
 def render(history: History, findings: Findings) -> str:
     page = render_page(
-        standings(history, findings),
+        contents_of(history, findings),
         generated=1_760_000_000,
         project=PROJECT,
         figures=(),
@@ -68,8 +72,8 @@ def test_old_news_is_grey() -> None:
     history, findings = handmade()
     old = tuple(replace(change, commit=10, previous=9) for change in findings.changes)
     page = render(history, replace(findings, changes=old))
-    assert 'class="change old"' in page
-    assert 'class="change worse"' not in page
+    assert 'class="change old confirmed"' in page
+    assert 'class="change worse' not in page
 
 
 def card(page: str, question: str) -> str:
@@ -97,49 +101,112 @@ def test_the_slowest_model_is_named_with_its_figures(page: str) -> None:
     assert "Then resnet18 batch 10" in text
 
 
-def test_what_got_slower_is_told_with_when_how_much_and_how_sure() -> None:
-    history, findings = handmade()
-    question = "Did anything get slower lately?"
-    quiet = card(render(history, replace(findings, changes=())), question)
-    assert "Nothing found In 10 measured commits: a lasting change of" in quiet
+LATELY = "Has anything become slower lately?"
+
+
+def slowdown(findings: Findings, **changes: Any) -> Change:
+    """A time that is 10 % longer from commit 58 on."""
     change = next(change for change in findings.changes if change.verdict == "better")
-    worse = replace(change, commit=58, previous=57, before=1.0, after=1.1, verdict="worse", runs=7)
-    loud = card(render(history, replace(findings, changes=(worse,))), question)
-    assert "Yes, 1 of" in loud
-    day = "2025-10-09"
-    assert f"+10.0% since {history.commits[58].hash[:8]} of {day}" in loud
-    assert "times the noise, in 7 runs" in loud
-
-
-def test_a_change_that_few_commits_cannot_show_is_not_denied() -> None:
-    history, findings = handmade()
-    first = {commit.hash for commit in history.commits[:5]}
-    short = replace(
-        history,
-        series=tuple(
-            replace(one, runs={key: run for key, run in one.runs.items() if key in first})
-            for one in history.series
-        ),
+    return replace(
+        change,
+        **{
+            "commit": 58,
+            "previous": 57,
+            "before": 1.0,
+            "after": 1.1,
+            "verdict": "worse",
+            "runs": 2,
+            **changes,
+        },
     )
-    nothing = replace(findings, changes=(), levels=((),) * len(history.series))
-    text = card(render(short, nothing), "Did anything get slower lately?")
+
+
+def test_without_a_change_the_smallest_detectable_one_is_given() -> None:
+    history, findings = handmade()
+    text = card(render(history, replace(findings, changes=())), LATELY)
+    assert "No change of a time Last 10 measured commits" in text
+    # Three times the noise of a ratio of two values of 1 % each.
+    assert "Smallest detectable change: median 4.3%, 90th percentile 4.3%" in text
+
+
+@pytest.mark.parametrize(
+    ("states", "headline"),
+    [
+        ([State.CONFIRMED], "✗ 1 slower "),
+        ([State.UNCONFIRMED], "✗ 1 slower, unconfirmed"),
+        (
+            [State.CONFIRMED, State.UNCONFIRMED, State.UNCONFIRMED],
+            "✗ 1 slower, 2 more unconfirmed",
+        ),
+        ([State.REFUTED], "No change of a time"),
+    ],
+)
+def test_a_slowdown_is_named_with_its_state(states: list[State], headline: str) -> None:
+    history, findings = handmade()
+    changes = tuple(slowdown(findings, state=state) for state in states)
+    text = card(render(history, replace(findings, changes=changes)), LATELY)
+    assert f"{LATELY} {headline}" in text
+    if states != [State.REFUTED]:
+        commit = history.commits[58].hash[:8]
+        assert f"+10.0% at {commit} of 2025-10-09 ({states[0].value}: 2 runs, 6.8 times" in text
+
+
+def test_faster_times_are_named_with_their_state() -> None:
+    history, findings = handmade()
+    better = slowdown(findings, after=0.9, verdict="better", state=State.UNCONFIRMED)
+    text = card(render(history, replace(findings, changes=(better,))), LATELY)
+    assert "Nothing slower, 1 faster, unconfirmed" in text
+
+
+def test_without_known_noise_it_is_too_early_to_tell() -> None:
+    history, findings = handmade()
+    unknown = replace(findings, changes=(), noise=(None,) * len(history.series))
+    text = card(render(history, unknown), LATELY)
     assert "Too early to tell" in text
-    assert "takes 8 measured commits" in text
-    assert "here are 4" in text
+    assert "The noise between runs is not known yet" in text
 
 
-def test_the_newest_torch_is_told_against_the_one_before(page: str) -> None:
+def test_a_note_stands_beside_its_change() -> None:
+    history, findings = handmade()
+    note = ChangeNote("0" * 8, "expected", f"The batch was doubled {HOSTILE}")
+    html = render(history, replace(findings, changes=(slowdown(findings, note=note),)))
+    assert HOSTILE not in html
+    assert "expected: The batch was doubled" in card(html, LATELY)
+
+
+def test_the_newest_torch_is_compared_with_the_one_before_at_one_commit(page: str) -> None:
+    history, _ = handmade()
     text = card(page, "What did torch 2.15.0 change against 2.14.1?")
-    assert re.search(r"1\.0[4-7]× faster", text)
-    assert re.search(r"Geometric mean of \d+ times", text)
-    assert "faster beyond noise" in text
+    assert re.search(r"\d+ slower, \d+ faster \d+ times at commit", text)
+    assert re.search(r"geometric mean 1\.0[4-7]× faster", text)
+    commit = next(one for one in history.commits if f"at commit {one.hash[:8]}" in text)
+    both = [series for series in history.series if commit.hash in series.values]
+    assert {series.environment for series in both} == set(history.environments)
 
 
-def test_what_failed_is_told_with_its_message(page: str) -> None:
+def test_releases_without_a_clear_difference_say_so() -> None:
+    history, findings = handmade()
+    unknown = (None,) * len(history.series)
+    vague = replace(findings, noise=unknown, releases=compare_releases(history, unknown))
+    text = card(render(history, vague), "What did torch 2.15.0 change against 2.14.1?")
+    assert "No clear difference" in text
+
+
+def test_what_failed_in_the_newest_run_is_named_with_its_exception(page: str) -> None:
+    history, _ = handmade()
     text = card(page, "What failed in the newest run, and why?")
-    assert re.search(r"✗ \d+ of \d+ cases", text)
     assert "RuntimeError: expected <Tensor>" in text
-    assert "skipped (mostly: this machine has no CUDA device)" in text
+    assert "(mostly: this machine has no CUDA device)" in text
+    newest = [commit.hash for commit in history.commits if commit.hash[:8] in text][-1]
+    of_run = [
+        series.runs[newest]
+        for series in history.series
+        if series.environment.endswith("2.15.0") and newest in series.runs
+    ]
+    assert f"of {len(of_run)} cases" in text
+    for outcome in ("ok", "failed", "timed out", "skipped"):
+        number = sum(run.outcome.value == outcome for run in of_run)
+        assert f"{number} {outcome}" in text
 
 
 def test_families_stand_in_the_order_of_a_reader(page: str) -> None:

@@ -13,8 +13,8 @@ from tests.watch.site.handmade import handmade
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, Level
 from torchspeed.watch.history.history import History
+from torchspeed.watch.site.contents import Contents, contents_of
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
-from torchspeed.watch.site.standing import Standings, standings
 
 
 def rows(project: Project) -> list[list[Any]]:
@@ -57,7 +57,7 @@ def test_only_changes_for_the_worse_are_regressions(published: Project) -> None:
     assert {row[0] for row in rows(published)} <= worse
 
 
-def of_levels(*values: float, at: int = 10) -> tuple[Standings, int]:
+def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
     """A series of times with one level every `at` commits."""
     history: History
     history, _ = handmade()
@@ -87,7 +87,7 @@ def of_levels(*values: float, at: int = 10) -> tuple[Standings, int]:
         levels=tuple(every),
         changes=tuple(reversed(changes)),
     )
-    return standings(history, findings), index
+    return contents_of(history, findings), index
 
 
 @pytest.mark.parametrize(

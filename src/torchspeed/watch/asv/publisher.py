@@ -27,6 +27,8 @@ from asv.util import ProcessError, UserError
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.published.figures import site_rows
+from torchspeed.watch.asv.settings import MEASURED_PATHS
+from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Commit
@@ -73,16 +75,22 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     from torchspeed.watch.analysis.findings import analyse  # noqa: PLC0415
     from torchspeed.watch.history.loading import load_history  # noqa: PLC0415
     from torchspeed.watch.site.build import build_site  # noqa: PLC0415
-    from torchspeed.watch.site.standing import in_order, standings  # noqa: PLC0415
+    from torchspeed.watch.site.contents import contents_of, in_order  # noqa: PLC0415
 
     generated = _now()
     with swapped_in(site) as fresh:
         history = in_order(load_history(results, commits))
         # A million values hold no cycles: keep the collector from looking for them.
         gc.freeze()
+        findings = analyse(history)
+        ancestry = Ancestry(commits)
+        if findings.changes:
+            since = min(change.previous for change in findings.changes)
+            since_hash = history.commits[since].hash
+            ancestry = read_ancestry(Path(repo._path), commits, since_hash, MEASURED_PATHS)
         build_site(
             fresh,
-            standings(history, analyse(history)),
+            contents_of(history, findings, ancestry),
             generated=generated,
             project=_project(conf),
             published=tuple(site_rows()),

@@ -12,6 +12,20 @@ import asv.util
 
 from torchspeed.errors import TorchspeedError
 
+MEASURED_PATHS = (
+    "benchmarks",
+    "src/torchspeed/models",
+    "src/torchspeed/workloads.py",
+    "src/torchspeed/devices.py",
+    "src/torchspeed/errors.py",
+    "src/torchspeed/data",
+    "src/torchspeed/training",
+    "src/torchspeed/measure",
+    "pyproject.toml",
+    "asv.conf.json",
+)
+"""What can change a measured value. Nothing outside these paths runs in a measured process."""
+
 
 @dataclass(frozen=True)
 class Pair:

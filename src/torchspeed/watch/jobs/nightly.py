@@ -6,9 +6,9 @@ from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.selection import EVERYTHING, matching
+from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.measuring import finish, measure
-from torchspeed.watch.jobs.preflight import MEASURED_PATHS
 from torchspeed.watch.jobs.workplace import open_workplace
 
 

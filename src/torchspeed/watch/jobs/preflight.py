@@ -7,22 +7,8 @@ import tempfile
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.settings import Configuration, Pair
+from torchspeed.watch.asv.settings import MEASURED_PATHS, Configuration, Pair
 from torchspeed.watch.history.git import ask_git
-
-MEASURED_PATHS = (
-    "benchmarks",
-    "src/torchspeed/models",
-    "src/torchspeed/workloads.py",
-    "src/torchspeed/devices.py",
-    "src/torchspeed/errors.py",
-    "src/torchspeed/data",
-    "src/torchspeed/training",
-    "src/torchspeed/measure",
-    "pyproject.toml",
-    "asv.conf.json",
-)
-"""What can change a measured value. Nothing outside these paths runs in a measured process."""
 
 _GIB = 1024**3
 _ENVIRONMENT_SIZE = 6 * _GIB

@@ -1,7 +1,7 @@
 """What the page says first: the four questions that a newcomer has, answered.
 
-Which model is slowest on the CPU; did anything get slower lately, when, by how much, how
-sure; what did the newest torch change; what failed in the newest run, and why.
+Which model is slowest on the CPU; has anything changed lately, how much and how sure is it; what
+did the newest torch change; what failed in the newest run, and why.
 """
 
 from __future__ import annotations
@@ -11,218 +11,222 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from torchspeed.watch.analysis.change_points import smallest_visible, values_to_confirm
-from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
 from torchspeed.watch.analysis.releases import ReleaseComparison
-from torchspeed.watch.site.latest import recent_changes, speeds
-from torchspeed.watch.site.matrix import Place, two_releases
-from torchspeed.watch.site.standing import Standing, Standings
+from torchspeed.watch.analysis.rule import noise_of_ratio, smallest_difference
+from torchspeed.watch.site.commit_changes import largest_first, recent_changes
+from torchspeed.watch.site.contents import Contents, SeriesSummary, Setup
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
-_NOT_SLOWER = 9
-"""Of ten timings so many would have shown a change of the size that is told."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slowest:
+class SlowestModel:
     """The case whose pass takes longest on the CPU, and those that follow."""
 
-    first: Standing
-    backward: Standing | None
+    first: SeriesSummary
+    backward: SeriesSummary | None
     """The same case's backward pass."""
-    others: tuple[Standing, ...]
+    others: tuple[SeriesSummary, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
-    """What moved in the newest measured commits, and what would have shown."""
+class RecentChanges:
+    """What changed in the newest measured commits, and the smallest change that would show."""
 
     commits: int
     slower: tuple[Change, ...]
-    """Timings that got slower, the largest change first."""
+    """Times that increased, the largest change first."""
     faster: tuple[Change, ...]
-    others: int
-    """Figures that are no times and changed."""
-    timings: int
-    """Timings of the first place that have figures."""
-    all: int
-    """Times of any kind and place."""
-    figures: int
-    """Figures that the longest of them has."""
-    needed: int
-    """Figures that a series must have before a change in it can be confirmed."""
-    half_show: float | None
-    """Lasting change that half of them would show, as a share; ``None`` if they are too short."""
-    most_show: float | None
-    """Lasting change that nine in ten would show."""
+    others: tuple[Change, ...]
+    """Changes of memory, counts and the like, in the same order."""
+    times: int
+    """Series of times that have values."""
+    without_noise: bool
+    """Whether the noise of no time is known, so that no change can be reported yet."""
+    detectable: tuple[float, float] | None
+    """Median and 90th percentile, over the times of the first setup, of the smallest relative
+    change between two runs that counts as a difference."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a few words: how many times changed, and how sure that is."""
+        slower, new_slower = _count(self.slower)
+        faster, new_faster = _count(self.faster)
+        if slower:
+            more = f", {new_slower} more unconfirmed" if new_slower else ""
+            return f"{slower} slower{more}"
+        if new_slower:
+            return f"{new_slower} slower, unconfirmed"
+        if faster or new_faster:
+            unconfirmed = "" if faster else ", unconfirmed"
+            return f"Nothing slower, {faster or new_faster} faster{unconfirmed}"
+        if self.commits < 2 or self.without_noise:
+            return "Too early to tell"
+        return "No change of a time"
 
 
 @dataclass(frozen=True, slots=True)
-class Releases:
-    """The newest torch against the one before: one pass of one model at a time."""
+class NewestRelease:
+    """The newest torch against the release before it, at one commit."""
 
-    old: Place
-    new: Place
+    old: str
+    """Release of torch."""
+    new: str
+    setup: Setup
+    """The machine, with the new release."""
+    old_environment: str
     commit: int
-    """Index of the newest commit that both measured."""
+    """Index of the commit that both were measured at."""
+    cases: tuple[ReleaseComparison, ...]
     mean: GeometricMean
     """Of new time / old time."""
     faster: tuple[ReleaseComparison, ...]
-    """Significantly so, the largest change first."""
+    """Times that clearly differ, the largest change first."""
     slower: tuple[ReleaseComparison, ...]
     others: tuple[ReleaseComparison, ...]
-    """Peak memory and the like that differ significantly."""
+    """Peak memory and the like that clearly differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewestRun:
-    """How the newest run of each place went."""
+    """How the newest run went: that of the first setup."""
 
-    failed: tuple[Standing, ...]
-    """Failed or timed out."""
-    stale: int
-    ok: int
-    skipped: int
+    setup: Setup
+    failed: tuple[SeriesSummary, ...]
+    """Failed or timed out in it."""
+    cases: int
     skipped_mostly: str
-    """The reason that most skipped cases give."""
+    """The reason that most of its skipped cases give."""
+    stale: int
+    """Cases of the setup whose newest value is from an older commit."""
+    failed_elsewhere: int
+    """Cases that failed or timed out in the newest run of another setup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All four; ``None`` where nothing can be said."""
+    """All four; ``None`` where there is nothing to answer with."""
 
-    slowest: Slowest | None
-    lately: Lately
-    releases: Releases | None
-    newest_run: NewestRun
+    slowest: SlowestModel | None
+    recent: RecentChanges
+    release: NewestRelease | None
+    newest_run: NewestRun | None
 
 
-def answers(standings: Standings, found: Sequence[Place]) -> Answers:
-    """Answer the four questions.
-
-    Args:
-        standings: Where everything stands.
-        found: Its places, as `places` gives them.
-    """
-    timings = [
-        row
-        for row in standings.rows
-        if row.metric.label == "time" and row.last is not None and found and _is_at(row, found[0])
-    ]
+def answers(contents: Contents) -> Answers:
+    """Answer the four questions."""
+    first = contents.of_setup(contents.setups[0]) if contents.setups else []
+    times = [one for one in first if one.metric.label == "time" and one.last is not None]
     return Answers(
-        slowest=_slowest(timings),
-        lately=_lately(standings, timings),
-        releases=_releases(standings, found),
-        newest_run=_newest_run(standings),
+        slowest=_slowest(times),
+        recent=_recent(contents, times),
+        release=newest_release(contents),
+        newest_run=_newest_run(contents),
     )
 
 
-def _is_at(row: Standing, place: Place) -> bool:
-    return row.series.machine == place.machine.name and row.environment == place.environment
+def _count(changes: Sequence[Change]) -> tuple[int, int]:
+    """How many are confirmed, and how many are not."""
+    confirmed = sum(change.state is State.CONFIRMED for change in changes)
+    return confirmed, len(changes) - confirmed
 
 
-def _slowest(timings: Sequence[Standing]) -> Slowest | None:
-    def figure(row: Standing) -> float:
-        return row.last[1].value if row.last else 0.0
+def _slowest(times: Sequence[SeriesSummary]) -> SlowestModel | None:
+    def value(summary: SeriesSummary) -> float:
+        return summary.last[1].value if summary.last else 0.0
 
-    on_cpu = [row for row in timings if row.series.case.labels.get("device") == "cpu"]
-    forward = [row for row in on_cpu if row.series.case.labels.get("pass") == "forward"]
-    ordered = sorted(forward or on_cpu, key=figure, reverse=True)
+    on_cpu = [one for one in times if one.labels.get("device") == "cpu"]
+    forward = [one for one in on_cpu if one.labels.get("pass") == "forward"]
+    ordered = sorted(forward or on_cpu, key=value, reverse=True)
     if not ordered:
         return None
     first = ordered[0]
-    backward = [
-        row
-        for row in on_cpu
-        if row.series.case.labels == {**first.series.case.labels, "pass": "backward"}
-    ]
-    models = dict.fromkeys([first.model])
-    others = []
-    for row in ordered[1:]:
-        if row.model not in models:
-            models[row.model] = None
-            others.append(row)
-    return Slowest(first, backward[0] if backward else None, tuple(others[:RUNNERS_UP]))
+    backward = [one for one in on_cpu if one.labels == {**first.labels, "pass": "backward"}]
+    models = {first.model: first}
+    for one in ordered[1:]:
+        models.setdefault(one.model, one)
+    others = [one for one in models.values() if one is not first]
+    return SlowestModel(first, backward[0] if backward else None, tuple(others[:RUNNERS_UP]))
 
 
-def _lately(standings: Standings, timings: Sequence[Standing]) -> Lately:
-    span, changes = recent_changes(standings)
-    times = sorted(speeds(standings.rows, changes), key=_size, reverse=True)
-    visible = sorted(
-        share
-        for row in timings
-        if row.noise is not None
-        and (share := smallest_visible(row.noise, len(row.points))) is not None
-    )
-    return Lately(
-        commits=span,
-        slower=tuple(change for change in times if change.verdict == "worse"),
-        faster=tuple(change for change in times if change.verdict == "better"),
-        others=len(changes) - len(times),
-        timings=len(timings),
-        all=sum(row.metric.unit == "seconds" and row.last is not None for row in standings.rows),
-        figures=max((len(row.points) for row in timings), default=0),
-        needed=values_to_confirm(),
-        half_show=median(visible) if visible else None,
-        most_show=visible[len(visible) * _NOT_SLOWER // 10] if visible else None,
+def _recent(contents: Contents, times: Sequence[SeriesSummary]) -> RecentChanges:
+    commits, changes = recent_changes(contents)
+    of_times = [c for c in changes if contents.series[c.series].metric.unit == "seconds"]
+    others = [c for c in changes if contents.series[c.series].metric.unit != "seconds"]
+    shares = sorted(share for one in times if (share := detectable(one)) is not None)
+    return RecentChanges(
+        commits=commits,
+        slower=largest_first([change for change in of_times if change.verdict == "worse"]),
+        faster=largest_first([change for change in of_times if change.verdict == "better"]),
+        others=largest_first(others),
+        times=sum(one.metric.unit == "seconds" and bool(one.points) for one in contents.series),
+        without_noise=not shares,
+        detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
     )
 
 
-def _size(change: Change) -> float:
-    if change.ratio is None:
-        return float("inf")
-    return max(change.ratio, 1 / change.ratio)
+def detectable(summary: SeriesSummary) -> float | None:
+    """Smallest relative change between two runs of a series that counts as a difference."""
+    noise = noise_of_ratio(summary.noise, summary.noise)
+    return None if noise is None else smallest_difference(noise)
 
 
-def _releases(standings: Standings, found: Sequence[Place]) -> Releases | None:
-    machine, old, new = two_releases(found)
-    if old is None or new is None:
+def newest_release(contents: Contents) -> NewestRelease | None:
+    """Compare the newest two releases of the first machine that measured several."""
+    machines = dict.fromkeys(setup.machine.name for setup in contents.setups)
+    order = {commit.hash: place for place, commit in enumerate(contents.history.commits)}
+    for machine in machines:
+        for releases in contents.findings.releases:
+            if releases.machine != machine:
+                continue
+            pair = releases.pairs[-1]
+            times = [one for one in pair.cases if one.unit == "seconds" and one.ratio is not None]
+            if not times:
+                continue
+            environments = contents.history.environments
+            differing = sorted(
+                (one for one in pair.cases if one.differs),
+                key=lambda one: -max(one.ratio or 1, 1 / (one.ratio or 1)),
+            )
+            of_times = [one for one in differing if one.unit == "seconds"]
+            return NewestRelease(
+                old=environments[pair.before].torch,
+                new=environments[pair.after].torch,
+                setup=next(
+                    setup
+                    for setup in contents.setups
+                    if (setup.machine.name, setup.environment.name) == (machine, pair.after)
+                ),
+                old_environment=pair.before,
+                commit=order[releases.commit],
+                cases=pair.cases,
+                mean=geometric_mean([one.ratio for one in times if one.ratio is not None]),
+                faster=tuple(one for one in of_times if one.verdict.value == "better"),
+                slower=tuple(one for one in of_times if one.verdict.value == "worse"),
+                others=tuple(one for one in differing if one.unit != "seconds"),
+            )
+    return None
+
+
+def _newest_run(contents: Contents) -> NewestRun | None:
+    if not contents.setups:
         return None
-    names = (old.environment.name, new.environment.name)
-    pairs = [
-        (one.commit, pair)
-        for one in standings.releases
-        for pair in one.pairs
-        if one.machine == machine and (pair.before, pair.after) == names
-    ]
-    if not pairs:
-        return None
-    [(commit, pair)] = pairs
-    times = [one for one in pair.cases if one.unit == "seconds" and one.ratio is not None]
-    if not times:
-        return None
-
-    def moved(
-        members: Sequence[ReleaseComparison], verdict: str | None = None
-    ) -> tuple[ReleaseComparison, ...]:
-        differing = [one for one in members if one.differs]
-        chosen = [one for one in differing if verdict in {None, one.verdict.value}]
-        return tuple(
-            sorted(chosen, key=lambda one: max(one.ratio or 1, 1 / (one.ratio or 1)), reverse=True)
-        )
-
-    order = [commit.hash for commit in standings.history.commits]
-    return Releases(
-        old=old,
-        new=new,
-        commit=order.index(commit),
-        mean=geometric_mean([one.ratio for one in times if one.ratio is not None]),
-        faster=moved(times, "better"),
-        slower=moved(times, "worse"),
-        others=moved([one for one in pair.cases if one.unit != "seconds"]),
-    )
-
-
-def _newest_run(standings: Standings) -> NewestRun:
-    status = Counter(row.status for row in standings.rows)
-    reasons = Counter(row.reason for row in standings.rows if row.status == "skipped")
-    failed = [row for row in standings.rows if row.status in {"failed", "timed out"}]
+    setup = contents.setups[0]
+    members = contents.of_setup(setup)
+    of_run = [one for one in members if one.at == setup.newest]
+    reasons = Counter(one.reason for one in of_run if one.status == "skipped")
     return NewestRun(
-        failed=tuple(sorted(failed, key=lambda row: -(row.at or 0))),
-        stale=status["stale"],
-        ok=status["ok"],
-        skipped=status["skipped"],
+        setup=setup,
+        failed=tuple(one for one in of_run if one.status in {"failed", "timed out"}),
+        cases=len(of_run),
         skipped_mostly=reasons.most_common(1)[0][0] if reasons else "",
+        stale=sum(one.status == "stale" for one in members),
+        failed_elsewhere=sum(
+            other.counts.get(outcome, 0)
+            for other in contents.setups[1:]
+            for outcome in ("failed", "timed out")
+        ),
     )

@@ -1,4 +1,4 @@
-"""A whole site from a history, into an empty folder."""
+"""Writes a whole site into an empty folder."""
 
 from __future__ import annotations
 
@@ -8,65 +8,66 @@ from pathlib import Path
 from torchspeed.watch.site.badge import write_badge
 from torchspeed.watch.site.bundle import bundle
 from torchspeed.watch.site.case_files import write_case_files
-from torchspeed.watch.site.data_files import Row, index_data, write_data_files
+from torchspeed.watch.site.contents import Contents
+from torchspeed.watch.site.data_files import write_data_files
 from torchspeed.watch.site.feed import write_feed
 from torchspeed.watch.site.figures import write_figures
+from torchspeed.watch.site.index import Json, index_data
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
 from torchspeed.watch.site.scripts import json_bytes
-from torchspeed.watch.site.standing import Standings
 
 STATIC = Path(__file__).parent / "static"
 
 
 def build_site(
     folder: Path,
-    standings: Standings,
+    contents: Contents,
     *,
     generated: int,
     project: dict[str, str],
-    published: tuple[Row, ...] = (),
+    published: tuple[Json, ...] = (),
     previous: Path | None = None,
 ) -> None:
-    """Write everything that is ours into `folder`.
+    """Write a whole site into a folder.
 
     Args:
         folder: Where to; made if missing.
-        standings: What to show.
+        contents: What to show.
         generated: When, seconds since the epoch: the one thing in the files
             that differs between two builds of the same history.
         project: `name`, `url`, `commit_url` (the front of a commit's address) and
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
-        published: Figures from the literature, as ``docs/site-data.md`` lists them.
+        published: Values from the literature, as ``docs/site-data.md`` lists them.
         previous: A site published before, whose unchanged figures are used again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
     (folder / "torchspeed.js").write_text(bundle(STATIC / "script" / "main.js"))
-    drawn = write_figures(folder, standings, published, previous)
+    drawn = write_figures(folder, contents, published, previous)
     figures = [{"file": one.file, "title": one.title, "text": one.text} for one in drawn]
     index = index_data(
-        standings,
+        contents,
         generated=generated,
         project=project,
         published=published,
         figures=figures,
     )
-    write_data_files(folder, standings, index)
-    write_case_files(folder, standings, index["share"])
-    regressions = lasting_regressions(standings)
+    write_data_files(folder, contents, index)
+    write_case_files(folder, contents)
+    regressions = lasting_regressions(contents)
     worse = sorted(
         (change for one in regressions for change in one.changes),
         key=lambda change: (-change.commit, change.series),
     )
     for file, changes, name, title in (
-        ("feed.xml", standings.changes, "changes", "changes in speed and memory"),
+        ("feed.xml", contents.changes, "changes", "changes in speed and memory"),
         ("regressions.xml", worse, "regressions", "regressions that last"),
     ):
         feed = write_feed(
-            standings,
+            contents,
             changes,
             name=name,
             title=title,
@@ -75,13 +76,13 @@ def build_site(
         )
         (folder / file).write_bytes(feed)
     page = render_page(
-        standings,
+        contents,
         generated=generated,
         project=project,
         figures=figures,
         regressions=regressions,
     )
     (folder / "index.html").write_bytes(page)
-    data = regressions_data(standings, regressions)
+    data = regressions_data(contents, regressions)
     (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
-    (folder / "badge.svg").write_bytes(write_badge(standings))
+    (folder / "badge.svg").write_bytes(write_badge(contents))

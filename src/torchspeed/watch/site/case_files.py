@@ -15,8 +15,9 @@ from typing import Any
 
 from torchspeed.watch.history.records import Benchmark, Point
 from torchspeed.watch.site import names
+from torchspeed.watch.site.contents import Contents, SeriesSummary
+from torchspeed.watch.site.data_files import series_files
 from torchspeed.watch.site.scripts import script
-from torchspeed.watch.site.standing import Standing, Standings
 
 SAMPLED_COMMITS = 60
 """Newest commits of a series whose samples are published."""
@@ -26,40 +27,32 @@ SAMPLES = 25
 _REGULAR = re.compile(r"[.()\[\]{}*+?^$|\\]")
 
 
-def write_case_files(folder: Path, standings: Standings, share: int) -> None:
-    """Write ``data/c`` and ``data/n``.
-
-    Args:
-        folder: The site.
-        standings: The series.
-        share: Series of one benchmark in one file of samples.
-    """
+def write_case_files(folder: Path, contents: Contents) -> None:
+    """Write ``data/c`` and ``data/n`` into the folder of a site."""
     for name in ("c", "n"):
         (folder / "data" / name).mkdir(parents=True, exist_ok=True)
-    edges: dict[int, set[int]] = {}
-    for change in standings.changes:
-        edges.setdefault(change.series, set()).update((change.previous, change.commit))
-    related = _related(standings.rows)
-    by_benchmark: dict[str, list[Standing]] = {}
-    for row in standings.rows:
-        by_benchmark.setdefault(row.benchmark.name, []).append(row)
-    for benchmark, rows in by_benchmark.items():
-        slug = names.slug(benchmark)
-        data = _source(rows[0].benchmark) | {
-            "commands": {
-                row.series.case.name: measure_command(row.series.case.name) for row in rows
-            },
-            "related": {str(row.index): related[row.index] for row in rows},
+    by_benchmark: dict[str, list[SeriesSummary]] = {}
+    for summary in contents.series:
+        by_benchmark.setdefault(summary.benchmark.name, []).append(summary)
+    related = _related(contents.series)
+    for benchmark, members in by_benchmark.items():
+        name = f"c/{names.slug(benchmark)}"
+        cases = dict.fromkeys(one.series.case.name for one in members)
+        data = _source(members[0].benchmark) | {
+            "commands": {case: measure_command(case) for case in cases},
+            "related": {str(one.index): related[one.index] for one in members},
         }
-        (folder / "data" / "c" / f"{slug}.js").write_bytes(script(f"c/{slug}", data))
-        for number, first in enumerate(range(0, len(rows), share)):
-            name = f"n/{slug}{f'~{number}' if number else ''}"
-            runs = [
-                {"s": row.index, "runs": _samples(row, edges.get(row.index, set()))}
-                for row in rows[first : first + share]
-            ]
-            content = {"benchmark": benchmark, "series": [one for one in runs if one["runs"]]}
-            (folder / "data" / f"{name}.js").write_bytes(script(name, content))
+        (folder / "data" / f"{name}.js").write_bytes(script(name, data))
+    edges: dict[int, set[int]] = {}
+    for change in contents.changes:
+        edges.setdefault(change.series, set()).update((change.previous, change.commit))
+    for name, benchmark, some in series_files("n", contents):
+        runs = {one.index: _samples(one, edges.get(one.index, set())) for one in some}
+        series = [
+            {"s": index, "runs": of_series} for index, of_series in runs.items() if of_series
+        ]
+        content = {"benchmark": benchmark, "series": series}
+        (folder / "data" / f"{name}.js").write_bytes(script(name, content))
 
 
 def measure_command(case: str) -> str:
@@ -95,9 +88,9 @@ def _source(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _related(rows: Sequence[Standing]) -> dict[int, list[int]]:
+def _related(rows: Sequence[SeriesSummary]) -> dict[int, list[int]]:
     """For each series those of the same work and place that measure something else."""
-    by_model: dict[str, list[Standing]] = {}
+    by_model: dict[str, list[SeriesSummary]] = {}
     for row in rows:
         by_model.setdefault(row.model, []).append(row)
     return {
@@ -106,7 +99,7 @@ def _related(rows: Sequence[Standing]) -> dict[int, list[int]]:
     }
 
 
-def _is_related(row: Standing, other: Standing) -> bool:
+def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
     if row.benchmark is other.benchmark or not other.points:
         return False
     if (row.series.machine, row.series.environment) != (
@@ -114,7 +107,7 @@ def _is_related(row: Standing, other: Standing) -> bool:
         other.series.environment,
     ):
         return False
-    mine, theirs = row.series.case.labels, other.series.case.labels
+    mine, theirs = row.labels, other.labels
     return all(
         mine[key] == theirs[key]
         for key in mine.keys() & theirs.keys()
@@ -122,7 +115,7 @@ def _is_related(row: Standing, other: Standing) -> bool:
     )
 
 
-def _samples(row: Standing, edges: set[int]) -> list[list[Any]]:
+def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
     sampled = [(commit, point) for commit, point in row.points if point.samples and point.value]
     newest = {commit for commit, _ in sampled[-SAMPLED_COMMITS:]}
     return [

@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.site import quantities
-from torchspeed.watch.site.data_files import change_id
-from torchspeed.watch.site.standing import Standings
+from torchspeed.watch.site.contents import Contents
+from torchspeed.watch.site.index import change_id
 
 ENTRIES = 100
 """Newest changes that a feed holds."""
@@ -22,7 +22,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_feed(
-    standings: Standings,
+    contents: Contents,
     changes: Sequence[Change],
     *,
     name: str,
@@ -33,7 +33,7 @@ def write_feed(
     """Render a feed; it depends on the changes alone, not on when it is written.
 
     Args:
-        standings: The series and commits that the changes refer to.
+        contents: The series and commits that the changes refer to.
         changes: What to list, newest first; only the first `ENTRIES` are.
         name: Name of the feed among those of the project, part of its permanent id.
         title: What the feed holds, in words.
@@ -43,7 +43,7 @@ def write_feed(
     """
     ET.register_namespace("", _ATOM)
     feed = ET.Element(f"{{{_ATOM}}}feed")
-    commits = standings.history.commits
+    commits = contents.history.commits
     urn = f"urn:torchspeed:{quote(project, safe='')}"
     _text(feed, "id", f"{urn}:{name}")
     _text(feed, "title", f"{project}: {title}")
@@ -55,10 +55,10 @@ def write_feed(
     _link(feed, f"{site}index.html")
     for change in shown:
         entry = ET.SubElement(feed, f"{{{_ATOM}}}entry")
-        row = standings.rows[change.series]
+        row = contents.series[change.series]
         commit, previous = commits[change.commit], commits[change.previous]
-        _text(entry, "id", f"{urn}:change:{change_id(standings, change)}")
-        _text(entry, "title", _title(standings, change))
+        _text(entry, "id", f"{urn}:change:{_entry_id(contents, change)}")
+        _text(entry, "title", _title(contents, change))
         _text(entry, "updated", _instant(commit.date))
         _link(entry, f"{site}index.html#/changes?rev={commit.hash[:12]}&base={previous.hash[:12]}")
         unit = row.metric.unit
@@ -69,17 +69,31 @@ def write_feed(
             f"{row.series.case.name} on {row.series.machine}, torch "
             f"{row.environment.torch or 'not pinned'}: {before} before, {after} from commit "
             f"{commit.hash[:8]} on ({commit.subject}); last measured before at "
-            f"{previous.hash[:8]}. Cause: {change.cause}.",
+            f"{previous.hash[:8]}. {_certainty(change)} Cause: {change.cause}."
+            f"{f' {change.note.kind.capitalize()}: {change.note.text}' if change.note else ''}",
         )
     ET.indent(feed)
     text: str = ET.tostring(feed, "unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _title(standings: Standings, change: Change) -> str:
-    row = standings.rows[change.series]
+def _entry_id(contents: Contents, change: Change) -> str:
+    """A change that becomes confirmed, or is refuted, is a new entry."""
+    suffix = "" if change.state is State.CONFIRMED else f":{change.state.value}"
+    return f"{change_id(contents, change)}{suffix}"
+
+
+def _title(contents: Contents, change: Change) -> str:
+    row = contents.series[change.series]
     where = f"{row.model} {row.metric.label} {row.column}".strip()
-    return f"{where}: {change.verdict}, {quantities.change(change.ratio)}"
+    state = "" if change.state is State.CONFIRMED else f" ({change.state.value})"
+    return f"{where}: {change.verdict}, {quantities.change(change.ratio)}{state}"
+
+
+def _certainty(change: Change) -> str:
+    runs = f"{change.runs} run{'' if change.runs == 1 else 's'} at the new level"
+    noise = f", {change.multiple:.1f} times the noise" if change.multiple else ""
+    return f"{change.state.value.capitalize()}: {runs}{noise}."
 
 
 def _instant(seconds: int) -> str:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
-from torchspeed.watch.site.matrix import Place, places, two_releases
-from torchspeed.watch.site.standing import Standing, Standings
+from torchspeed.watch.site.answers import newest_release
+from torchspeed.watch.site.contents import Contents, SeriesSummary, Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,13 @@ MOST_ROWS = 40
 _HUES = {"cpu": "#007a5a", "cuda": "#94308f"}
 _GREY, _BETTER, _WORSE = "#6e7781", "#0550ae", "#b35900"
 _WIDE, _WIDEST = 5.0, 500.0
-"""Largest over least figure, from which on ticks stand at 1, 2 and 5, and at powers of ten."""
+"""Largest over least value, from which on ticks stand at 1, 2 and 5, and at powers of ten."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture of the site and what it shows."""
+    """A picture on the site and what it shows."""
 
     file: str
     title: str
@@ -49,7 +49,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A figure in a row of a picture."""
+    """A value in a row of a figure."""
 
     value: float
     hue: str
@@ -64,7 +64,7 @@ Rows = tuple[tuple[str, tuple[Mark, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture before it is drawn: all that it depends on."""
+    """A figure before it is drawn: all that it depends on."""
 
     figure: Figure
     rows: Rows
@@ -76,7 +76,7 @@ class Drawing:
 
 def write_figures(
     folder: Path,
-    standings: Standings,
+    contents: Contents,
     published: Sequence[dict[str, Any]],
     previous: Path | None = None,
 ) -> tuple[Figure, ...]:
@@ -84,16 +84,15 @@ def write_figures(
 
     Args:
         folder: The site; figures go below ``figures/``.
-        standings: What to draw.
-        published: Figures from the literature.
+        contents: What to draw.
+        published: Values from the literature.
         previous: A site published before, to take unchanged figures from.
 
     Returns:
         The figures to show on the page: all but the picture for link previews.
     """
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    found = places(standings)
-    drawings = _drawings(standings, found, published)
+    drawings = _drawings(contents, published)
     for drawing in drawings:
         _write(folder, drawing.figure.file, drawing, previous, _draw_svg)
     cover = drawings[0] if drawings else _nothing()
@@ -101,31 +100,24 @@ def write_figures(
     return tuple(drawing.figure for drawing in drawings)
 
 
-def _drawings(
-    standings: Standings, found: Sequence[Place], published: Sequence[dict[str, Any]]
-) -> list[Drawing]:
-    if not found:
+def _drawings(contents: Contents, published: Sequence[dict[str, Any]]) -> list[Drawing]:
+    if not contents.setups:
         return []
-    place = found[0]
+    setup = contents.setups[0]
     measured = [
-        row
-        for row in standings.rows
-        if row.last is not None
-        and row.last[1].value > 0
-        and row.series.machine == place.machine.name
-        and row.environment == place.environment
+        row for row in contents.of_setup(setup) if row.last is not None and row.last[1].value > 0
     ]
-    here = [row for row in measured if row.metric.label == "time"]
+    times = [row for row in measured if row.metric.label == "time"]
     candidates = (
-        _overview(here, place),
-        _devices(here, place),
-        _releases(standings, found),
+        _overview(times, setup),
+        _devices(times, setup),
+        _releases(contents),
         _published(measured, published),
     )
     return [drawing for drawing in candidates if drawing.rows]
 
 
-def _overview(rows: Sequence[Standing], place: Place) -> Drawing:
+def _overview(rows: Sequence[SeriesSummary], setup: Setup) -> Drawing:
     grouped: dict[str, list[Mark]] = {}
     for row in sorted(rows, key=_as_listed):
         if row.last is not None:
@@ -133,23 +125,23 @@ def _overview(rows: Sequence[Standing], place: Place) -> Drawing:
             mark = Mark(point.value, _hue(row), _is_forward(row), point.interval)
             grouped.setdefault(_name(row.series.case), []).append(mark)
     chosen = _slowest(grouped)
-    where = f"{place.machine.name}, torch {place.environment.torch or 'not pinned'}"
+    where = f"{setup.machine.name}, torch {setup.environment.torch or 'not pinned'}"
     slowest = max(chosen, key=lambda row: _largest(row[1]), default=None)
-    said = f" Slowest: {slowest[0]}." if slowest else ""
+    ending = f" Slowest: {slowest[0]}." if slowest else ""
     title = f"Newest time of each model on {where}"
     return Drawing(
-        Figure("figures/overview.svg", title, f"{title}, logarithmic axis.{said}"),
+        Figure("figures/overview.svg", title, f"{title}, logarithmic axis.{ending}"),
         chosen,
         "seconds",
         _legend(rows),
     )
 
 
-def _devices(rows: Sequence[Standing], place: Place) -> Drawing:
+def _devices(rows: Sequence[SeriesSummary], setup: Setup) -> Drawing:
     """GPU against CPU: how many times faster the same pass is."""
     values: dict[tuple[str, bool], dict[str, float]] = {}
     for row in rows:
-        labels = row.series.case.labels
+        labels = row.labels
         if row.last is not None and labels.get("device") in _HUES:
             key = (_name(row.series.case), labels.get("pass", "") == "backward")
             values.setdefault(key, {})[labels["device"]] = row.last[1].value
@@ -159,7 +151,7 @@ def _devices(rows: Sequence[Standing], place: Place) -> Drawing:
             ratio = of["cpu"] / of["cuda"]
             mark = Mark(ratio, _HUES["cuda"], not is_backward)
             grouped.setdefault(name, []).append(mark)
-    title = f"How many times faster the GPU is than the CPU of {place.machine.name}"
+    title = f"How many times faster the GPU is than the CPU of {setup.machine.name}"
     legend = (("forward", Mark(1, _HUES["cuda"])), ("backward", Mark(1, _HUES["cuda"], False)))
     return Drawing(
         Figure("figures/devices.svg", title, f"{title}, model by model; below 1 it is slower."),
@@ -170,40 +162,32 @@ def _devices(rows: Sequence[Standing], place: Place) -> Drawing:
     )
 
 
-def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
+def _releases(contents: Contents) -> Drawing:
     """The newest torch against the one before, on the first machine that has two."""
-    machine, old, new = two_releases(found)
+    release = newest_release(contents)
+    if release is None:
+        return _nothing()
     grouped: dict[str, list[Mark]] = {}
-    if old is not None and new is not None:
-        names_of_both = (old.environment.name, new.environment.name)
-        compared = [
-            one
-            for releases_of_machine in standings.releases
-            for pair in releases_of_machine.pairs
-            for one in pair.cases
-            if releases_of_machine.machine == machine
-            and (pair.before, pair.after) == names_of_both
-        ]
-        for one in compared:
-            if one.unit == "seconds" and one.ratio is not None:
-                labels = one.case.labels
-                hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)
-                filled = labels.get("pass") != "backward"
-                mark = Mark(one.ratio, hue, filled, one.interval)
-                metric = "" if labels["metric"] == "time" else labels["metric"]
-                name = " · ".join(filter(None, (_name(one.case), labels.get("device"), metric)))
-                grouped.setdefault(name, []).append(mark)
-    releases = (
-        f"torch {new.environment.torch} against {old.environment.torch}" if old and new else ""
+    for one in release.cases:
+        if one.unit == "seconds" and one.ratio is not None:
+            labels = one.case.labels
+            hue = {"better": _BETTER, "worse": _WORSE}.get(one.verdict.value, _GREY)
+            mark = Mark(one.ratio, hue, labels.get("pass") != "backward", one.interval)
+            metric = "" if labels["metric"] == "time" else labels["metric"]
+            name = " · ".join(filter(None, (_name(one.case), labels.get("device"), metric)))
+            grouped.setdefault(name, []).append(mark)
+    commit = contents.history.commits[release.commit].hash[:8]
+    title = (
+        f"torch {release.new} against {release.old} on {release.setup.machine.name}, both at "
+        f"commit {commit}: new time / old time"
     )
-    title = f"{releases} on {machine}: time of the new release / time of the old"
     legend = (
-        ("forward, not significant", Mark(1, _GREY)),
-        ("backward, not significant", Mark(1, _GREY, False)),
+        ("forward, no clear difference", Mark(1, _GREY)),
+        ("backward, no clear difference", Mark(1, _GREY, False)),
         ("faster", Mark(1, _BETTER)),
         ("slower", Mark(1, _WORSE)),
     )
-    text = f"{title}; below 1 the new release is faster. Grey where it is not significant."
+    text = f"{title}; below 1 the new release is faster. Grey where there is no clear difference."
     return Drawing(
         Figure("figures/releases.svg", title, text),
         _slowest(grouped),
@@ -213,7 +197,7 @@ def _releases(standings: Standings, found: Sequence[Place]) -> Drawing:
     )
 
 
-def _published(rows: Sequence[Standing], published: Sequence[dict[str, Any]]) -> Drawing:
+def _published(rows: Sequence[SeriesSummary], published: Sequence[dict[str, Any]]) -> Drawing:
     ours = {row.series.case.name: row.last[1].value for row in rows if row.last is not None}
     grouped: dict[str, list[Mark]] = {}
     for one in published:
@@ -223,8 +207,8 @@ def _published(rows: Sequence[Standing], published: Sequence[dict[str, Any]]) ->
             if not marks:
                 marks.append(Mark(ours[one["case"]], _HUES.get(one["device"], _GREY)))
             marks.append(Mark(one["value"], _GREY, False, shape="D"))
-    title = "Measured here, beside figures that others published"
-    text = f"{title}: other machines, and mostly other work behind the same name."
+    title = "Measured here, next to values that others published"
+    text = f"{title}: other machines, and mostly other work under the same name."
     legend = (
         ("measured here", Mark(1, _HUES["cpu"])),
         ("published", Mark(1, _GREY, False, shape="D")),
@@ -240,30 +224,28 @@ def _nothing() -> Drawing:
 
 
 def _name(case: Case) -> str:
-    told = {"model", "device", "pass", "metric"}
-    settings = [names.setting(*one) for one in case.labels.items() if one[0] not in told]
-    return " · ".join([case.labels.get("model", case.benchmark), *settings])
+    return " · ".join([case.labels.get("model", case.benchmark), *names.settings(case.labels)])
 
 
-def _as_listed(row: Standing) -> tuple[str, str, bool]:
-    labels = row.series.case.labels
+def _as_listed(row: SeriesSummary) -> tuple[str, str, bool]:
+    labels = row.labels
     return (_name(row.series.case), labels.get("device", ""), not _is_forward(row))
 
 
-def _hue(row: Standing) -> str:
-    return _HUES.get(row.series.case.labels.get("device", ""), _GREY)
+def _hue(row: SeriesSummary) -> str:
+    return _HUES.get(row.labels.get("device", ""), _GREY)
 
 
-def _is_forward(row: Standing) -> bool:
-    return row.series.case.labels.get("pass") != "backward"
+def _is_forward(row: SeriesSummary) -> bool:
+    return row.labels.get("pass") != "backward"
 
 
-def _legend(rows: Sequence[Standing]) -> tuple[tuple[str, Mark], ...]:
+def _legend(rows: Sequence[SeriesSummary]) -> tuple[tuple[str, Mark], ...]:
     entries = {
         (
-            row.series.case.labels.get("device", ""),
+            row.labels.get("device", ""),
             not _is_forward(row),
-            row.series.case.labels.get("pass", ""),
+            row.labels.get("pass", ""),
         ): Mark(1, _hue(row), _is_forward(row))
         for row in rows
     }
@@ -278,7 +260,7 @@ def _largest(marks: Sequence[Mark]) -> float:
 
 
 def _slowest(grouped: dict[str, list[Mark]]) -> Rows:
-    """The rows in their order, of too many those with the largest figures."""
+    """The rows in their order, of too many those with the largest values."""
     kept = sorted(grouped, key=lambda name: -_largest(grouped[name]))[:MOST_ROWS]
     return tuple((name, tuple(marks)) for name, marks in grouped.items() if name in kept)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from torchspeed.watch.history.records import Benchmark, Environment, Machine
+from torchspeed.watch.history.records import Benchmark
 from torchspeed.watch.site import names
-from torchspeed.watch.site.standing import Metric, Standing, Standings
+from torchspeed.watch.site.contents import Contents, Metric, SeriesSummary, Setup
 
 _COLUMN_LABELS = ("device", "pass")
-_ELSEWHERE = frozenset({"model", "metric", *_COLUMN_LABELS})
-"""Labels that a row's details need not repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One model (with its batch, mode or the like): a cell for each column."""
 
     family: str
@@ -33,102 +30,50 @@ class Row:
     model: str
     details: str
     """Its other parameters: ``batch 5, compiled``."""
-    cells: tuple[tuple[Standing, ...], ...]
+    cells: tuple[tuple[SeriesSummary, ...], ...]
     """For each column the series that belong there: mostly one, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All series of one metric in one place."""
+    """All series of one metric that a setup measured."""
 
     metric: Metric
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A machine with an environment: figures of one place may be compared."""
-
-    machine: Machine
-    environment: Environment
-    matrices: tuple[Matrix, ...]
-    newest: int
-    """Newest commit index measured there."""
-    measured: int
-    """How many commits were measured there."""
-    counts: dict[str, int]
-    """Status to the number of series that have it."""
+def matrices(contents: Contents, setup: Setup) -> tuple[Matrix, ...]:
+    """The matrix of each metric that a setup measured."""
+    members = contents.of_setup(setup)
+    return tuple(_matrix(metric, members) for metric in contents.metrics if _any(metric, members))
 
 
-def places(standings: Standings) -> tuple[Place, ...]:
-    """Every place that measured anything, the one to show first at the front.
-
-    That is the machine with the most series that have a figure, and of its environments
-    the one with the newest figure, then with the newest torch.
-    """
-    found = [
-        _place(standings, machine, environment, commits)
-        for (machine, environment), commits in sorted(standings.measured.items())
-        if commits
-    ]
-    figures: dict[str, int] = {}
-    for row in standings.rows:
-        figures[row.series.machine] = figures.get(row.series.machine, 0) + bool(row.points)
-    found.sort(key=lambda place: (place.newest, release(place.environment.torch)), reverse=True)
-    found.sort(key=lambda place: (-figures[place.machine.name], place.machine.name))
-    return tuple(found)
+def _any(metric: Metric, members: list[SeriesSummary]) -> bool:
+    return any(one.metric == metric and (one.points or one.status == "failed") for one in members)
 
 
-def _place(
-    standings: Standings, machine: str, environment: str, commits: tuple[int, ...]
-) -> Place:
-    rows = [
-        row
-        for row in standings.rows
-        if row.series.machine == machine and row.series.environment == environment
-    ]
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row.status] = counts.get(row.status, 0) + 1
-    return Place(
-        standings.history.machines[machine],
-        standings.history.environments[environment],
-        tuple(_matrix(metric, rows) for metric in standings.metrics if _any(metric, rows)),
-        commits[-1],
-        len(commits),
-        dict(sorted(counts.items())),
-    )
-
-
-def _any(metric: Metric, rows: list[Standing]) -> bool:
-    return any(row.metric == metric and (row.points or row.status == "failed") for row in rows)
-
-
-def _matrix(metric: Metric, rows: list[Standing]) -> Matrix:
+def _matrix(metric: Metric, rows: list[SeriesSummary]) -> Matrix:
     members = [row for row in rows if row.metric == metric]
     shown = sorted(
         {_column(row) for row in members if row.points or row.status != "skipped"},
         key=_as_they_run,
     )
-    table: dict[tuple[int, str, str, str], dict[tuple[str, ...], list[Standing]]] = {}
+    table: dict[tuple[int, str, str, str], dict[tuple[str, ...], list[SeriesSummary]]] = {}
     for row in members:
-        name = (*family_order(row.benchmark), row.model, _details(row))
+        name = (*family_order(row.benchmark), row.model, ", ".join(names.settings(row.labels)))
         table.setdefault(name, {}).setdefault(_column(row), []).append(row)
-    return Matrix(
-        metric,
-        tuple(Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown),
-        tuple(
-            Row(group, model, details, tuple(tuple(cells.get(column, ())) for column in shown))
-            for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0))
-            if any(cells.get(column) for column in shown)
-        ),
-    )
+    table_rows = []
+    for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0)):
+        if any(cells.get(column) for column in shown):
+            in_columns = tuple(tuple(cells.get(column, ())) for column in shown)
+            table_rows.append(MatrixRow(group, model, details, in_columns))
+    columns = [Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown]
+    return Matrix(metric, tuple(columns), tuple(table_rows))
 
 
-def _column(row: Standing) -> tuple[str, ...]:
-    labels = row.series.case.labels
-    return tuple(labels.get(key, "") for key in _COLUMN_LABELS)
+def _column(row: SeriesSummary) -> tuple[str, ...]:
+    return tuple(row.labels.get(key, "") for key in _COLUMN_LABELS)
 
 
 def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
@@ -152,31 +97,3 @@ def mark(device: str, direction: str) -> str:
     hue = device if device in {"cpu", "cuda", "mps", "xpu"} else "other"
     dash = direction if direction in {"forward", "backward"} else "none"
     return f"dev-{hue} pass-{dash}"
-
-
-def _details(row: Standing) -> str:
-    return ", ".join(
-        names.setting(key, value)
-        for key, value in row.series.case.labels.items()
-        if key not in _ELSEWHERE
-    )
-
-
-def release(version: str) -> tuple[int, ...]:
-    """A release as numbers, so that 2.9 comes before 2.10."""
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def two_releases(found: Sequence[Place]) -> tuple[str, Place | None, Place | None]:
-    """The first machine that measured two torch releases, and the places of the newest two."""
-    machines = dict.fromkeys(place.machine.name for place in found)
-    for machine in machines:
-        by_release = {
-            release(place.environment.torch): place
-            for place in reversed(found)
-            if place.machine.name == machine and place.environment.torch
-        }
-        if len(by_release) > 1:
-            old, new = sorted(by_release)[-2:]
-            return machine, by_release[old], by_release[new]
-    return "", None, None

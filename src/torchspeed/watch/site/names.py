@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from torchspeed.watch.history.records import Environment, Series
 
@@ -51,7 +51,7 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     told = [
         fact
         for fact in every
-        if fact in _ALWAYS_TOLD or len({found.get(fact) for found in facts.values()}) > 1
+        if fact in _ALWAYS_NAMED or len({found.get(fact) for found in facts.values()}) > 1
     ]
     return {
         name: " · ".join(f"{fact} {found[fact]}".strip() for fact in told if fact in found) or name
@@ -59,14 +59,15 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     }
 
 
-_ALWAYS_TOLD = ("torch", "torchvision")
+_NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})
+_ALWAYS_NAMED = ("torch", "torchvision")
 
 
 def _facts(environment: Environment) -> dict[str, str]:
     required = environment.requirements
-    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_TOLD}
+    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_NAMED}
     python = {"Python": environment.python} if environment.python else {}
-    first = {name: required[name] for name in _ALWAYS_TOLD if name in required}
+    first = {name: required[name] for name in _ALWAYS_NAMED if name in required}
     return first | rest | python | dict(sorted(environment.variables.items()))
 
 
@@ -84,3 +85,8 @@ def setting(name: str, value: str) -> str:
 def series_id(series: Series, environment: str) -> str:
     """Name of a series in addresses; `environment` is its environment's id."""
     return f"{series.machine}/{environment}/{series.case.name}"
+
+
+def settings(labels: Mapping[str, str]) -> list[str]:
+    """The parameters of a case that are neither model, device nor pass: ``batch 5``."""
+    return [setting(*label) for label in labels.items() if label[0] not in _NO_SETTINGS]

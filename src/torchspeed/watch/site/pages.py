@@ -15,14 +15,14 @@ from markupsafe import Markup
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
-from torchspeed.watch.site.answers import Releases, answers
-from torchspeed.watch.site.data_files import RULES
+from torchspeed.watch.site.answers import NewestRelease, answers
+from torchspeed.watch.site.commit_changes import CommitChanges, by_commit
+from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.failures import exception_line
-from torchspeed.watch.site.latest import Batch, batches
-from torchspeed.watch.site.matrix import mark, places
+from torchspeed.watch.site.index import RULES, log_command
+from torchspeed.watch.site.matrix import mark, matrices
 from torchspeed.watch.site.regressions import Regression
 from torchspeed.watch.site.sparkline import sparkline
-from torchspeed.watch.site.standing import Standing, Standings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -32,12 +32,12 @@ POLICY = (
 
 LATEST = 50
 """Changes listed without JavaScript."""
-LATEST_BATCHES = 8
+LATEST_COMMITS = 8
 """Lines of the overview's list of changes."""
 
 
 def render_page(
-    standings: Standings,
+    contents: Contents,
     *,
     generated: int,
     project: dict[str, str],
@@ -64,11 +64,12 @@ def render_page(
         share=_share,
         model_name=_model_name,
         case_name=_case_name,
+        certainty=_certainty,
         exception_line=exception_line,
         mark=_mark,
         sparkline=sparkline,
     )
-    commits = standings.history.commits
+    commits = contents.history.commits
 
     def short(index: int) -> str:
         return commits[index].hash[:8]
@@ -83,70 +84,69 @@ def render_page(
             address, commit.hash, title, commit.hash[:8]
         )
 
-    def name_of(row: Standing) -> str:
+    def name_of(row: SeriesSummary) -> str:
         return f"{row.model} {row.metric.label} · {row.column}".removesuffix(" · ")
 
-    def changes_address(change: Change) -> str:
+    def changes_address(change: Change | CommitChanges) -> str:
         new, old = commits[change.commit].hash, commits[change.previous].hash
-        return f"#/changes?rev={new[:12]}&base={old[:12]}"
-
-    def batch_address(batch: Batch) -> str:
-        new, old = commits[batch.commit].hash, commits[batch.previous].hash
-        return f"#/changes?rev={new[:12]}&base={old[:12]}&m={_quoted(batch.machine)}&sig=1"
+        address = f"#/changes?rev={new[:12]}&base={old[:12]}"
+        return (
+            f"{address}&m={_quoted(change.machine)}&sig=1"
+            if isinstance(change, CommitChanges)
+            else address
+        )
 
     def extremes(changes: Sequence[Change]) -> str:
         ratios = sorted(one.ratio for one in changes if one.ratio is not None)
         ends = [quantities.change(ratio) for ratio in (ratios[:1] + ratios[-1:])]
         return " … ".join(dict.fromkeys(ends))
 
-    def releases_address(one: Releases) -> str:
+    def release_address(release: NewestRelease) -> str:
+        old = contents.history.environments[release.old_environment]
         parts = {
-            "m": _quoted(one.new.machine.name),
-            "e": names.environment_id(one.new.environment),
-            "be": names.environment_id(one.old.environment),
-            "rev": commits[one.commit].hash[:12],
+            "m": _quoted(release.setup.machine.name),
+            "e": names.environment_id(release.setup.environment),
+            "be": names.environment_id(old),
+            "rev": commits[release.commit].hash[:12],
         }
         return "#/changes?" + "&".join(f"{key}={value}" for key, value in parts.items())
 
-    newest = max((one[-1] for one in standings.measured.values() if one), default=None)
+    def range_command(change: Change) -> str:
+        return log_command(contents, commits[change.previous].hash, commits[change.commit].hash)
+
+    newest = max((setup.newest for setup in contents.setups), default=None)
 
     def is_news(change: Change) -> bool:
         return newest is not None and newest - change.commit < RULES["news"]
 
-    found = places(standings)
-
     page = templates.get_template("index.html").render(
         policy=POLICY,
-        standings=standings,
-        places=found,
+        contents=contents,
+        setups=[(setup, matrices(contents, setup)) for setup in contents.setups],
         commits=commits,
         newest=newest,
         is_news=is_news,
         headline=[
             mean
-            for mean in standings.means
-            if mean.metric.label == "time"
-            and (mean.machine, mean.environment) == (found[0].machine.name, found[0].environment)
+            for mean in contents.means
+            if mean.metric.label == "time" and mean.setup is contents.setups[0]
         ],
         short=short,
         commit_link=commit_link,
         name_of=name_of,
         changes_address=changes_address,
-        batch_address=batch_address,
         extremes=extremes,
+        range_command=range_command,
         environment_id=names.environment_id,
-        environment_label=names.environment_labels(standings.environments),
-        changes=standings.changes[:LATEST],
-        batches=batches(standings, standings.changes)[:LATEST_BATCHES],
-        answers=answers(standings, found),
-        releases_address=releases_address,
-        oldest=min((one[0] for one in standings.measured.values() if one), default=None),
-        newest_run_at=_newest_run_at(standings),
+        environment_label=names.environment_labels(contents.environments),
+        changes=contents.changes[:LATEST],
+        by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
+        answers=answers(contents),
+        release_address=release_address,
+        oldest=min((setup.commits[0] for setup in contents.setups), default=None),
         attention=[
-            row for row in standings.rows if row.status in {"failed", "timed out", "stale"}
+            row for row in contents.series if row.status in {"failed", "timed out", "stale"}
         ],
-        noise=standings.machine_noise,
-        left_out=standings.history.left_out,
         generated=generated,
         project=project,
         figures=figures,
@@ -155,7 +155,7 @@ def render_page(
     return page.encode("utf-8", "replace")
 
 
-def _timeline_address(row: Standing) -> str:
+def _timeline_address(row: SeriesSummary) -> str:
     machine, environment = row.series.machine, names.environment_id(row.environment)
     parts = {"s": row.series.case.name, "m": machine, "e": environment}
     return "#/timeline?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
@@ -169,9 +169,8 @@ def _class(status: str) -> str:
     return {"never run": "never", "timed out": "timed-out"}.get(status, status)
 
 
-def _mark(row: Standing) -> str:
-    labels = row.series.case.labels
-    return mark(labels.get("device", ""), labels.get("pass", ""))
+def _mark(row: SeriesSummary) -> str:
+    return mark(row.labels.get("device", ""), row.labels.get("pass", ""))
 
 
 def _day(seconds: int) -> str:
@@ -198,13 +197,20 @@ def _share(value: float) -> str:
     return f"{quantities.digits(value * 100, 2)}%"
 
 
-def _model_name(row: Standing) -> str:
+def _model_name(row: SeriesSummary) -> str:
     """``vgg19 batch 10``: the case without its device and pass."""
-    labels = row.series.case.labels
-    without = {"model", "device", "pass", "metric"}
-    return " ".join(
-        [row.model, *(names.setting(*one) for one in labels.items() if one[0] not in without)]
-    )
+    return " ".join([row.model, *names.settings(row.labels)])
+
+
+def _certainty(change: Change) -> str:
+    """State of a change and what it rests on: ``unconfirmed: 1 run, 12 times the noise``."""
+    parts = [f"{change.runs} run{'' if change.runs == 1 else 's'}"]
+    if change.multiple is not None:
+        parts.append(f"{quantities.digits(change.multiple, 2)} times the noise")
+    if change.evidence is not None:
+        low, high = (quantities.change(end) for end in change.evidence.interval)
+        parts.append(f"interleaved {low} to {high}")
+    return f"{change.state.value}: {', '.join(parts)}"
 
 
 def _case_name(case: Case) -> str:
@@ -216,13 +222,3 @@ def _case_name(case: Case) -> str:
         if value and not (key == "metric" and value == "time")
     ]
     return " ".join(settings)
-
-
-def _newest_run_at(standings: Standings) -> int | None:
-    """When the newest run of any case was, seconds since the epoch, where that is known."""
-    times = []
-    for row in standings.rows:
-        run = row.series.last
-        started_at = run.point.started_at if run.point else None
-        times += [when for when in (run.at, started_at) if when is not None]
-    return max(times, default=None)

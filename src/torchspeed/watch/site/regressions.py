@@ -1,7 +1,8 @@
 """The lasting regressions as ``regressions.json``, in the shape that asv gives this file.
 
 Programs that read asv's file read this one as well. Only confirmed changes count, and only
-those whose series has not come back since to the value that it had before.
+those whose series has not come back since to the value that it had before. What was measured
+under other conditions than the newest value is not compared with it.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.site import names
-from torchspeed.watch.site.standing import Standing, Standings
+from torchspeed.watch.site.contents import Contents, SeriesSummary
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
     """The confirmed changes for the worse of one series that still stand."""
 
-    series: Standing
+    series: SeriesSummary
     best: float
     """Best level before the newest of the changes, in the benchmark's unit."""
     latest: float
@@ -27,33 +28,38 @@ class Regression:
     """Oldest first."""
 
 
-def lasting_regressions(standings: Standings) -> tuple[Regression, ...]:
+def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
     """Every series that is worse than it was, in the order of the site."""
     worse: dict[int, list[Change]] = {}
-    for change in reversed(standings.changes):
-        if change.verdict == "worse":
+    for change in reversed(contents.changes):
+        if change.verdict == "worse" and change.state is State.CONFIRMED:
             worse.setdefault(change.series, []).append(change)
     found = []
     for index, changes in sorted(worse.items()):
-        row = standings.rows[index]
+        row = contents.series[index]
         sign = -1.0 if row.metric.higher_is_better else 1.0
         lasting = [
             change
             for change in changes
-            if all(
+            if change.commit > row.comparable_from
+            and all(
                 sign * level.value > sign * change.before
                 for level in row.levels
                 if level.first >= change.commit
             )
         ]
         if lasting:
-            levels = [level.value for level in row.levels if level.first < lasting[-1].commit]
+            levels = [
+                level.value
+                for level in row.levels
+                if row.comparable_from <= level.first < lasting[-1].commit
+            ]
             best = min(levels, key=lambda value: sign * value)
             found.append(Regression(row, best, row.levels[-1].value, tuple(lasting)))
     return tuple(found)
 
 
-def regressions_data(standings: Standings, regressions: tuple[Regression, ...]) -> dict[str, Any]:
+def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) -> dict[str, Any]:
     """What ``regressions.json`` holds: a row for each series.
 
     A row is, as in asv's file: case, path of the file with its values, what else tells the
@@ -63,10 +69,10 @@ def regressions_data(standings: Standings, regressions: tuple[Regression, ...]) 
     revision, and the levels before and after. A revision is the number of commits before it,
     the last entry of a commit in ``index.json``.
     """
-    return {"regressions": [_row(standings, one) for one in regressions]}
+    return {"regressions": [_row(contents, one) for one in regressions]}
 
 
-def _row(standings: Standings, regression: Regression) -> list[Any]:
+def _row(contents: Contents, regression: Regression) -> list[Any]:
     row = regression.series
     case, params = row.series.case, row.benchmark.params
     index = None
@@ -74,7 +80,7 @@ def _row(standings: Standings, regression: Regression) -> list[Any]:
         index = 0
         for value, values in zip(case.params, params, strict=True):
             index = index * len(values) + values.index(value)
-    revisions = [commit.position for commit in standings.history.commits]
+    revisions = [commit.position for commit in contents.history.commits]
     jumps = []
     for change in regression.changes:
         before, after = revisions[change.previous], revisions[change.commit]
