@@ -24,7 +24,8 @@ from enum import Enum
 from statistics import median
 from typing import Literal
 
-from torchspeed.watch.analysis.change_points import FEWEST_VALUES, values_to_confirm
+from torchspeed.watch.analysis.change_points import values_to_confirm
+from torchspeed.watch.analysis.pruning import FEWEST_VALUES
 from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.analysis.segments import Segment

@@ -1,0 +1,201 @@
+"""Partition of a series into segments with a common, perhaps drifting, level.
+
+The second stage of `torchspeed.watch.analysis.change_points`, where the model is described:
+optimal partitioning over the innovations of a Kalman filter, for a few ratios of drift to noise
+at once.
+
+Where all values have the same noise, the filter's variances depend on a segment's length alone,
+so the filters of all possible starts and all ratios advance together with variances from a table.
+Where the noise of each value is known, each start has variances of its own. Either way it takes
+O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
+"""Variance of the drift between two values over the variance of the noise."""
+SPIKE = 3.0
+"""Standard deviations of an innovation, beyond which a value is a spike."""
+BLOCK = 300
+"""Values partitioned at once."""
+_STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
+_DRIFT_PENALTY = 0.5  # times log n
+_NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
+_MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The Kalman filter's variances by the number of values seen, for each drift ratio.
+
+    In units of the variance of first differences. Arrays are (values seen, ratios),
+    the longest first, so that the filters of all starts are a slice.
+    """
+
+    gain: Array
+    precision: Array
+    log_variance: Array
+    level_variance: Array
+    noise: Array
+    """Variance of the noise of each ratio."""
+
+
+@lru_cache(maxsize=8)
+def filters(length: int) -> Filters:
+    """Tabulate the filters for segments up to a length."""
+    noise = 1 / (2 + DRIFT_RATIOS)
+    drift = DRIFT_RATIOS * noise
+    level = noise
+    gains, variances, levels = [], [], []
+    for _ in range(length):
+        levels.append(level)
+        variance = level + drift + noise
+        gain = (level + drift) / variance
+        gains.append(gain)
+        variances.append(variance)
+        level = (1 - gain) * (level + drift)
+    variance_table = np.array(variances[::-1])
+    return Filters(
+        gain=np.array(gains[::-1]),
+        precision=1 / variance_table,
+        log_variance=np.log(2 * variance_table),
+        level_variance=np.array(levels),
+        noise=noise,
+    )
+
+
+def partition(y: Array, relative_noise: Array | None) -> tuple[list[int], int, int]:
+    """Partition a series.
+
+    Args:
+        y: The series, with first differences of variance 1 apart from steps and spikes.
+        relative_noise: Variance of the noise of each value over that of a typical one; ``None``
+            where it is the same for all.
+
+    Returns:
+        The best boundaries, the index of the drift ratio that explains the series best,
+        and that of the largest one that does so nearly as well.
+    """
+    length = len(y)
+    penalty = _STEP_PENALTY * math.log(length)
+    choices = len(DRIFT_RATIOS)
+    boundaries: list[list[int]] = [[] for _ in range(choices)]
+    costs = _DRIFT_PENALTY * math.log(length) * (DRIFT_RATIOS > 0)
+    start = 0
+    while True:
+        end = min(length, start + BLOCK)
+        of_block = None if relative_noise is None else relative_noise[start:end]
+        block, cost = _partition_block(y[start:end], of_block, penalty)
+        low = start + _MARGIN if start else 0
+        high = end - _MARGIN if end < length else length
+        for choice in range(choices):
+            boundaries[choice] += [start + b for b in block[choice] if low <= start + b < high]
+        costs = costs + cost
+        if end == length:
+            break
+        start = end - 2 * _MARGIN
+    likeliest = int(np.argmin(costs))
+    heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
+    return boundaries[likeliest], likeliest, heaviest
+
+
+class _EqualNoise:
+    """The filters of all starts where the noise of all values is the same."""
+
+    def __init__(self) -> None:
+        self._filters = filters(BLOCK)
+
+    def start_cost(self, now: int) -> float:
+        """What a segment that starts at a value costs beyond the penalty."""
+        return 0.0
+
+    def advance(self, now: int) -> tuple[Array, Array, Array]:
+        """Gain, precision and logarithm of the variance at a value, for each earlier start."""
+        tables = self._filters
+        longest = len(tables.gain)
+        seen = slice(longest - now, longest)
+        return tables.gain[seen], tables.precision[seen], tables.log_variance[seen]
+
+
+class _KnownNoise:
+    """The filters of all starts where the noise of each value is known."""
+
+    def __init__(self, relative_noise: Array) -> None:
+        self._relative = relative_noise
+        self._noise = filters(BLOCK).noise
+        self._drift = DRIFT_RATIOS * self._noise
+        self._level = np.outer(relative_noise, self._noise)
+
+    def start_cost(self, now: int) -> float:
+        """Its noise: else a segment would gain by starting at the noisiest value."""
+        return math.log(self._relative[now])
+
+    def advance(self, now: int) -> tuple[Array, Array, Array]:
+        """Gain, precision and logarithm of the variance at a value, for each earlier start."""
+        predicted = self._level[:now] + self._drift
+        variance = predicted + self._relative[now] * self._noise
+        gain = predicted / variance
+        self._level[:now] = (1 - gain) * predicted
+        return gain, 1 / variance, np.log(2 * variance)
+
+
+def _partition_block(
+    y: Array, relative_noise: Array | None, penalty: float
+) -> tuple[list[list[int]], Array]:
+    """Optimal partitioning of a block for all drift ratios at once.
+
+    Returns:
+        The boundaries and the least cost, for each ratio.
+    """
+    length, choices = len(y), len(DRIFT_RATIOS)
+    variances = _EqualNoise() if relative_noise is None else _KnownNoise(relative_noise)
+    cap = SPIKE**2
+    # Rows are the starts of the last segment: the filter's level, and the least cost
+    # of everything up to here when the last segment starts there.
+    level = np.empty((length, choices))
+    cost = np.empty((length, choices))
+    error_buffer = np.empty((length, choices))
+    square_buffer = np.empty((length, choices))
+    near_buffer = np.empty((length, choices), dtype=bool)
+    best: Array = np.zeros(choices)
+    best_start = np.zeros((length + 1, choices), dtype=np.intp)
+    every = np.arange(choices)
+    for now in range(length):
+        if now:
+            gain, precision, log_variance = variances.advance(now)
+            error, square, near = error_buffer[:now], square_buffer[:now], near_buffer[:now]
+            np.subtract(y[now], level[:now], out=error)
+            np.multiply(error, error, out=square)
+            square *= precision
+            np.less(square, cap, out=near)
+            np.minimum(square, cap, out=square)
+            square += log_variance
+            cost[:now] += square
+            error *= gain
+            error *= near
+            level[:now] += error
+        level[now] = y[now]
+        cost[now] = best + penalty + variances.start_cost(now)
+        start = cost[: now + 1].argmin(axis=0)
+        best_start[now + 1] = start
+        best = cost[start, every]
+    return [_trace(best_start[:, choice].tolist()) for choice in range(choices)], best
+
+
+def _trace(best_start: list[int]) -> list[int]:
+    """Follow the best starts back from the end: the boundaries, in order."""
+    boundaries = []
+    position = best_start[-1]
+    while position > 0:
+        boundaries.append(position)
+        position = best_start[position]
+    return boundaries[::-1]
