@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -46,4 +47,4 @@ def test_an_environment_without_torch_is_told_too(tmp_path: Path) -> None:
     said = told(tmp_path, PYTHONPATH=str(tmp_path))
     assert said["facts"]["torch build"] == "none (libcudart.so: cannot open)"
     assert said["facts"]["interpreter"].startswith("CPython")
-    assert said["details"] == {}
+    assert said["details"] == {"asv_runner": metadata.version("asv_runner")}

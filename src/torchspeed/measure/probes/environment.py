@@ -18,7 +18,7 @@ _VARIABLES = re.compile(
     r"(OMP|GOMP|KMP|MKL|OPENBLAS|ONEDNN|DNNL|MALLOC|TORCH|PYTORCH|CUDA|CUBLAS|CUDNN|NCCL|NVIDIA|TORCHINDUCTOR)_"
     r"|GLIBC_TUNABLES$|LD_PRELOAD$|PYTHON(HASHSEED|MALLOC|OPTIMIZE|NODEBUGRANGES)$"
 )
-_PACKAGES = ("asv_runner", "torchvision", "numpy", "triton", "scikit-learn")
+_PACKAGES = ("torchvision", "numpy", "triton", "scikit-learn")
 _BUILT_WITH = {
     "compiler": re.compile(r"- ((?:GCC|[Cc]lang|MSVC) .*)"),
     "BLAS": re.compile(r"BLAS_INFO=(\w+)"),
@@ -37,11 +37,8 @@ def facts() -> dict[str, str]:
         "C library": " ".join(platform.libc_ver()).strip() or "unknown",
     }
     found |= {f"variable {name}": value for name, value in os.environ.items() if _told(name)}
-    for package in _PACKAGES:
-        try:
-            found[f"package {package}"] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
+    releases = {package: _release(package) for package in _PACKAGES}
+    found |= {f"package {package}": release for package, release in releases.items() if release}
     try:
         import torch  # noqa: PLC0415 - a commit may be measured without
     except ImportError as error:
@@ -64,15 +61,26 @@ def facts() -> dict[str, str]:
 
 
 def details() -> dict[str, str]:
-    """The long texts, for people: how torch was built and how it computes in parallel."""
+    """What is recorded for people alone: asv_runner's release, and long texts of torch.
+
+    The release is part of a benchmark's version too, by which values are told apart.
+    """
+    runner = {"asv_runner": _release("asv_runner") or "not installed"}
     try:
         import torch  # noqa: PLC0415 - a commit may be measured without
     except ImportError:
-        return {}
-    return {
+        return runner
+    return runner | {
         "torch.__config__.show()": torch.__config__.show(),
         "torch.__config__.parallel_info()": torch.__config__.parallel_info(),
     }
+
+
+def _release(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _told(name: str) -> bool:
