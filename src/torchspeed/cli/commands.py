@@ -15,10 +15,12 @@ from torchspeed.cli import inference, sweep, train
 from torchspeed.cli.bench import bench
 from torchspeed.cli.calibrate import calibrate
 from torchspeed.cli.compare import compare
+from torchspeed.cli.explain import explain
 from torchspeed.cli.information import info, list_names
 from torchspeed.cli.nightly import nightly
 from torchspeed.cli.preview import preview
 from torchspeed.cli.publish import publish
+from torchspeed.cli.reference import reference
 
 WATCH, TRAIN = "watch", "measure,train"
 """Extras of the package, as ``pip install 'torchspeed[...]'`` takes them."""
@@ -48,6 +50,8 @@ COMMANDS = {
     "bench": Command(bench, WATCH, interrupted=CONTINUES),
     "nightly": Command(nightly, WATCH, interrupted=CONTINUES),
     "compare": Command(compare, WATCH, interrupted="the finished cases are stored"),
+    "reference": Command(reference, WATCH, interrupted="the finished cases are stored"),
+    "explain": Command(explain, WATCH, interrupted="nothing was printed"),
     "calibrate": Command(
         calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"
     ),

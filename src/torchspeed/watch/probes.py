@@ -10,6 +10,8 @@ from pathlib import Path
 _FOLDER = Path(__file__).parents[1] / "measure" / "probes"
 
 TIMER = _FOLDER / "timer.py"
-"""Times one case, a sample for each line of its standard input."""
+"""Times cases, a sample on request."""
+OPERATORS = _FOLDER / "operators.py"
+"""Prints the operators and oneDNN kernels of one case as JSON."""
 ENVIRONMENT = _FOLDER / "environment.py"
 """Prints Python, torch and its build, threads and variables as JSON."""

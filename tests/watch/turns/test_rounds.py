@@ -19,8 +19,7 @@ from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasur
 from torchspeed.watch.turns import rounds as rounds_module
 from torchspeed.watch.turns.processes import Case, CaseFailedError, CaseSkippedError
 from torchspeed.watch.turns.rounds import (
-    FEWEST_ROUNDS,
-    MOST_ROUNDS,
+    DEFAULT,
     measure_interleaved,
 )
 from torchspeed.watch.turns.sides import Side
@@ -29,6 +28,7 @@ SIDES = (
     Side("A", Path(), Pair("", "", "", Path())),
     Side("B", Path(), Pair("", "", "", Path())),
 )
+FEWEST_ROUNDS, MOST_ROUNDS = DEFAULT.fewest_rounds, DEFAULT.most_rounds
 Play = Callable[[Any, Case, int], Any]
 
 
@@ -147,7 +147,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     monkeypatch.setattr(rounds_module, "measure_round", play)
     cases = [Case(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
-        measure_interleaved(SIDES, Path(), cases, kept.append, io.StringIO())
+        measure_interleaved(SIDES, Path(), cases, kept.append, stream=io.StringIO())
     assert [case.case for case in kept] == ["first"]
 
 

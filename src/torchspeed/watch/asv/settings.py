@@ -57,6 +57,8 @@ class Configuration:
     """Folder of asv's environments, and of the lock of the checkout."""
     pairs: tuple[Pair, ...]
     """The newest first, as asv.conf.json lists them."""
+    reference: str = ""
+    """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
 
 
 def read_configuration(root: Path) -> Configuration:
@@ -98,6 +100,7 @@ def read_configuration(root: Path) -> Configuration:
         site=root / conf.html_dir,
         environments=Path(conf.env_dir),
         pairs=pairs,
+        reference=str(getattr(conf, "reference", "")),
     )
 
 

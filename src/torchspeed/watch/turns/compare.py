@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from torchspeed.watch.history.comparisons import (
     Kind,
     Unmeasured,
 )
-from torchspeed.watch.turns import processes, rounds
+from torchspeed.watch.turns import processes
 from torchspeed.watch.turns.processes import Case
-from torchspeed.watch.turns.rounds import Keep, measure_interleaved
+from torchspeed.watch.turns.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from torchspeed.watch.turns.sides import Side
 
 
@@ -43,6 +44,7 @@ def compare(
     machine: str,
     cases: Sequence[Case],
     kind: Kind | None = None,
+    sampling: Sampling = DEFAULT,
 ) -> Compared:
     """Measure two sides interleaved; store each case as soon as it is finished.
 
@@ -52,13 +54,14 @@ def compare(
         machine: name under which this machine's results are stored.
         cases: what to measure.
         kind: why they are compared; by default as the two sides differ.
+        sampling: how many rounds a case gets.
 
     Raises:
         TorchspeedError: no case ran on both sides.
     """
-    writer = _writer(configuration.results, sides, machine, kind)
+    writer = _writer(configuration.results, sides, machine, kind, sampling)
     keep: Keep = (lambda result: None) if writer is None else writer.add
-    results = measure_interleaved(sides, configuration.suites, cases, keep)
+    results = measure_interleaved(sides, configuration.suites, cases, keep, sampling)
     ratios = tuple(result for result in results if isinstance(result, CaseRatio))
     unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
     if not ratios:
@@ -68,7 +71,11 @@ def compare(
 
 
 def _writer(
-    results: Path, sides: tuple[Side, Side], machine: str, kind: Kind | None
+    results: Path,
+    sides: tuple[Side, Side],
+    machine: str,
+    kind: Kind | None,
+    sampling: Sampling,
 ) -> ComparisonWriter | None:
     before, after = (side.version for side in sides)
     if before is None or after is None:
@@ -83,9 +90,7 @@ def _writer(
         before=before,
         after=after,
         recipe={
-            "fewest_rounds": rounds.FEWEST_ROUNDS,
-            "most_rounds": rounds.MOST_ROUNDS,
-            "half_width": rounds.HALF_WIDTH,
+            **dataclasses.asdict(sampling),
             "fewest_samples": processes.FEWEST_SAMPLES,
             "most_samples": processes.MOST_SAMPLES,
             "round_s": processes.SECONDS,

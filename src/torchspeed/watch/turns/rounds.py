@@ -2,9 +2,9 @@
 
 A round of every case comes before the next round of any, so that minutes lie between two rounds
 of one case. Each round has processes of its own on both sides, because the layout of memory, and
-with it the speed, differs from process to process. Every case gets `FEWEST_ROUNDS`; a case whose
-interval is still too wide gets more. Sampling stops when the interval is narrow enough; the ratio
-itself is never looked at.
+with it the speed, differs from process to process. Every case gets the fewest rounds of the
+`Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
+narrow enough; the ratio itself is never looked at.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -34,10 +35,18 @@ from torchspeed.watch.turns.processes import (
 )
 from torchspeed.watch.turns.sides import Side
 
-FEWEST_ROUNDS = 5
-MOST_ROUNDS = 12
-HALF_WIDTH = 0.015
-"""Half of a ratio's interval at which a case needs no further round."""
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How many rounds a case gets."""
+
+    fewest_rounds: int = 5
+    most_rounds: int = 12
+    half_width: float = 0.015
+    """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
+
+
+DEFAULT = Sampling()
 
 Round = tuple[tuple[float, ...], tuple[float, ...]]
 """The samples before and after, in seconds a call."""
@@ -47,8 +56,9 @@ Keep = Callable[[CaseResult], None]
 class _Comparison:
     """The cases of one comparison, open and finished."""
 
-    def __init__(self, cases: Sequence[Case], keep: Keep) -> None:
+    def __init__(self, cases: Sequence[Case], sampling: Sampling, keep: Keep) -> None:
         self.open: dict[Case, list[Round]] = {case: [] for case in cases}
+        self._sampling = sampling
         self._keep = keep
         self._spreads: dict[Case, float] = {}
         self.results: list[CaseResult] = []
@@ -66,11 +76,12 @@ class _Comparison:
 
     def close_known(self, *, all_of_them: bool = False) -> None:
         """Close the cases with rounds enough whose ratio is known closely enough, or all."""
-        ready = [case for case, rounds in self.open.items() if len(rounds) >= FEWEST_ROUNDS]
+        fewest, half = self._sampling.fewest_rounds, self._sampling.half_width
+        ready = [case for case, rounds in self.open.items() if len(rounds) >= fewest]
         ratios = {case: _ratios(self.open[case]) for case in ready}
         self._spreads |= {case: spread_of_rounds(ratios[case]) for case in ready}
         for case in ready:
-            if all_of_them or half_width(self._spreads[case], len(ratios[case])) <= HALF_WIDTH:
+            if all_of_them or half_width(self._spreads[case], len(ratios[case])) <= half:
                 self._finish(self._result(case, ratios[case]))
                 del self.open[case]
 
@@ -95,6 +106,7 @@ def measure_interleaved(
     suites: Path,
     cases: Sequence[Case],
     keep: Keep = lambda result: None,
+    sampling: Sampling = DEFAULT,
     stream: TextIO | None = None,
 ) -> list[CaseResult]:
     """Measure cases on two sides.
@@ -105,30 +117,31 @@ def measure_interleaved(
         cases: what to measure.
         keep: called with each case that is finished. An interrupt first finishes the cases
             that have rounds enough.
+        sampling: how many rounds.
         stream: where to print a line for each case and round; standard output by default.
 
     Returns:
         The cases in the order in which they were finished.
     """
     out = stream or sys.stdout
-    comparison = _Comparison(cases, keep)
+    comparison = _Comparison(cases, sampling, keep)
     started, measured = time.monotonic(), 0
     try:
-        for number in range(MOST_ROUNDS):
+        for number in range(sampling.most_rounds):
             count = len(comparison.open)
             with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
                 for place, case in enumerate(list(comparison.open), start=1):
                     message = _measure_round(comparison, (before, after), case, number % 2)
                     measured += 1
                     mean = (time.monotonic() - started) / measured
-                    left = _time_left(number, count - place, len(comparison.open), mean)
+                    left = _time_left(sampling, number, count - place, len(comparison.open), mean)
                     print(
                         f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
                         f"{message}{left}",
                         file=out,
                         flush=True,
                     )
-            comparison.close_known(all_of_them=number + 1 == MOST_ROUNDS)
+            comparison.close_known(all_of_them=number + 1 == sampling.most_rounds)
             if not comparison.open:
                 break
     except KeyboardInterrupt:
@@ -155,11 +168,13 @@ def _measure_round(
     return f"{ratio - 1:+.1%}"
 
 
-def _time_left(number: int, left_of_round: int, open_cases: int, mean: float) -> str:
+def _time_left(
+    sampling: Sampling, number: int, left_of_round: int, open_cases: int, mean: float
+) -> str:
     """Time until every case has its fewest rounds; which ones need more is not known yet."""
-    rounds = max(0, FEWEST_ROUNDS - number - 1)
+    rounds = max(0, sampling.fewest_rounds - number - 1)
     left = rounds * open_cases + left_of_round
-    more = "" if rounds else ", then uncertain cases" if number < MOST_ROUNDS - 1 else ""
+    more = "" if rounds else ", then uncertain cases" if number < sampling.most_rounds - 1 else ""
     return f", {human_time(left * mean)} left{more}"
 
 

@@ -15,6 +15,8 @@ from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
 
 WORKING_TREE = "."
+PACKAGES = Path(".asv/interleaved/packages")
+"""Where the packages of commits are put, below the checkout."""
 _PACKAGE = "src"
 
 

@@ -1,0 +1,163 @@
+"""Prints where the time of one case goes, operator by operator.
+
+Runs as a script in the environment that is measured, ``python -P operators.py <folder of suites>
+<benchmark>-<place of the case>``; it needs nothing of this package. The case is made by its own
+suite and called until it is warm. Then torch's profiler records its calls, and oneDNN is asked
+which kernels one call runs. It prints one line of JSON: a `Profile`, or ``{"skipped": "..."}``.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+_SECONDS = 1.0
+"""The calls that are profiled take at least this long together, without the profiler."""
+_WARMUP = 0.2  # s
+_MOST_CALLS = 200
+
+
+class Operator(TypedDict):
+    """One operator with one set of input shapes."""
+
+    name: str
+    """Such as ``aten::convolution``."""
+    shapes: str
+    """Of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    calls: float
+    """In one call of the case."""
+    seconds: float
+    """Of the processor in one call of the case, without the operators that it calls."""
+
+
+class Kernel(TypedDict):
+    """One oneDNN kernel with one problem."""
+
+    primitive: str
+    """Such as ``convolution``."""
+    implementation: str
+    """Such as ``brg_conv_fwd:avx512_core``, or ``ref:any`` for the slow fallback."""
+    problem: str
+    """Its sizes, as oneDNN writes them."""
+    calls: int
+    """In one call of the case."""
+    seconds: float
+    """In one call of the case."""
+
+
+class Profile(TypedDict):
+    """Where the time of a case goes."""
+
+    operators: list[Operator]
+    kernels: list[Kernel]
+
+
+def parse_kernels(text: str) -> list[Kernel]:
+    """Read what oneDNN prints of each primitive that it executes; other lines are left out."""
+    seconds: dict[tuple[str, str, str], list[float]] = collections.defaultdict(list)
+    for line in text.splitlines():
+        fields = line.split(",")
+        if not line.startswith(("onednn_verbose", "dnnl_verbose")) or "exec" not in fields:
+            continue
+        at = fields.index("exec")
+        if len(fields) < at + 6:
+            continue
+        try:
+            milliseconds = float(fields[-1])
+        except ValueError:
+            continue
+        seconds[fields[at + 2], fields[at + 3], fields[-2]].append(milliseconds / 1e3)
+    return [
+        Kernel(
+            primitive=primitive,
+            implementation=implementation,
+            problem=problem,
+            calls=len(times),
+            seconds=sum(times),
+        )
+        for (primitive, implementation, problem), times in seconds.items()
+    ]
+
+
+def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]:
+    import torch  # noqa: PLC0415 - of the environment
+
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, record_shapes=True) as profiler:
+        for _ in range(calls):
+            call()
+    return [
+        Operator(
+            name=event.key,
+            shapes=str(event.input_shapes),
+            calls=event.count / calls,
+            seconds=event.self_cpu_time_total / 1e6 / calls,
+        )
+        for event in profiler.key_averages(group_by_input_shape=True)
+    ]
+
+
+def _run_with_kernels(call: Callable[[], object]) -> str:
+    """What oneDNN prints during one call: it writes to the standard output of C."""
+    import torch  # noqa: PLC0415 - of the environment
+
+    flush = ctypes.CDLL(None).fflush
+    flush(None)
+    saved = os.dup(1)
+    with tempfile.TemporaryFile() as output:
+        os.dup2(output.fileno(), 1)
+        try:
+            onednn: Any = torch.backends.mkldnn
+            with onednn.verbose(onednn.VERBOSE_ON):
+                call()
+        finally:
+            flush(None)
+            os.dup2(saved, 1)
+            os.close(saved)
+        output.seek(0)
+        return output.read().decode(errors="replace")
+
+
+def _warm_up(call: Callable[[], object]) -> int:
+    """Call it until it is warm; return how many calls to profile."""
+    calls, start = 0, time.perf_counter()
+    while calls < 2 or time.perf_counter() - start < _WARMUP:
+        call()
+        calls += 1
+    seconds = (time.perf_counter() - start) / calls
+    return max(3, min(_MOST_CALLS, round(_SECONDS / seconds)))
+
+
+def main(suites: str, case: str) -> None:
+    """Make the case and print its `Profile`."""
+    from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
+
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    benchmark: Any = get_benchmark_from_name(suites, case, extra_params={})
+    keeps = benchmark.setup_cache_key is not None
+    benchmark.set_cache(benchmark.do_setup_cache() if keeps else None)
+    if benchmark.do_setup():
+        print(json.dumps({"skipped": "skipped by its suite"}), file=answers, flush=True)
+        return
+    parameters = benchmark._build_params()
+
+    def call() -> object:
+        return benchmark.func(*parameters)
+
+    calls = _warm_up(call)
+    profile = Profile(
+        operators=_profile_operators(call, calls), kernels=parse_kernels(_run_with_kernels(call))
+    )
+    print(json.dumps(profile), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
