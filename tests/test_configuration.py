@@ -10,6 +10,8 @@ from typing import Any
 import asv.util
 import pytest
 
+from torchspeed.watch.history.git import ask_git
+
 
 @pytest.fixture(scope="module")
 def configuration(root: Path) -> dict[str, Any]:
@@ -24,6 +26,17 @@ def test_every_pair_is_measured_under_the_same_conditions(configuration: dict[st
         assert older["python"] == configuration["pythons"][0]
         assert set(older["req"]) == {"torch", "torchvision", "scikit-learn"}
         assert older["req"]["scikit-learn"] == configuration["matrix"]["req"]["scikit-learn"][0]
+
+
+def test_the_reference_is_a_commit_with_a_pinned_release(
+    root: Path, configuration: dict[str, Any]
+) -> None:
+    commit, _, release = configuration["reference"].partition("@")
+    releases = [*configuration["matrix"]["req"]["torch"]]
+    releases += [pair["req"]["torch"] for pair in configuration["include"]]
+    assert release in releases
+    if ask_git(root, "rev-parse", "--is-shallow-repository") == "false":
+        assert ask_git(root, "cat-file", "-t", commit) == "commit"
 
 
 def test_the_matrix_is_one_pair_and_no_product(configuration: dict[str, Any]) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.selection import EVERYTHING, matching
+from torchspeed.watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.measuring import finish, measure
-from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.jobs.workplace import Workplace, open_workplace
+from torchspeed.watch.turns.reference import measure_against_reference
 
 
 def nightly(root: Path, *, machine: str, cases: str) -> ExitStatus:
     """Measure every commit that is not measured yet, with every pair, and publish the site.
+
+    Where asv.conf.json names a reference, the times of the commits are also measured interleaved
+    with it.
 
     Args:
         root: the checkout.
@@ -29,7 +35,29 @@ def nightly(root: Path, *, machine: str, cases: str) -> ExitStatus:
         commits = commits_to_measure(
             root, configuration.branch, configuration.results, place.machine
         )
-        return finish(place, measure(place, commits, selection, retry_failed=False))
+        tally = measure(place, commits, selection, retry_failed=False)
+        if configuration.reference:
+            times = matching(cases, otherwise=SHORT).only_times()
+            tally.failures += _measure_against_reference(place, commits, times)
+        return finish(place, tally)
+
+
+def _measure_against_reference(
+    place: Workplace, commits: Sequence[str], selection: Selection
+) -> list[str]:
+    """Measure what is missing against the reference; return a line for each failure."""
+    try:
+        compared = measure_against_reference(
+            place.root, place.configuration, place.machine, commits, place.pairs, selection
+        )
+    except TorchspeedError as error:  # the night's own results must be published all the same
+        return [f"nothing was measured against the reference: {error}"]
+    return [
+        f"{case.case} against the reference failed: {case.failed}"
+        for result in compared
+        for case in result.unmeasured
+        if case.failed
+    ]
 
 
 def measured_commits(results: Path, machine: str) -> set[str]:
