@@ -139,7 +139,7 @@ def test_the_first_screen_answers_what_a_newcomer_asks(visitor: Visitor) -> None
     questions = [plain(text) for text in page.locator("#answers h2").all_inner_texts()]
     assert questions == [
         "Which model is slowest on the CPU?",
-        "Did anything get slower lately?",
+        "Has anything become slower lately?",
         "What did torch 2.15.0 change against 2.14.1?",
         "What failed in the newest run, and why?",
     ]

@@ -265,18 +265,18 @@ def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
     assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
     assert "3 runs of commit 01234567 with torch 2.15.0" in text
     assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
-    assert "0 of 6 comparisons raised a false alarm" in text
-    assert "others kept 0.05 cores busy" in text
+    assert "0 of 6 comparisons gave a false alarm" in text
+    assert "Other processes used 0.05 cores" in text
     assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
     assert "swap" not in text
     assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5% 0.30% 1.6%" in text
-    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100% – –" in text
-    assert "Side by side, that commit compared with itself 2 times" in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100% – –" in text
+    assert "Interleaved, that commit compared with itself 2 times" in text
     assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
     runs_alone = replace(history, calibrations={machine: calibration(side_by_side=None)})
     text = words(section(render(runs_alone, findings), "status"))
-    assert "ide by side" not in text
-    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% none up to 100%" in text
+    assert "nterleaved" not in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100%" in text
 
 
 def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: str) -> None:
@@ -303,8 +303,21 @@ def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: s
     text = words(html)
     assert f"at {new[:8]}, begun 2025-10-09 08:53 UTC" in text
     assert "kernel 6.1.9" in text
-    assert "6.1.0" not in text.split("What changed around the code")[0]
+    assert "6.1.0" not in text.split("Changes of machines and environments")[0]
     assert "threads 1 within operators" in text
     assert "before it began load_1_5_15_min 0.5, 1, 2" in text
     assert "after it ended gpus 0 celsius 41.0" in text
     assert f"{history.commits[30].hash[:8]} ci-2core all os: Linux 6.1.0 → Linux 6.1.9" in text
+
+
+def test_the_page_speaks_the_words_of_the_field(page: str) -> None:
+    text = words(page).lower()
+    for word in (
+        "figure",
+        "told apart",
+        "side by side",
+        "timings of",
+        "standard errors",
+        "turned over",
+    ):
+        assert word not in text

@@ -1,4 +1,4 @@
-"""What the page says first: the four questions that a newcomer has, answered.
+"""Answers to the four questions of the first screen.
 
 Which model is slowest on the CPU; has anything changed lately, how much and how sure is it; what
 did the newest torch change; what failed in the newest run, and why.

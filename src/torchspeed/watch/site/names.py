@@ -28,7 +28,7 @@ def slug(name: str) -> str:
     """A name that is safe as a file name on every file system.
 
     A name that is safe already, and lower case apart from class names, stays
-    readable; whatever had to be replaced is told apart by a digest.
+    readable; where something had to be replaced, a digest makes it unique.
     """
     safe = _UNSAFE.sub("-", name).strip("-.")[:_LONGEST_SLUG]
     return safe if safe == name else f"{safe}-{digest(name, 8)}"
@@ -43,18 +43,19 @@ def environment_id(environment: Environment) -> str:
 def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     """What headings call each environment, by asv's name of it.
 
-    torch and torchvision are always said; another requirement, the Python or a variable
+    torch and torchvision are always named; another requirement, the Python or a variable
     only where the environments differ in it.
     """
     facts = {one.name: _facts(one) for one in environments}
-    every = dict.fromkeys(fact for found in facts.values() for fact in found)
-    told = [
+    all_facts = dict.fromkeys(fact for found in facts.values() for fact in found)
+    named = [
         fact
-        for fact in every
+        for fact in all_facts
         if fact in _ALWAYS_NAMED or len({found.get(fact) for found in facts.values()}) > 1
     ]
     return {
-        name: " · ".join(f"{fact} {found[fact]}".strip() for fact in told if fact in found) or name
+        name: " · ".join(f"{fact} {found[fact]}".strip() for fact in named if fact in found)
+        or name
         for name, found in facts.items()
     }
 
@@ -77,7 +78,7 @@ def distance(difference: float, value: float) -> int:
 
 
 def setting(name: str, value: str) -> str:
-    """A parameter as a person says it: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    """A parameter as it is displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
     is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
     return value if is_word else f"{name} {value}"
 

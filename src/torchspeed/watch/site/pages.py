@@ -59,7 +59,7 @@ def render_page(
         moment=_moment,
         instant=_instant,
         faster=_faster,
-        timeline=_timeline_address,
+        address=_address,
         css=_class,
         share=_share,
         model_name=_model_name,
@@ -155,10 +155,10 @@ def render_page(
     return page.encode("utf-8", "replace")
 
 
-def _timeline_address(row: SeriesSummary) -> str:
+def _address(row: SeriesSummary, view: str) -> str:
     machine, environment = row.series.machine, names.environment_id(row.environment)
     parts = {"s": row.series.case.name, "m": machine, "e": environment}
-    return "#/timeline?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
+    return f"#/{view}?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
 
 
 def _quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Figures as people read them: a few significant digits, a unit with its prefix."""
+"""Values as people read them: a few significant digits, a unit with its prefix."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure in its unit: ``5.62 ms``, ``954 MiB``, ``39.3 GFLOP``, ``1.25 billion calls``."""
+    """A value in its unit: ``5.62 ms``, ``954 MiB``, ``39.3 GFLOP``, ``1.25 billion calls``."""
     scale = _SCALES.get(unit) or tuple((factor, word + unit) for factor, word in _WORDS)
     fitting = [one for one in scale if abs(value) >= one[0]]
     factor, name = fitting[0] if fitting else scale[-1]

@@ -62,8 +62,8 @@ def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
 def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) -> dict[str, Any]:
     """What ``regressions.json`` holds: a row for each series.
 
-    A row is, as in asv's file: case, path of the file with its values, what else tells the
-    series apart (machine and environment), index of its parameters in their cartesian product
+    A row is, as in asv's file: case, path of the file with its values, the machine
+    and environment of the series, index of its parameters in their cartesian product
     (``None`` for a benchmark without any), latest level, best level, and for each regression
     the revision before it (``None`` where the commit follows on it directly), its first
     revision, and the levels before and after. A revision is the number of commits before it,

@@ -1,4 +1,4 @@
-"""Sparklines as inline SVG: the recent figures of one series, nothing but its shape."""
+"""Sparklines as inline SVG: the recent values of one series, nothing but its shape."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ WIDTH, HEIGHT, MARGIN = 120, 24, 2
 _LEAST_SPAN = 0.06
 """The height stands for at least so much relative change, so that noise looks small."""
 _ONE_SPIKE_IN = 30
-"""Of so many figures the highest and the lowest may be clipped: one spike in a line of sixty
-must not flatten the rest, a step of three figures must show."""
+"""Of so many values the highest and the lowest may be clipped: one spike in a line of sixty
+must not flatten the rest, a change of three values must show."""
 
 
 def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     """Draw values at equal distances; a gap where there is none.
 
     Args:
-        values: Figures, oldest first.
+        values: Oldest first.
         verdict: ``better`` or ``worse`` to colour it, else it stays grey.
 
-    The drawing is decoration beside the figure it belongs to, so it is hidden
+    The drawing is decoration next to the value it belongs to, so it is hidden
     from screen readers. It carries no style of its own: classes say what it is.
     """
     known = [value for value in values if value is not None]
@@ -41,7 +41,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
         y = HEIGHT / 2 - (min(max(value, low), high) - middle) / span * (HEIGHT - 2 * MARGIN)
         path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
         if not pen_down:
-            path.append("h0")  # a lone figure between gaps is a dot
+            path.append("h0")  # a lone value between gaps is a dot
         pen_down = True
     return Markup(
         '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
