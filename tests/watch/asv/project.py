@@ -54,7 +54,7 @@ class Project:
 
     def asv(self, *arguments: str, status: int = 0, **variables: str) -> str:
         """Run an asv command to its end; return its output."""
-        process = self.start(*arguments, **variables)
+        process = self.start(*arguments, asv=("-m", "asv"), **variables)
         output, _ = process.communicate()
         assert process.returncode == status, output
         return output

@@ -56,7 +56,7 @@ def test_an_attribute_that_is_not_set_any_more_is_named(
 
 @pytest.mark.parametrize("path", internals.CONSTANTS)
 def test_a_constant_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.delattr(*_split(path))  # type: ignore[call-overload]
+    monkeypatch.delattr(*_split(path))
     with pytest.raises(TorchspeedError, match=f"there is no {path}"):
         internals.verify()
 

@@ -38,14 +38,16 @@ class Run:
     def __init__(self, project: Project, progress: Path) -> None:
         self._folder = str(project.folder)
         self._progress = progress
-        before = len(self.messages())
+        self._messages_before = len(self.messages())
         self.process = project.start(
             *project.run_arguments(rounds=ROUNDS),
             TORCHSPEED_RESUME="missing",
             TORCHSPEED_PROGRESS=str(progress),
             TMPDIR=str(progress.parent),
         )
-        self.has_plan = lambda: len(self.messages()) > before
+
+    def has_plan(self) -> bool:
+        return len(self.messages()) > self._messages_before
 
     def messages(self) -> list[dict[str, Any]]:
         """What all runs so far reported; a line that is being written is left out."""

@@ -79,4 +79,4 @@ def test_all_of_them_print_the_same_number(
 
     project.asv("publish", "--no-pull")
     [path] = (project.folder / "html" / "data" / "s").glob("*time*.js")
-    assert re.search(r'"v":\[([^]]*)\]', path.read_text())[1] == "2.5,2.5"
+    assert re.findall(r'"v":\[([^]]*)\]', path.read_text()) == ["2.5,2.5"]

@@ -86,8 +86,14 @@ def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0")
     return Record(at, {"kernel": kernel}, {"torch build": build}, before={"load": load})
 
 
-def events_of(recorded, facts=None):
-    """(machine, environment) to {number of the commit: its records, oldest first}."""
+Place = tuple[str, str]
+
+
+def events_of(
+    recorded: dict[Place, dict[int, list[Record]]],
+    facts: dict[Place, dict[int, dict[str, str]]] | None = None,
+) -> list[tuple[str, ...]]:
+    """The events of records, by machine and environment and then by number of the commit."""
     history = make_history(
         [make_series([1.0] * 9)],
         recorded={
@@ -95,7 +101,7 @@ def events_of(recorded, facts=None):
             for place, commits in recorded.items()
         },
         facts={
-            place: {commit_hash(number): told for number, told in by_commit.items()}
+            place: {commit_hash(number): found for number, found in by_commit.items()}
             for place, by_commit in (facts or {}).items()
         },
     )

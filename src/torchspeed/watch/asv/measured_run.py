@@ -33,8 +33,8 @@ from torchspeed.watch.machine.facts import machine_facts, machine_state
 _ASKING_TIMEOUT = 120  # s: importing torch from a cold disk takes most of a minute
 
 
-class _Place:
-    """Where one ``asv run`` measures, and what else went on there at its start and end."""
+class _RunRecord:
+    """Machine and environment of one ``asv run``, and the machine's state before and after it."""
 
     def __init__(self, env: Any) -> None:
         self.is_stored = False
@@ -83,7 +83,7 @@ class MeasuredRun:
         self._folder = results_files.folder_of(results)
         self._options = options
         self._add_result = add_result
-        self._place = _Place(env) if remaining.benchmarks else None
+        self._record = _RunRecord(env) if remaining.benchmarks else None
         self._calls: Counter[str] = Counter()
         self._settled: dict[str, Any] = {}
         """asv's result of each case that failed or was skipped in this run."""
@@ -101,8 +101,8 @@ class MeasuredRun:
 
     def end(self) -> None:
         """Record the state of the machine after the run."""
-        if self._place is not None:
-            self._append(run_records.SUFFIX, [self._place.ended()])
+        if self._record is not None:
+            self._append(run_records.SUFFIX, [self._record.ended()])
 
     def run_case(
         self, original: Any, benchmark: dict[str, Any], spawner: Any, index: int, keywords: Any
@@ -272,9 +272,9 @@ class MeasuredRun:
         if self._folder is None:
             return
         self._results.save(str(self._folder))
-        if self._place is not None and not self._place.is_stored:
-            self._place.is_stored = True
-            self._append(run_records.SUFFIX, [self._place.begun()])
+        if self._record is not None and not self._record.is_stored:
+            self._record.is_stored = True
+            self._append(run_records.SUFFIX, [self._record.begun()])
 
     def _append(self, suffix: str, lines: list[dict[str, Any]]) -> None:
         if self._folder is not None and lines:

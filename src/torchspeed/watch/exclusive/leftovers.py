@@ -34,8 +34,8 @@ def _processes(belongs: Callable[[Mapping[str, str]], bool]) -> list[psutil.Proc
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.pid != os.getpid() and belongs(process.environ()):
-                for one in (process, *process.children(recursive=True)):
-                    chosen[one.pid] = one
+                for member in (process, *process.children(recursive=True)):
+                    chosen[member.pid] = member
     return list(chosen.values())
 
 
