@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.watch.generator import Plan, generate
 from tests.watch.making import (
     ENVIRONMENT,
     MACHINE,
@@ -19,14 +18,12 @@ from tests.watch.making import (
     make_history,
     make_series,
 )
-from torchspeed.watch.analysis import findings as module
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, analyse
+from torchspeed.watch.analysis.step_cache import StepCache
 from torchspeed.watch.analysis.steps import steps_of
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
-from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
-from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.notes import ChangeNote, Notes, Placed
 from torchspeed.watch.history.records import Environment, Run, Series
 
@@ -268,17 +265,10 @@ def test_confirmed_changes_are_the_confirmed_change_points() -> None:
     for seed in range(10):
         history = history_of(noisy({12: 1.1, 25: 0.9}, seed=seed))
         found = analyse(history)
-        wanted = {step.commit for step in steps_of(found.segments[0]) if step.step.confirmed}
+        [steps] = steps_of(found.segments[:1], StepCache())
+        wanted = {step.commit for step in steps if step.step.confirmed}
         confirmed: list[Change] = [c for c in found.changes if c.state is State.CONFIRMED]
         assert {history.commits[change.commit].hash for change in confirmed} == wanted
-
-
-def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    generated = generate(tmp_path / "it", Plan(commits=30, machines=("ci-2core",)))
-    history = load_history(generated.results, read_commits(generated.repository))
-    alone = analyse(history)
-    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
-    assert analyse(history) == alone
 
 
 def test_a_history_without_values_has_no_findings() -> None:

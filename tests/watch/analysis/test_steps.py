@@ -9,16 +9,17 @@ from tests.watch.generator import Plan, generate
 from tests.watch.making import commit_hash, make_history, make_series
 from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.segments import split
+from torchspeed.watch.analysis.step_cache import StepCache
 from torchspeed.watch.analysis.steps import SeriesStep
-from torchspeed.watch.analysis.steps import steps_of as steps_of_segments
+from torchspeed.watch.analysis.steps import steps_of as steps_of_all
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run, Series
 
 
 def steps_of(series: Series) -> tuple[SeriesStep, ...]:
-    [segments] = split(make_history([series]))
-    return steps_of_segments(segments)
+    [steps] = steps_of_all(split(make_history([series])), StepCache())
+    return steps
 
 
 def stepped(rng, ratio=1.2, count=40, at=20, noise=0.01):
@@ -51,7 +52,7 @@ def test_a_series_without_values_has_no_steps():
 
 def shared_steps(series):
     history = make_history(series)
-    return machine_steps(history, dict(enumerate(map(steps_of_segments, split(history)))))
+    return machine_steps(history, dict(enumerate(steps_of_all(split(history), StepCache()))))
 
 
 def test_a_step_of_most_series_is_the_machines():
@@ -115,7 +116,7 @@ def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(tmp
     history = load_history(made.results, read_commits(made.repository))
     # The kernel changes with the machine's step, and nothing is compared across that.
     unknown = replace(history, facts={})
-    steps = dict(enumerate(map(steps_of_segments, split(unknown))))
+    steps = dict(enumerate(steps_of_all(split(unknown), StepCache())))
     found = machine_steps(history, steps)
     [planted] = [step for step in made.steps if step.machine]
     assert {(f.machine, f.metric) for f in found} == {(planted.machine, "time")}

@@ -40,16 +40,35 @@ def main() -> None:
         for name, plugins in (("alone", []), ("ours", [".torchspeed.watch.asv.publisher"])):
             settings = {**CONFIGURATION, "html_dir": name, "plugins": plugins}
             (root / f"{name}.json").write_text(json.dumps(settings))
+        newest = _files_of_newest_commit(root)
         for _ in range(options.rounds):
-            for name, what in (
-                ("alone", "asv alone"),
-                ("ours", "with our site"),
-                ("ours", "nothing changed"),
-            ):
-                if what != "nothing changed":
-                    shutil.rmtree(root / name, ignore_errors=True)
-                cpu, wall = _publish(root, name)
-                print(f"{what:16} {cpu:6.2f} s of CPU {wall:6.2f} s", flush=True)
+            for name in ("alone", "ours"):
+                shutil.rmtree(root / name, ignore_errors=True)
+            _report("asv's own", root, "alone")
+            for path in newest:
+                path.rename(root / path.name)
+            _report("this site", root, "ours")
+            for path in newest:
+                (root / path.name).rename(path)
+            _report("one new commit", root, "ours")
+            _report("nothing changed", root, "ours")
+
+
+def _files_of_newest_commit(root: Path) -> list[Path]:
+    """What is stored of the newest measured commit."""
+    commits = subprocess.run(
+        ["git", "-C", str(root / "repository"), "rev-list", "main"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    found = (list(root.glob(f"results/*/{commit[:8]}-*")) for commit in commits)
+    return next(filter(None, found))
+
+
+def _report(what: str, root: Path, name: str) -> None:
+    cpu, wall = _publish(root, name)
+    print(f"{what:16} {cpu:6.2f} s of CPU {wall:6.2f} s", flush=True)
 
 
 def _publish(root: Path, name: str) -> tuple[float, float]:

@@ -5,9 +5,6 @@ The pages, the data files, the reports and the nightly read it, so that all of t
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,11 +16,10 @@ from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
+from torchspeed.watch.analysis.step_cache import StepCache
 from torchspeed.watch.analysis.steps import SeriesStep, steps_of
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes
-
-_WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 
 Segments = tuple[Segment, ...]
 Steps = tuple[SeriesStep, ...]
@@ -60,12 +56,17 @@ class Findings:
     """For each machine, device and metric."""
 
 
-def analyse(history: History) -> Findings:
-    """Work out the noise, changes, events and release comparisons of a history."""
+def analyse(history: History, cache: StepCache | None = None) -> Findings:
+    """Work out the noise, changes, events and release comparisons of a history.
+
+    Args:
+        history: The history.
+        cache: Change points that are known from before.
+    """
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     segments = split(history)
     noise = known_noise(history, segments)
-    steps = _all_steps(segments)
+    steps = steps_of(segments, cache or StepCache())
     events = find_events(history)
     of_machines = _steps_of_machines(history, steps, place)
     notes = history.notes or Notes()
@@ -91,33 +92,6 @@ def analyse(history: History) -> Findings:
         releases=compare_releases(history, noise),
         machine_noise=machine_noise(history, segments),
     )
-
-
-def _all_steps(segments: Sequence[Segments]) -> tuple[Steps, ...]:
-    """The steps of each series, confirmed or not; on all cores where there is much to do.
-
-    The processes are forked, so that they share the history without a copy.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    values = sum(len(segment.points) for of_series in segments for segment in of_series)
-    if values < _WORTH_A_POOL or not cores or cores < 2:
-        return tuple(map(steps_of, segments))
-    context = multiprocessing.get_context("fork")
-    with context.Pool(cores, initializer=_share, initargs=(segments,)) as pool:
-        return tuple(pool.map(_steps_of_shared, range(len(segments)), chunksize=4))
-
-
-_shared: Sequence[Segments] = ()
-
-
-def _share(segments: Sequence[Segments]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops its workers
-    global _shared  # noqa: PLW0603 - how a forked worker gets what is not worth pickling
-    _shared = segments
-
-
-def _steps_of_shared(index: int) -> Steps:
-    return steps_of(_shared[index])
 
 
 def _levels(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchspeed.watch.analysis.change_points import Step, find_steps
+from torchspeed.watch.analysis.change_points import Step
 from torchspeed.watch.analysis.segments import Segment
+from torchspeed.watch.analysis.step_cache import StepCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +23,22 @@ class SeriesStep:
     step: Step
 
 
-def steps_of(segments: Sequence[Segment]) -> tuple[SeriesStep, ...]:
-    """Find the steps within the segments of a series, confirmed or not, oldest first."""
-    steps = []
-    for number, segment in enumerate(segments):
-        commits = segment.commits
-        steps += [
+def steps_of(
+    series: Sequence[Sequence[Segment]], cache: StepCache
+) -> tuple[tuple[SeriesStep, ...], ...]:
+    """Find the steps within the segments of each series, confirmed or not, oldest first."""
+    found = iter(cache.find_all([segment.values for segments in series for segment in segments]))
+    return tuple(
+        tuple(
             SeriesStep(
                 previous=commits[step.position - 1],
                 commit=commits[step.position],
                 segment=number,
                 step=step,
             )
-            for step in find_steps(segment.values)
-        ]
-    return tuple(steps)
+            for number, segment in enumerate(segments)
+            for commits in [segment.commits]
+            for step in next(found)
+        )
+        for segments in series
+    )

@@ -32,7 +32,7 @@ from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Commit
-from torchspeed.watch.site.swap import MANIFEST, swapped_in
+from torchspeed.watch.site.swap import MANIFEST, STEPS, swapped_in
 
 _WATCH = Path(__file__).parents[1]
 _DEEPEST = 4
@@ -73,6 +73,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     # Every asv command loads this plugin, and numpy and jinja2 take longer to load than it
     # takes to find out that nothing has changed.
     from torchspeed.watch.analysis.findings import analyse  # noqa: PLC0415
+    from torchspeed.watch.analysis.step_cache import StepCache  # noqa: PLC0415
     from torchspeed.watch.history.loading import load_history  # noqa: PLC0415
     from torchspeed.watch.site.build import build_site  # noqa: PLC0415
     from torchspeed.watch.site.contents import contents_of, in_order  # noqa: PLC0415
@@ -82,7 +83,9 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         history = in_order(load_history(results, commits))
         # A million values hold no cycles: keep the collector from looking for them.
         gc.freeze()
-        findings = analyse(history)
+        cache = StepCache(site / STEPS)
+        findings = analyse(history, cache)
+        cache.write(fresh / STEPS)
         ancestry = Ancestry(commits)
         if findings.changes:
             since = min(change.previous for change in findings.changes)

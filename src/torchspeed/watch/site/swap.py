@@ -26,6 +26,8 @@ KEPT_TEXT = """\
 """
 MANIFEST = ".torchspeed-site.json"
 """The file that marks a folder as a published site."""
+STEPS = ".torchspeed-steps.json"
+"""The file with the change points of its series, for the next publish."""
 
 _ASIDE = ".publishing"
 _ENTRY = "index.html"
