@@ -25,7 +25,7 @@ class Usage(NamedTuple):
 
 def _configuration(folder: Path) -> Configuration:
     pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
-    folders = (folder / name for name in ("benchmarks", "results", "html"))
+    folders = (folder / name for name in ("benchmarks", "results", "html", ".asv"))
     return Configuration("main", "3.11", *folders, pairs)
 
 

@@ -61,13 +61,14 @@ def _running(original: Any) -> Any:
             benchmarks = narrow_to_short_set(benchmarks)
         folder = results_files.folder_of(results)
         resume = os.environ.get("TORCHSPEED_RESUME")
+        builds = "record_samples" in options
         reports: dict[str, outcomes.Report] = {}
-        if folder is not None and resume:
+        if folder is not None and resume and builds:  # else no round can be added to a case
             reports, _ = outcomes.read_outcomes(
                 results_files.side_file(results, folder, outcomes.SUFFIX)
             )
         remaining = skipping.select(benchmarks, results, resume, reports)
-        if "record_samples" in options:
+        if builds:
             options["record_samples"] = True
         run = MeasuredRun(remaining, env, results, options, _add_result)
         _runs.append(run)

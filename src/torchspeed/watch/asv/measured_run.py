@@ -117,7 +117,7 @@ class MeasuredRun:
         rounds, call = self._rounds(benchmark), self._calls[case]
         self._calls[case] += 1
         report = self._remaining.continued.get(case)
-        first_call = rounds - report.rounds_left if report is not None else 0
+        first_call = max(0, rounds - report.rounds_left) if report is not None else 0
         if case in self._settled:
             return self._settled[case]
         if call < first_call:

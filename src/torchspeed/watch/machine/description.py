@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import platform
+from collections.abc import Mapping
+from typing import Any
 
 import cpuinfo
 import psutil
 
 _GIB = 1024**3
+
+
+@functools.cache
+def cpu_description() -> Mapping[str, Any]:
+    """What py-cpuinfo says of the processor; it takes a process and half a second to find out."""
+    description: dict[str, Any] = cpuinfo.get_cpu_info()
+    return description
 
 
 def describe() -> dict[str, str]:
@@ -19,7 +29,7 @@ def describe() -> dict[str, str]:
     return {
         "os": platform.system(),
         "arch": platform.machine(),
-        "cpu": str(cpuinfo.get_cpu_info().get("brand_raw", "unknown")),
+        "cpu": str(cpu_description().get("brand_raw", "unknown")),
         "num_cpu": str(psutil.cpu_count()),
         "ram": f"{round(psutil.virtual_memory().total / _GIB)} GiB",
     }

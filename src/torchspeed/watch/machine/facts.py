@@ -14,10 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import cpuinfo
 import psutil
 
-from torchspeed.watch.machine.description import describe
+from torchspeed.watch.machine.description import cpu_description, describe
 from torchspeed.watch.machine.gpu import gpu_facts, gpu_states
 
 _GIB = 1024**3
@@ -45,11 +44,11 @@ def machine_facts(root: Path = Path("/")) -> dict[str, str]:
 
 
 def _cpu_facts(root: Path) -> dict[str, str]:
-    told = cpuinfo.get_cpu_info()
+    cpu = cpu_description()
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     facts = {
         "cpu model": ", ".join(
-            f"{key} {told.get(key, 'unknown')}" for key in ("family", "model", "stepping")
+            f"{key} {cpu.get(key, 'unknown')}" for key in ("family", "model", "stepping")
         ),
         "cores": f"{psutil.cpu_count(logical=False)} with {psutil.cpu_count()} threads, "
         f"{usable} usable",
