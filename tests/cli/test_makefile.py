@@ -68,6 +68,7 @@ def _make(checkout: Path, *arguments: str, **variables: str) -> subprocess.Compl
         ("bench", "CASES", "cases"),
         ("bench-full", "TORCH", "torch"),
         ("nightly", "MACHINE", "machine"),
+        ("nightly", "BUDGET", "budget"),
         ("compare", "BEFORE", "before"),
         ("compare", "AFTER", "after"),
         ("calibrate", "RUNS", "runs"),

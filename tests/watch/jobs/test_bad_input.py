@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,12 +13,20 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, git
+from tests.watch.torchless import CONFIGURATION as CONFIGURATION_WITHOUT_TORCH
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
 TREE = {
     "asv.conf.json": CONFIGURATION,
     "benchmarks/__init__.py": "",
     "src/torchspeed/__init__.py": "",
+    ".gitignore": ".asv/\n",
+}
+
+TORCHLESS = {
+    "asv.conf.json": json.dumps(CONFIGURATION_WITHOUT_TORCH),
+    "benchmarks/__init__.py": "",
+    "benchmarks/suite.py": "def track_it():\n    return 1\n",
     ".gitignore": ".asv/\n",
 }
 
@@ -130,6 +139,72 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     assert f"results cannot be written to {repository / 'results'}" in said
 
 
+def test_asv_folder_that_is_a_file(bench: Bench, repository: Path) -> None:
+    (repository / ".asv").write_text("a file stands where the folder should be")
+    said = bench(repository)
+    assert f"{repository / '.asv'}" in said
+    assert "Not a directory" in said
+
+
+def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
+    mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
+    said = _bench_with_mount(repository, tmp_path, mount)
+    assert "Read-only file system" in said
+    assert "make the folder writable" in said
+
+
+def test_log_on_a_full_disk(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_repository(TORCHLESS)
+    logs = folder / ".asv/logs"
+    logs.mkdir(parents=True)
+    mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
+    said = _bench_with_mount(folder, tmp_path, mount)
+    assert said == (
+        f"torchspeed: {logs}/run.log: No space left on device; make room on the disk\n"
+    )
+
+
+def test_cases_that_nothing_matches(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_repository(TORCHLESS)
+    done = _bench_to_the_end(folder, tmp_path, arguments=("--cases", "nosuch"))
+    assert done.returncode == 1
+    assert done.stderr == "torchspeed: no case matches nosuch; try a plain name, as darnn\n"
+
+
+def test_files_that_may_not_grow(repository: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {sys.executable} -m torchspeed.cli bench --machine m"],
+        cwd=repository,
+        env=os.environ | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "torchspeed: File too large; raise the limit of file sizes (`ulimit -f unlimited`)\n"
+    )
+
+
+def _bench_with_mount(folder: Path, home: Path, mount: str) -> str:
+    """Run the driver where a file system is mounted for it alone; return what it complains of."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
+        pytest.skip("mounting needs user namespaces")
+    command = (
+        f"{mount} && cd {folder} && exec {sys.executable} -m torchspeed.cli bench --machine m"
+    )
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", command],
+        env=os.environ | {"HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
 def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_path: Path) -> None:
     text = CONFIGURATION.replace("2.15.0", "0.0.7").replace(
         '".torchspeed.watch.asv.publisher"', ""
@@ -161,10 +236,10 @@ def test_index_that_cannot_be_reached(
 
 
 def _bench_to_the_end(
-    folder: Path, home: Path, **variables: str
+    folder: Path, home: Path, arguments: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "torchspeed.cli", "bench", "--machine", "m"],
+        [sys.executable, "-m", "torchspeed.cli", "bench", "--machine", "m", *arguments],
         cwd=folder,
         env=os.environ | {"HOME": str(home)} | variables,
         capture_output=True,

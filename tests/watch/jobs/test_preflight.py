@@ -25,8 +25,15 @@ class Usage(NamedTuple):
 
 def _configuration(folder: Path) -> Configuration:
     pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
-    folders = (folder / name for name in ("benchmarks", "results", "html", ".asv"))
-    return Configuration("main", "3.11", *folders, pairs)
+    return Configuration(
+        branch="main",
+        python="3.11",
+        suites=folder / "benchmarks",
+        results=folder / "results",
+        site=folder / "html",
+        environments=folder / ".asv/env",
+        pairs=pairs,
+    )
 
 
 def test_a_full_disk_is_refused_before_anything_is_installed(

@@ -124,7 +124,7 @@ def test_a_night_goes_on_without_a_reference_that_can_be_measured(
     commit(project, {"asv.conf.json": _configuration("nowhere")}, "Name another")
     status, output, errors = _run(project, tmp_path, job="nightly")
     assert status == 3, output + errors
-    assert 'nothing was measured against the reference: "reference" in asv.conf.json' in errors
+    assert 'the reference failed: "reference" in asv.conf.json' in errors
     assert list((project / "results" / "m").glob("*-*.json")), "the night's own results"
 
 

@@ -21,7 +21,7 @@ _REASON_LENGTH = 2000
 _CACHE_FAILED = "asv: setup_cache failed\n\n"
 """How asv begins the message of a case whose ``setup_cache`` failed."""
 _CACHE_TIMED_OUT = "(exit status {})"
-_NOT_BUILT = "this commit could not be built and installed; asv's output says why"
+NOT_BUILT = "this commit could not be built and installed; asv's output says why"
 
 
 def outcome_of_case(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
@@ -63,7 +63,7 @@ def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str
     ):
         limit = benchmark.get("setup_cache_timeout") or benchmark["timeout"]
         return "timed out", f"setup_cache was stopped after {limit:g} s"
-    return "failed", output[-_REASON_LENGTH:] or _NOT_BUILT
+    return "failed", output[-_REASON_LENGTH:] or NOT_BUILT
 
 
 def is_finite_number(value: Any) -> bool:

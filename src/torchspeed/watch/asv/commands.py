@@ -50,6 +50,13 @@ _CAUSES = (
         "{what} cannot be written; make it writable for this user",
     ),
     (
+        re.compile(
+            r"(?P<what>\S[^\n]*)\n\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
+        ),
+        "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
+        "if a later commit repairs that, nothing is to be done",
+    ),
+    (
         re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
         "the Python module {what} is missing; run `make setup`",
     ),
@@ -60,6 +67,19 @@ _SECONDS_TO_END = 1.5
 """That asv has at each step when the run is to end."""
 SOME_CASES_FAILED = 2
 """asv's exit status for a run that went through with failed cases in it."""
+
+
+class NoCaseError(TorchspeedError):
+    """No case matches the selection of a run."""
+
+
+class AsvError(TorchspeedError):
+    """asv failed as a whole."""
+
+    def __init__(self, command: str, reason: str, log: Path) -> None:
+        super().__init__(f"`asv {command}` failed: {reason} (all of it: {log})")
+        self.reason = reason
+        """The cause alone, without the paths of this machine."""
 
 
 def explain(log: str) -> str:
@@ -105,7 +125,9 @@ def run_asv(
         asv's exit status: 0, or `SOME_CASES_FAILED`.
 
     Raises:
-        TorchspeedError: asv failed as a whole; says why, and where its output is.
+        AsvError: asv failed as a whole; says why, and where its output is.
+        NoCaseError: nothing matches the selection.
+        OSError: asv's output could not be written to the log.
     """
     log = root / ".asv" / "logs" / f"{arguments[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +136,7 @@ def run_asv(
     environment |= selection.environment
     if resume:
         environment["TORCHSPEED_RESUME"] = resume
-    with log.open("w", encoding="utf-8") as stream:
+    with log.open("wb", buffering=0) as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "asv", *arguments, *selection.asv_arguments],
             cwd=root,
@@ -128,11 +150,15 @@ def run_asv(
         )
         os.close(writer)
 
+        unwritten: list[OSError] = []
+
         def copy_output() -> None:
             assert process.stdout is not None  # noqa: S101 - PIPE was asked for above
             for line in process.stdout:
-                stream.write(line)
-                stream.flush()
+                try:
+                    stream.write(line.encode())
+                except OSError as error:  # asv must not wait for somebody to read on
+                    unwritten.append(error)
                 for pattern, words in _PHASES.items():
                     if pattern.search(line):
                         progress.say(f"  {words}")
@@ -148,9 +174,14 @@ def run_asv(
         finally:
             _end(process)
             copier.join()
+    if unwritten:
+        raise OSError(unwritten[0].errno, unwritten[0].strerror, str(log))
     if status not in (0, SOME_CASES_FAILED):
-        why = explain(log.read_text(encoding="utf-8", errors="replace"))
+        output = log.read_text(encoding="utf-8", errors="replace")
+        if "No benchmarks selected" in output:
+            raise NoCaseError(f"no case matches {selection}; try a plain name, as darnn")
+        why = explain(output)
         if status < 0:
             why = f"it was ended by {signal.Signals(-status).name}"
-        raise TorchspeedError(f"`asv {arguments[0]}` failed: {why} (all of it: {log})")
+        raise AsvError(arguments[0], why, log)
     return status

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.selection import Selection
+from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.outcomes import round_seconds
 from torchspeed.watch.jobs.publish import publish
@@ -19,7 +20,7 @@ from torchspeed.watch.progress import Progress, human_time
 
 @dataclass
 class Tally:
-    """What became of the cases of a whole run."""
+    """Outcomes of the cases of a run, counted."""
 
     counts: dict[str, int] = field(default_factory=dict)
     """Outcome to number of cases."""
@@ -57,29 +58,37 @@ def measure(
     tally = Tally()
     for commit in commits:
         for pair in place.pairs:
-            subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
-            print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
-            started = time.monotonic()
-            progress = Progress(round_seconds(place.results))
-            run_asv(
-                place.root,
-                [
-                    "run",
-                    "--machine",
-                    place.machine,
-                    "--environment",
-                    pair.environment,
-                    f"{commit}^!",
-                ],
-                progress,
-                selection=selection,
-                resume="missing" if retry_failed else "never-run",
-            )
-            done = Tally()
-            done.add(progress.outcomes)
-            tally.add(progress.outcomes)
-            progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
+            tally.add(measure_commit(place, commit, pair, selection, retry_failed=retry_failed))
     return tally
+
+
+def measure_commit(
+    place: Workplace, commit: str, pair: Pair, selection: Selection, *, retry_failed: bool
+) -> dict[str, tuple[str, str]]:
+    """Measure what is missing of one commit in one pair's environment.
+
+    Returns:
+        Case to its outcome and reason, of the cases that ran.
+
+    Raises:
+        TorchspeedError: asv failed as a whole; what was measured before stays.
+    """
+    subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
+    print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
+    started = time.monotonic()
+    progress = Progress(round_seconds(place.results))
+    where = ["--machine", place.machine, "--environment", pair.environment]
+    run_asv(
+        place.root,
+        ["run", *where, f"{commit}^!"],
+        progress,
+        selection=selection,
+        resume="missing" if retry_failed else "never-run",
+    )
+    done = Tally()
+    done.add(progress.outcomes)
+    progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
+    return progress.outcomes
 
 
 def finish(place: Workplace, tally: Tally) -> ExitStatus:

@@ -1,0 +1,72 @@
+"""The time that a night has for measuring."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from torchspeed.errors import TorchspeedError
+
+_UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
+_PART = r"\s*(\d+(?:\.\d+)?)\s*(h|min|m|s)\s*"
+
+
+class BudgetSpentError(KeyboardInterrupt):
+    """The time is over: like an interrupt, it ends what is being measured."""
+
+
+def parse_duration_s(text: str) -> float:
+    """Read a duration such as ``4h``, ``90min`` or ``1h 30m``; return seconds.
+
+    Raises:
+        TorchspeedError: it is none, or no time at all.
+    """
+    parts = re.findall(_PART, text)
+    duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+    if not re.fullmatch(f"(?:{_PART})+", text) or duration_s <= 0:
+        raise TorchspeedError(f"{text!r} is no duration; give one such as 4h, 90min or 1h30min")
+    return duration_s
+
+
+class Budget:
+    """A time limit that starts when it is made."""
+
+    def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
+        """Start.
+
+        Args:
+            limit_s: seconds.
+            clock: seconds since some fixed moment.
+        """
+        self._clock = clock
+        self._end = clock() + limit_s
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left; negative once they are spent."""
+        return self._end - self._clock()
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """Interrupt the body when the time is over; only in the main thread.
+
+        Raises:
+            BudgetSpentError: the time is over.
+        """
+        if self.left_s <= 0:
+            raise BudgetSpentError
+        before = signal.signal(signal.SIGALRM, _stop)
+        signal.setitimer(signal.ITIMER_REAL, self.left_s)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
+    raise BudgetSpentError

@@ -1,0 +1,92 @@
+"""Which commits are measured completely, by themselves and against the reference."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.case_outcomes import NOT_BUILT
+from torchspeed.watch.history.comparisons import Version, read_comparisons
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.outcomes import SUFFIX, read_outcomes
+from torchspeed.watch.history.records import Commit, Outcome
+
+_ABBREVIATED = 8
+"""Characters of a commit's hash in the name of a result file."""
+
+
+class Coverage:
+    """What is stored of one machine: a value or a reason for each case of today's suites."""
+
+    def __init__(self, results: Path, commits: Sequence[Commit], machine: str, cases: str) -> None:
+        """Read the results.
+
+        Args:
+            results: folder of all machines' results.
+            commits: the branch, oldest first.
+            machine: whose results count.
+            cases: regular expression of the cases that count; every case if empty.
+        """
+        self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
+        """Commit and environment to the number of cases of which nothing is stored."""
+        self._unfinished: set[tuple[str, str]] = set()
+        """Abbreviated commit and environment, where a case has rounds left."""
+        try:
+            history = load_history(results, commits)
+        except TorchspeedError:
+            return  # nothing was ever measured here
+        pattern = re.compile(cases)
+        for series in history.series:
+            if series.machine != machine or not pattern.search(series.case.name):
+                continue
+            for commit, run in series.runs.items():
+                missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
+                self._missing[commit, series.environment] += missing
+
+        for path in (results / machine).glob(f"*{SUFFIX}"):
+            reports, _ = read_outcomes(path)
+            commit, _, environment = path.name.removesuffix(SUFFIX).partition("-")
+            self._unfinished |= {
+                (commit, environment) for report in reports.values() if report.rounds_left
+            }
+
+    def is_complete(self, commit: str, environment: str) -> bool:
+        """Whether every case was measured, skipped, or failed with a reason."""
+        unfinished = (commit[:_ABBREVIATED], environment) in self._unfinished
+        return self._missing.get((commit, environment)) == 0 and not unfinished
+
+    def has(self, environment: str) -> bool:
+        """Whether anything was ever measured in an environment."""
+        return any(stored == environment for _, stored in self._missing)
+
+
+class ReferenceCoverage:
+    """Which commits are measured completely against the reference, with which torch release."""
+
+    def __init__(self, results: Path, machine: str, reference: Version) -> None:
+        """Read the stored comparisons.
+
+        Args:
+            results: folder of all machines' results.
+            machine: whose comparisons count.
+            reference: the commit and release that asv.conf.json names.
+        """
+        self._reference = (reference.commit, reference.torch)
+        self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Commit and torch release to the cases that were measured or skipped."""
+        for comparison in read_comparisons(results)[0]:
+            header = comparison.header
+            if (header.kind, header.machine, header.before) == ("reference", machine, reference):
+                self._cases[header.after.commit, header.after.torch] |= {
+                    *(case.case for case in comparison.ratios),
+                    *(case.case for case in comparison.unmeasured if case.skipped),
+                }
+        self._every = frozenset[str]().union(*self._cases.values())
+
+    def is_complete(self, commit: str, torch: str) -> bool:
+        """Whether a commit has every case that any commit has; the reference itself has them."""
+        cases = self._cases.get((commit, torch), set())
+        return (commit, torch) == self._reference or (bool(cases) and cases >= self._every)

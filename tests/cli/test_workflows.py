@@ -1,0 +1,203 @@
+"""What the hosted workflows promise, read off their files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT, git
+from torchspeed.watch.jobs.budget import parse_duration_s
+
+FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+CHECKOUT = "actions/checkout@"
+JOB_LIMIT_MIN = 360
+"""GitHub ends a job of a hosted runner after six hours."""
+
+
+def _load(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load(path.read_text())
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict[str, Any]:
+    """The jobs of the nightly."""
+    loaded: dict[str, Any] = _load(ROOT / ".github/workflows/nightly.yml")["jobs"]
+    return loaded
+
+
+def _uses(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
+    return [step for step in job["steps"] if step.get("uses", "").startswith(action)]
+
+
+def _measuring_steps(job: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for step in job["steps"] if step.get("run") == "make nightly"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_action_is_pinned_by_a_commit_and_names_its_release(path: Path) -> None:
+    lines = [line for line in path.read_text().splitlines() if "uses:" in line]
+    assert lines
+    for line in lines:
+        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_expression_reaches_a_shell(path: Path) -> None:
+    for job in _load(path)["jobs"].values():
+        for step in job["steps"]:
+            expressions = re.findall(r"\$\{\{(.*?)\}\}", step.get("run", ""))
+            assert all(text.strip().startswith("matrix.") for text in expressions)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_job_has_a_limit_that_github_allows(path: Path) -> None:
+    for job in _load(path)["jobs"].values():
+        assert job["timeout-minutes"] < JOB_LIMIT_MIN
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_code_of_the_project_runs_without_credentials(path: Path) -> None:
+    workflow = _load(path)
+    for job in workflow["jobs"].values():
+        runs_make = any(re.search(r"\bmake\b", step.get("run", "")) for step in job["steps"])
+        if not runs_make:
+            continue
+        permissions = job.get("permissions", workflow["permissions"])
+        assert permissions == {"contents": "read"}
+        for step in _uses(job, CHECKOUT):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_only_one_job_writes_and_it_checks_out_nothing_to_run(jobs: dict[str, Any]) -> None:
+    writing = {name for name, job in jobs.items() if job["permissions"].get("contents") == "write"}
+    assert writing == {"keep"}
+    assert not any("make " in step.get("run", "") for step in jobs["keep"]["steps"])
+
+
+def test_the_budget_leaves_room_within_the_limits(jobs: dict[str, Any]) -> None:
+    measure = jobs["measure"]
+    steps = _measuring_steps(measure)
+    budget_min = parse_duration_s(measure["env"]["BUDGET"]) / 60
+    assert len(steps) == 3
+    for step in steps:
+        assert step["timeout-minutes"] >= budget_min + 15
+        assert step["continue-on-error"] is True
+    assert sum(step["timeout-minutes"] for step in steps) + 30 <= measure["timeout-minutes"]
+
+
+def test_results_are_uploaded_after_each_part_whatever_happened(jobs: dict[str, Any]) -> None:
+    steps = jobs["measure"]["steps"]
+    for number, part in enumerate(_measuring_steps(jobs["measure"]), start=1):
+        upload = steps[steps.index(part) + 1]
+        assert upload["uses"].startswith("actions/upload-artifact@")
+        assert upload["if"] == "always()"
+        assert upload["with"] == {"name": f"results-{number}", "path": "results"}
+
+
+def test_results_are_kept_of_a_night_that_failed_or_was_cancelled(jobs: dict[str, Any]) -> None:
+    assert jobs["keep"]["needs"] == "measure"
+    assert jobs["keep"]["if"].startswith("always()")
+
+
+def test_only_a_complete_site_is_deployed(jobs: dict[str, Any]) -> None:
+    assert jobs["site"]["if"] == "always() && needs.keep.result == 'success'"
+    assert jobs["deploy"]["needs"] == "site"
+    assert jobs["deploy"]["if"] == "always() && needs.site.result == 'success'"
+    steps = jobs["site"]["steps"]
+    publish = next(place for place, step in enumerate(steps) if step.get("run") == "make publish")
+    [upload] = _uses(jobs["site"], "actions/upload-pages-artifact@")
+    assert publish < steps.index(upload)
+    assert not any(step.get("continue-on-error") for step in steps)
+    assert jobs["deploy"]["permissions"] == {"pages": "write", "id-token": "write"}
+
+
+def test_environments_survive_on_a_runner_of_ones_own(jobs: dict[str, Any]) -> None:
+    first, earlier = _uses(jobs["measure"], CHECKOUT)
+    assert first["with"]["clean"] is False
+    assert earlier["with"]["path"] == "earlier"
+
+
+def test_disk_need_is_stated_and_shown(jobs: dict[str, Any]) -> None:
+    assert re.search(r"# Disk: \d+ GB", (ROOT / ".github/workflows/nightly.yml").read_text())
+    assert any(step.get("run") == "df -h ." for step in jobs["measure"]["steps"])
+
+
+class Hosted:
+    """The step that keeps the results, run in a clone of a real repository."""
+
+    def __init__(self, folder: Path, script: str) -> None:
+        self._folder = folder
+        self._script = script
+        self.origin = folder / "origin.git"
+        git(folder, "init", "--quiet", "--bare", "--initial-branch=main", "origin.git")
+        git(folder, "clone", "--quiet", str(self.origin), "author")
+        (folder / "author/README.md").write_text("A project")
+        git(folder / "author", "add", "--all")
+        git(folder / "author", "commit", "--quiet", "--message", "Begin")
+        git(folder / "author", "push", "--quiet", "origin", "HEAD:main")
+
+    def clone(self, name: str) -> Path:
+        git(self._folder, "clone", "--quiet", str(self.origin), name)
+        return self._folder / name
+
+    def keep(self, clone: Path, *parts: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run the step with the artifacts of a night: file names to texts."""
+        temporary = self._folder / f"{clone.name}-temporary"
+        for number, files in enumerate(parts, start=1):
+            for name, text in files.items():
+                path = temporary / f"night/results-{number}" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self._script]
+        return subprocess.run(
+            shell,
+            cwd=clone,
+            env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(temporary), "HOME": str(temporary)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def stored(self) -> dict[str, str]:
+        names = git(self.origin, "ls-tree", "-r", "--name-only", "results").splitlines()
+        return {name: git(self.origin, "show", f"results:{name}") for name in names}
+
+
+@pytest.fixture
+def hosted(jobs: dict[str, Any], tmp_path: Path) -> Hosted:
+    [script] = [step["run"] for step in jobs["keep"]["steps"] if "git push" in step.get("run", "")]
+    return Hosted(tmp_path, script.replace("attempt * 10", "0"))
+
+
+def test_the_first_night_makes_the_branch_and_later_parts_win(hosted: Hosted) -> None:
+    done = hosted.keep(hosted.clone("a"), {"m/1.json": "old"}, {"m/1.json": "new"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert hosted.stored() == {"results/m/1.json": "new"}
+    assert hosted.keep(hosted.clone("b"), {"m/2.json": "x"}).returncode == 0
+    assert hosted.stored() == {"results/m/1.json": "new", "results/m/2.json": "x"}
+
+
+def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
+    hosted.keep(hosted.clone("a"), {"m/1.json": "1", "benchmarks.json": "a"})
+    slow, quick = hosted.clone("slow"), hosted.clone("quick")
+    hosted.keep(quick, {"quick/1.json": "q", "benchmarks.json": "quick"})
+    done = hosted.keep(slow, {"slow/1.json": "s", "benchmarks.json": "slow"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert hosted.stored() == {
+        "results/benchmarks.json": "slow",
+        "results/m/1.json": "1",
+        "results/quick/1.json": "q",
+        "results/slow/1.json": "s",
+    }
+
+
+def test_a_night_without_results_changes_nothing(hosted: Hosted) -> None:
+    hosted.keep(hosted.clone("a"), {"m/1.json": "1"})
+    assert hosted.keep(hosted.clone("b")).returncode == 0
+    assert hosted.stored() == {"results/m/1.json": "1"}
