@@ -21,6 +21,7 @@ from torchspeed.cli.nightly import nightly
 from torchspeed.cli.preview import preview
 from torchspeed.cli.publish import publish
 from torchspeed.cli.reference import reference
+from torchspeed.cli.releases import releases
 
 WATCH, TRAIN = "watch", "measure,train"
 """Extras of the package, as ``pip install 'torchspeed[...]'`` takes them."""
@@ -55,6 +56,7 @@ COMMANDS = {
     "calibrate": Command(
         calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"
     ),
+    "releases": Command(releases, WATCH, interrupted=CONTINUES),
     "publish": Command(publish, WATCH, interrupted="the site is as it was before"),
     "preview": Command(preview, WATCH),
     "train": Command(train.train, TRAIN, train.EXAMPLES),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import asv.config
 import asv.environment
 import asv.util
+import msgspec
 
 from torchspeed.errors import TorchspeedError
 
@@ -25,6 +27,7 @@ MEASURED_PATHS = (
     "asv.conf.json",
 )
 """What can change a measured value. Nothing outside these paths runs in a measured process."""
+_Release = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)+$")]
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Pair:
     torch: str
     torchvision: str
     environment: str
-    """asv's name of the environment, for ``asv run -E``."""
+    """asv's name of the environment, for ``asv run -E``; empty if asv has none."""
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     """What measured processes have in their environment, besides that of the run."""
@@ -59,6 +62,9 @@ class Configuration:
     """The newest first, as asv.conf.json lists them."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
+    releases: tuple[Pair, ...] = ()
+    """Releases that are compared with their neighbours, the newest first (`torchspeed releases`).
+    They share the variables of the newest pair; asv knows no environment of theirs."""
 
 
 def read_configuration(root: Path) -> Configuration:
@@ -101,6 +107,24 @@ def read_configuration(root: Path) -> Configuration:
         environments=Path(conf.env_dir),
         pairs=pairs,
         reference=str(getattr(conf, "reference", "")),
+        releases=_releases(root, conf, pairs[0]),
+    )
+
+
+def _releases(root: Path, conf: asv.config.Config, newest: Pair) -> tuple[Pair, ...]:
+    """Read the key ``releases``, which asv ignores: ``[["2.15.0", "0.29.2"], ...]``."""
+    listed = getattr(conf, "releases", [])
+    try:
+        versions = msgspec.convert(listed, list[tuple[_Release, _Release]])
+    except msgspec.ValidationError as error:
+        raise TorchspeedError(
+            f'"releases" of asv.conf.json lists no pairs of releases ({error}); '
+            'write each as ["2.15.0", "0.29.2"]: torch and its torchvision'
+        ) from error
+    folder = root / ".asv" / "releases"
+    return tuple(
+        Pair(torch, torchvision, "", folder / torch, newest.variables)
+        for torch, torchvision in versions
     )
 
 

@@ -12,6 +12,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.settings import Configuration
 from torchspeed.watch.history.comparisons import (
     CaseRatio,
+    CaseResult,
     ComparisonWriter,
     Header,
     Kind,
@@ -45,6 +46,7 @@ def compare(
     cases: Sequence[Case],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
+    extra: Sequence[CaseResult] = (),
 ) -> Compared:
     """Measure two sides interleaved; store each case as soon as it is finished.
 
@@ -55,13 +57,19 @@ def compare(
         cases: what to measure.
         kind: why they are compared; by default as the two sides differ.
         sampling: how many rounds a case gets.
+        extra: results of the same comparison that no suite measures; stored first.
 
     Raises:
         TorchspeedError: no case ran on both sides.
     """
     writer = _writer(configuration.results, sides, machine, kind, sampling)
     keep: Keep = (lambda result: None) if writer is None else writer.add
-    results = measure_interleaved(sides, configuration.suites, cases, keep, sampling)
+    for result in extra:
+        keep(result)
+    results = [
+        *extra,
+        *measure_interleaved(sides, configuration.suites, cases, keep, sampling),
+    ]
     ratios = tuple(result for result in results if isinstance(result, CaseRatio))
     unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
     if not ratios:

@@ -1,0 +1,69 @@
+"""What is known of each torch release on a machine: ``results/<machine>/releases.jsonl``.
+
+One line for each time that a release was installed and tried, the newest last. How fast the
+models are is in the comparisons of kind ``release`` (`torchspeed.watch.history.comparisons`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from torchspeed.watch.history.json_lines import append_lines, read_lines
+from torchspeed.watch.history.records import Problem
+
+FILE_NAME = "releases.jsonl"
+
+
+class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A torch release that was installed, or could not be."""
+
+    torch: str
+    torchvision: str
+    at: Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
+    """When, seconds since the epoch."""
+    failed: str = ""
+    """Why it cannot be installed or imported; empty where it can."""
+    import_s: tuple[Annotated[float, msgspec.Meta(gt=0)], ...] = ()
+    """CPU seconds of ``import torch``, one for each process."""
+    import_peak_bytes: tuple[Annotated[int, msgspec.Meta(gt=0)], ...] = ()
+    """Peak resident set after ``import torch``, one for each process."""
+    facts: dict[str, str] = {}
+    """The environment: torch's build, oneDNN, MKL, packages (`measure/probes/environment.py`)."""
+    format: Literal[1] = 1
+
+
+def append_release(results: Path, machine: str, release: TriedRelease) -> None:
+    """Add a line to a machine's file.
+
+    Args:
+        results: the folder of all machines' results.
+        machine: whose file.
+        release: what was seen.
+    """
+    append_lines(results / machine / FILE_NAME, [msgspec.to_builtins(release)])
+
+
+def read_releases(
+    results: Path, machine: str
+) -> tuple[dict[str, TriedRelease], tuple[Problem, ...]]:
+    """Read a machine's file.
+
+    Returns:
+        The newest line of each torch release, and a problem for every damaged line.
+    """
+    path = results / machine / FILE_NAME
+    if not path.exists():
+        return {}, ()
+    entries, problems = read_lines(path)
+    releases: dict[str, TriedRelease] = {}
+    for number, entry in entries:
+        try:
+            release = msgspec.convert(entry, TriedRelease)
+        except msgspec.ValidationError:
+            problems.append(Problem(str(path), f"line {number} is no release; it was left out"))
+        else:
+            releases[release.torch] = release
+    return releases, tuple(problems)

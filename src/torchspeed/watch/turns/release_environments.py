@@ -1,0 +1,140 @@
+"""Environments of torch releases: made when they are compared, removed afterwards.
+
+asv does not manage them: each takes some 5 GB, and the releases of several years do not fit on
+one disk together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch import probes
+from torchspeed.watch.asv.commands import explain
+from torchspeed.watch.asv.environments import pinned_asv_runner
+from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.history.releases import TriedRelease
+
+NUMPY = "1.26.4"
+"""The newest release that every torch since 2.0 accepts, so that all have the same."""
+IMPORTS = 5
+"""Processes that import torch to measure what that costs."""
+_COMPLETE = "complete"
+_INSTALL_TIMEOUT = 3600  # s
+_PROBE_TIMEOUT = 300  # s: a first import compiles torch's Python files
+
+
+class ImportCost(msgspec.Struct, frozen=True):
+    """What one process spends on ``import torch``."""
+
+    import_s: float
+    """CPU seconds."""
+    import_peak_bytes: int
+    """Peak resident set of the process."""
+
+
+def make_environment(pair: Pair, python: str) -> None:
+    """Install a release, unless that is done already; a half-made environment is made anew.
+
+    Args:
+        pair: the release and the folder of its environment.
+        python: version of Python, such as ``3.11``.
+
+    Raises:
+        TorchspeedError: it cannot be installed.
+    """
+    if (pair.folder / _COMPLETE).exists():
+        return
+    remove_environment(pair)
+    requirements = [
+        f"torch==={pair.torch}",  # three: a local build such as +cpu does not count
+        f"torchvision==={pair.torchvision}",
+        f"numpy=={NUMPY}",
+        f"asv_runner=={pinned_asv_runner()}",
+    ]
+    interpreter = str(pair.folder / "bin" / "python")
+    for command in (
+        [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(pair.folder)],
+        [interpreter, "-m", "pip", "install", "--quiet", *requirements],
+    ):
+        _run(command, pair, os.environ.copy(), _INSTALL_TIMEOUT)
+    (pair.folder / _COMPLETE).touch()
+
+
+def remove_environment(pair: Pair) -> None:
+    """Remove a release's environment, if there is any."""
+    shutil.rmtree(pair.folder, ignore_errors=True)
+
+
+def try_release(pair: Pair) -> TriedRelease:
+    """Import an installed release and use it together with its torchvision.
+
+    Returns:
+        What importing costs and what the environment consists of; or why it failed.
+    """
+    interpreter = str(pair.folder / "bin" / "python")
+    variables = os.environ | dict(pair.variables)
+    importing = [interpreter, "-P", str(probes.IMPORTING)]
+    at = int(time.time())
+    try:
+        _run([*importing, "--check"], pair, variables, _PROBE_TIMEOUT)
+        costs = [import_cost(pair) for _ in range(IMPORTS)]
+        environment = [interpreter, "-P", str(probes.ENVIRONMENT)]
+        facts = json.loads(_run(environment, pair, variables, _PROBE_TIMEOUT))["facts"]
+    except TorchspeedError as error:
+        return TriedRelease(
+            torch=pair.torch, torchvision=pair.torchvision, at=at, failed=str(error)
+        )
+    return TriedRelease(
+        torch=pair.torch,
+        torchvision=pair.torchvision,
+        at=at,
+        import_s=tuple(cost.import_s for cost in costs),
+        import_peak_bytes=tuple(cost.import_peak_bytes for cost in costs),
+        facts=facts,
+    )
+
+
+def import_cost(pair: Pair) -> ImportCost:
+    """Import torch in a process of its own and return what that costs.
+
+    Raises:
+        TorchspeedError: it failed.
+    """
+    command = [str(pair.folder / "bin" / "python"), "-P", str(probes.IMPORTING)]
+    variables = os.environ | dict(pair.variables)
+    return msgspec.json.decode(_run(command, pair, variables, _PROBE_TIMEOUT), type=ImportCost)
+
+
+def _run(command: Sequence[str], pair: Pair, variables: dict[str, str], timeout: float) -> str:
+    """Run a command and return what it printed.
+
+    Raises:
+        TorchspeedError: it failed or took too long.
+    """
+    folder = Path(pair.folder).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        process = subprocess.run(
+            command,
+            cwd=folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TorchspeedError(f"{pair}: no end after {timeout:g} s") from None
+    if process.returncode:
+        raise TorchspeedError(f"{pair}: {explain(process.stderr)}")
+    return process.stdout

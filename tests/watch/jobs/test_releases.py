@@ -1,0 +1,214 @@
+"""`torchspeed releases` to the end: real pip and environments, wheels that stand in for torch."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.watch.interruptible import start_driver
+from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.history.releases import read_releases
+from torchspeed.watch.turns.releases import IMPORT_CASE
+
+TORCH = """
+import types
+
+__version__ = "{version}+cpu"
+WORK = {work}
+tensor = list
+version = types.SimpleNamespace(git_version="0123456789abcdef", cuda=None)
+__config__ = types.SimpleNamespace(show=lambda: "MKL-DNN v3.1.0", parallel_info=str)
+backends = types.SimpleNamespace(cpu=types.SimpleNamespace(get_cpu_capability=lambda: "AVX2"))
+get_num_threads = get_num_interop_threads = lambda: 1
+"""
+TORCHVISION = """
+import types
+
+__version__ = "{version}+{build}"
+ops = types.SimpleNamespace(nms=lambda boxes, scores, threshold: boxes)
+"""
+SUITE = """
+import time
+
+class Suite:
+    params = (["all", "new"],)
+    param_names = ("release",)
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+    timeout = 20
+
+    def setup(self, release):
+        import torch
+        if release == "new" and torch.__version__ < "9.1":
+            raise NotImplementedError("torch 9.0 has no such operator")
+        self.work = torch.WORK
+
+    def time_it(self, release):
+        for _ in range(self.work):
+            sum(range(20))
+"""
+
+
+def _wheel(folder: Path, name: str, version: str, code: str, requires: str = "") -> None:
+    """Write a wheel of one module."""
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}/__init__.py": code,
+        f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = f"{info}/RECORD,,\n"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for path, text in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
+            record += f"{path},sha256={digest.decode()},{len(text)}\n"
+            archive.writestr(path, text)
+        archive.writestr(f"{info}/RECORD", record)
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Publish torch 9.0.0 to 9.2.0; the torchvision of 9.2.0 was built for another device."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    for torch, work, vision, build in (
+        ("9.0.0", 2000, "8.0.0", "cpu"),
+        ("9.1.0", 2600, "8.1.0", "cpu"),
+        ("9.2.0", 2600, "8.2.0", "cu999"),
+    ):
+        _wheel(folder, "torch", torch, TORCH.format(version=torch, work=work))
+        code = TORCHVISION.format(version=vision, build=build)
+        _wheel(folder, "torchvision", vision, code, f"torch=={torch}")
+    others = os.environ.get("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
+    return folder
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path], wheels: Path) -> Path:
+    text = json.dumps(CONFIGURATION, indent=4)
+    listed = '    "releases": [\n        ["9.1.0", "8.1.0"],\n        ["9.0.0", "8.0.0"]\n    ],\n'
+    return make_repository(
+        {
+            "asv.conf.json": "{\n" + listed + text.removeprefix("{\n"),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": "",
+            ".gitignore": ".asv/\n",
+        }
+    )
+
+
+def _run(project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
+    process: subprocess.Popen[str] = start_driver("releases", project, home, *arguments)
+    printed, errors = process.communicate()
+    return process.returncode, printed, errors
+
+
+def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path: Path) -> None:
+    status, printed, errors = _run(project, tmp_path, "list")
+    assert status == 0, errors
+    assert "| 9.1.0 | 8.1.0       | missing " in printed
+    assert printed.splitlines()[-1] == "newly published: 9.2.0"
+
+    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    assert status == 0, printed + errors
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    header = comparison.header
+    assert header.kind == "release"
+    assert (header.before.torch, header.after.torch) == ("9.0.0", "9.1.0")
+    assert header.before.commit == header.after.commit
+    ratios = {case.case: case.ratio for case in comparison.ratios}
+    assert set(ratios) == {IMPORT_CASE, "suite.Suite.time_it('all')"}
+    assert 1.15 < ratios["suite.Suite.time_it('all')"] < 1.45  # 1.3 times the work
+    [skipped] = comparison.unmeasured
+    assert skipped.case == "suite.Suite.time_it('new')"
+    assert skipped.skipped == "torch 9.0 has no such operator"
+    releases, problems = read_releases(project / "results", "m")
+    assert set(releases) == {"9.0.0", "9.1.0"}
+    assert problems == ()
+    assert releases["9.1.0"].facts["oneDNN"] == "3.1.0"
+    assert min(releases["9.1.0"].import_peak_bytes) > 2**20
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+
+    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    assert (status, errors) == (0, "")
+    assert "nothing is missing: each release is compared with its predecessor" in printed
+    status, printed, errors = _run(project, tmp_path, "list")
+    assert "| 9.1.0 | 8.1.0       | 3 cases, " in printed
+
+
+def test_a_release_is_pinned_only_if_it_works_with_its_torchvision(
+    project: Path, tmp_path: Path, wheels: Path
+) -> None:
+    pinned = (project / "asv.conf.json").read_text()
+    status, printed, errors = _run(project, tmp_path, "add", "9.2.0")
+    assert status == 1
+    assert "torch 9.2.0 + torchvision 8.2.0: ImportError: torch was built for cpu and " in errors
+    assert "torchvision for cu999; nothing was pinned" in errors
+    assert (project / "asv.conf.json").read_text() == pinned
+
+    (wheels / "torchvision-8.2.0-py3-none-any.whl").unlink()
+    code = TORCHVISION.format(version="8.2.1", build="cpu")
+    _wheel(wheels, "torchvision", "8.2.1", code, "torch==9.2.0")
+    status, printed, errors = _run(project, tmp_path, "add", "9.2.0")
+    assert status == 0, errors
+    assert printed.splitlines()[-1] == 'added ["9.2.0", "8.2.1"] to asv.conf.json'
+    line = '        ["9.2.0", "8.2.1"],\n'
+    text = (project / "asv.conf.json").read_text()
+    assert text.replace(line, "") == pinned
+    assert not list((project / ".asv" / "releases").iterdir())
+
+
+def test_a_release_that_cannot_be_installed_is_kept_as_failed(
+    project: Path, tmp_path: Path, wheels: Path
+) -> None:
+    (wheels / "torch-9.0.0-py3-none-any.whl").unlink()
+    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    assert status == 3, errors
+    assert "torch 9.1.0 against torch 9.0.0: torch 9.0.0 + torchvision 8.0.0: " in printed
+    releases, _ = read_releases(project / "results", "m")
+    assert "torch===9.0.0 cannot be installed" in releases["9.0.0"].failed
+
+
+def test_without_an_index_the_list_says_what_is_unknown(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    status, printed, errors = _run(project, tmp_path, "list")
+    assert status == 0, errors
+    assert "| 9.1.0 | 8.1.0 " in printed
+    assert printed.splitlines()[-1].startswith("newly published: unknown (")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("add",), "add takes the release to add"),
+        (("list", "9.1.0"), "list and measure take none"),
+        (("add", "99.0"), "torch===99.0 cannot be installed"),
+        (("measure", "--cases", "("), "is no regular expression"),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    status, _, errors = _run(project, tmp_path, *arguments)
+    assert status in {1, 2}
+    assert len(errors.splitlines()) == 1
+    assert message in errors
