@@ -86,7 +86,8 @@ class Server:
         if self._process is None:
             self._launch()
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
-        self._send(json.dumps({"case": case.identity, "fork": case.can_fork}))
+        fork = case.can_fork and self._side.can_fork
+        self._send(json.dumps({"case": case.identity, "fork": fork}))
 
     def wait_until_ready(self) -> tuple[int, bool]:
         """Wait until the case has warmed up; return its process and whether it has one thread.

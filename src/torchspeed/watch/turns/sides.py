@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.release_list import release_key
 from torchspeed.watch.asv.settings import Configuration, Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
@@ -18,6 +19,8 @@ WORKING_TREE = "."
 PACKAGES = Path(".asv/interleaved/packages")
 """Where the packages of commits are put, below the checkout."""
 _PACKAGE = "src"
+_FIRST_TORCH_TO_FORK = (2, 7)
+"""In a forked process torch 2.6.0 takes six times as long for a softmax as in any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,11 @@ class Side:
     """How a stored comparison names it; ``None`` for changes that are not committed."""
     planted: float = 0.0
     """Share of its time by which every sample is made slower, to see whether that is found."""
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether a forked process is as fast as any other with this torch release."""
+        return not self.pair.torch or release_key(self.pair.torch) >= _FIRST_TORCH_TO_FORK
 
     @property
     def python(self) -> Path:
