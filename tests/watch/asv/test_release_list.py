@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.release_list import add_release, release_key
+from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.asv.release_list import add_release
 
 HEAD = '{\n    // a comment, "releases": []\n    "version": 1,\n    "releases": [\n'
 TAIL = '    ],\n    "pythons": ["3.11"]\n}\n'
@@ -35,7 +36,7 @@ def test_every_release_finds_its_place_and_the_rest_stays(
     numbers: list[tuple[int, int, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     added, *others = [".".join(map(str, number)) for number in numbers]
-    others.sort(key=release_key, reverse=True)
+    others.sort(key=release_order, reverse=True)
     path = _file(tmp_path_factory.mktemp("project"), others)
     before = path.read_text().splitlines()
     assert add_release(path.parent, added, "0.9") == f'["{added}", "0.9"]'
@@ -45,7 +46,7 @@ def test_every_release_finds_its_place_and_the_rest_stays(
     assert len(text.splitlines()) == len(before) + 1
     listed = asv.util.load_json(str(path), js_comments=True)["releases"]
     assert [release for release, _ in listed] == sorted(
-        [added, *others], key=release_key, reverse=True
+        [added, *others], key=release_order, reverse=True
     )
     assert [added, "0.9"] in listed
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import asv.util
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.history.files import write_whole
 
 _START = re.compile(r'^(?P<indent> *)"releases": *\[ *\n', re.M)
@@ -38,7 +39,7 @@ def add_release(root: Path, torch: str, torchvision: str) -> str:
         )
     if any(release[0] == torch for release in listed):
         raise TorchspeedError(f"torch {torch} is listed in asv.conf.json already")
-    newer = [release for release in listed if release_key(release[0]) > release_key(torch)]
+    newer = [release for release in listed if release_order(release[0]) > release_order(torch)]
     lines = text[start.end() :].split("\n")
     last = len(newer) == len(listed)
     entry = f'["{torch}", "{torchvision}"]'
@@ -47,8 +48,3 @@ def add_release(root: Path, torch: str, torchvision: str) -> str:
     lines.insert(len(newer), f"{start['indent']}    {entry}{'' if last else ','}")
     write_whole(path, (text[: start.end()] + "\n".join(lines)).encode())
     return entry
-
-
-def release_key(release: str) -> tuple[int, ...]:
-    """The numbers of a release, by which releases are ordered: 2.9.1 comes before 2.10.0."""
-    return tuple(int(number) for number in release.split("."))

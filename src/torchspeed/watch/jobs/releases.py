@@ -6,8 +6,9 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.asv.machine_identity import check_machine_name
-from torchspeed.watch.asv.release_list import add_release, release_key
+from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
@@ -152,6 +153,6 @@ def _newly_published(configuration: Configuration) -> str:
     except TorchspeedError as error:
         return f"newly published: unknown ({error})"
     pinned = {release.torch for release in configuration.releases}
-    newest = max(map(release_key, pinned), default=())
-    newer = [release for release in published if release_key(release) > newest]
+    newest = max(map(release_order, pinned), default=())
+    newer = [release for release in published if release_order(release) > newest]
     return f"newly published: {', '.join(newer) if newer else 'none'}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.release_list import release_key
+from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.asv.settings import Configuration, Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
@@ -40,7 +40,7 @@ class Side:
     @property
     def can_fork(self) -> bool:
         """Whether a forked process is as fast as any other with this torch release."""
-        return not self.pair.torch or release_key(self.pair.torch) >= _FIRST_TORCH_TO_FORK
+        return not self.pair.torch or release_order(self.pair.torch) >= _FIRST_TORCH_TO_FORK
 
     @property
     def python(self) -> Path:
