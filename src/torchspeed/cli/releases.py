@@ -28,7 +28,10 @@ def releases(
         ),
     ] = Action.LIST,
     release: Annotated[
-        str, typer.Argument(metavar="RELEASE", help="The torch release to add, such as 2.15.0.")
+        str,
+        typer.Argument(
+            metavar="RELEASE", help="The torch release to add, or the only one to measure."
+        ),
     ] = "",
     *,
     torchvision: Annotated[
@@ -43,13 +46,12 @@ def releases(
     """Track how fast torch's releases are: list, add and measure them."""
     from torchspeed.watch.jobs import releases as job
 
-    if (action is Action.ADD) != bool(release):
-        raise typer.BadParameter(
-            "add takes the release to add, such as `torchspeed releases add 2.15.0`; "
-            "list and measure take none"
-        )
+    if action is Action.ADD and not release:
+        raise typer.BadParameter("name the release, such as `torchspeed releases add 2.15.0`")
+    if action is Action.LIST and release:
+        raise typer.BadParameter("list shows all releases; leave the release out")
     if action is Action.ADD:
         return job.add(Path.cwd(), torch=release, torchvision=torchvision)
     if action is Action.MEASURE:
-        return job.measure(Path.cwd(), machine=machine, cases=cases, again=again)
+        return job.measure(Path.cwd(), release=release, machine=machine, cases=cases, again=again)
     return job.list_releases(Path.cwd(), machine=machine)

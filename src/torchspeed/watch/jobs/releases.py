@@ -93,17 +93,18 @@ def add(root: Path, *, torch: str, torchvision: str) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def measure(root: Path, *, machine: str, cases: str, again: bool) -> ExitStatus:
+def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) -> ExitStatus:
     """Compare each release with its predecessor where that is missing; store the results.
 
     Args:
         root: the checkout, all of whose releases run the package of HEAD.
+        release: the only release to compare; all if empty.
         machine: name of this machine; the host's if empty.
         cases: regular expression of cases; the short set if empty.
         again: measure what is stored once more.
 
     Raises:
-        TorchspeedError: the checkout cannot be measured, or there is no pair of releases.
+        TorchspeedError: the checkout cannot be measured, or there is no such pair of releases.
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root)
@@ -122,7 +123,9 @@ def measure(root: Path, *, machine: str, cases: str, again: bool) -> ExitStatus:
         preflight.check_room(configuration, configuration.releases[:2])
         package = check_out(root, head, root / ".asv" / "interleaved" / "packages") / "src"
         listed = list_cases(root, configuration.pairs[:1], name, selection, head)
-        runs = measure_releases(configuration, head, package, name, listed, again=again)
+        runs = measure_releases(
+            configuration, head, package, name, listed, only=release, again=again
+        )
         for pair, result in runs:
             compared += 1
             before, after = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
