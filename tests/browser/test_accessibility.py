@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -21,6 +22,7 @@ ADDRESSES = {
     "comparison, relative": "#/compare?norm=cpu+·+forward",
     "comparison, time against memory": "#/compare?show=memory",
     "status of what failed": "#/status?outcome=skipped",
+    "a case": f"#/case?s={quote(DARNN)}",
 }
 
 
@@ -54,7 +56,7 @@ def test_axe_finds_nothing_on_any_view(
     visitor = visit(small.url, color_scheme=theme)
     # The themes differ in colours alone.
     rules = EVERYTHING if theme == "light" else ["color-contrast", "link-in-text-block"]
-    names = list(ADDRESSES) if theme == "light" else [*VIEWS, "timeline of two series"]
+    names = list(ADDRESSES) if theme == "light" else [*VIEWS, "timeline of two series", "a case"]
     page = visitor.go()
     page.evaluate(source)
     found = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +20,8 @@ PERMALINKS = [
     "#/compare?by=device&by=torch&norm=cpu+·+torch+2.14.1&pass=backward&order=suite",
     "#/compare?show=memory&device=cpu",
     "#/status?outcome=skipped&m=ci-2core&sort=case",
+    "#/all-changes?state=confirmed&direction=worse&sort=-change&q=cpu",
+    f"#/case?s={quote(DARNN)}&m=gpu-lab&n=50",
     "#/about",
 ]
 
@@ -52,7 +55,7 @@ def test_a_permalink_reproduces_its_view(
 def test_back_and_forward_walk_through_what_was_seen(visitor: Visitor) -> None:
     page = visitor.go("#/")
     seen = [shown(visitor)]
-    page.locator("header nav").get_by_text("Changes").click()
+    page.locator("header nav").get_by_text("Revisions").click()
     visitor.settled()
     visitor.choose("m", "ci-2core")
     seen.append(shown(visitor))
@@ -125,7 +128,7 @@ def test_numbers_read_without_scripts(site: Site, visit: Callable[..., Visitor])
     page = visitor.page
     page.goto(site.url)
     text = plain(page.locator("main").inner_text())
-    for title in ("Overview", "Changes", "Timeline", "Comparison", "Status", "About"):
+    for title in ("Overview", "All changes", "Revisions", "Timeline", "Comparison", "Status"):
         assert page.get_by_role("heading", name=title, exact=True).is_visible()
     for model in {one["labels"]["model"] for one in site.index["series"]}:
         assert model in text

@@ -24,7 +24,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-VIEWS = ("overview", "changes", "timeline", "compare", "status", "about")
+VIEWS = ("overview", "all-changes", "changes", "timeline", "compare", "status", "about")
 
 
 def address_of(view: str) -> str:

@@ -248,10 +248,10 @@ def test_means_say_of_how_many_series(page: str) -> None:
 
 
 def test_every_view_has_its_address_and_heading(page: str) -> None:
-    for route in ("/", "/changes", "/timeline", "/compare", "/status", "/about"):
+    for route in ("/", "/all-changes", "/changes", "/timeline", "/compare", "/status", "/about"):
         assert f'id="{route}"' in page
         assert f'href="#{route}"' in page
-    assert len(re.findall("<h1", page)) == 6
+    assert len(re.findall("<h1", page)) == 8
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
 

@@ -54,13 +54,23 @@ export interface NewestValue {
   hi: number | null;
 }
 
-/** The last change point of a series. */
-export interface LastChange {
+/** How sure a change is; docs/site-data.md says what each means. */
+export type ChangeState = "confirmed" | "unconfirmed" | "refuted";
+
+/** What moved, by how much, and how sure it is. */
+export interface ChangeSize {
+  /** First commit with the new level. */
   c: CommitIndex;
   before: number;
   after: number;
-  ratio: number;
+  /** null where a level is zero or negative. */
+  ratio: number | null;
   verdict: "better" | "worse";
+  state: ChangeState;
+  /** Runs at the new level. */
+  runs: number;
+  /** Size as a multiple of the noise; null where that is unknown. */
+  multiple: number | null;
 }
 
 export interface SeriesRow {
@@ -73,25 +83,71 @@ export interface SeriesRow {
   last: NewestValue | null;
   status: Outcome;
   behind: number;
+  /** One line; `text` is the place of the whole message in `Index.texts`. */
   reason: string;
+  text: number | null;
   at: CommitIndex | null;
-  change: LastChange | null;
+  change: ChangeSize | null;
+  /** First commit whose recipe is that of the newest value; null without values. */
+  comparable_from: CommitIndex | null;
   noise: number | null;
+  /** Smallest relative change between two runs that counts as a difference. */
+  detectable: number | null;
   spark: (number | null)[];
 }
 
-export interface Change {
+export interface Change extends ChangeSize {
   id: string;
-  c: CommitIndex;
+  /** Last commit measured with the old level. */
   p: CommitIndex;
   s: SeriesIndex;
-  before: number;
-  after: number;
-  ratio: number | null;
-  verdict: "better" | "worse";
+  /** Confidence interval of the ratio from an interleaved comparison. */
+  interval: [number, number] | null;
   cause: string;
-  z: number | null;
-  since: number;
+  /** A place in `Index.ranges`. */
+  range: number;
+  /** A place in `Index.notes`. */
+  note: number | null;
+}
+
+/** The commits that a change may come from. */
+export interface CommitRange {
+  p: CommitIndex;
+  c: CommitIndex;
+  /** Hash, date, subject, and whether it touches what is measured. */
+  commits: [string, number, string, boolean][];
+  /** Commits that are not listed. */
+  more: number;
+  command: string;
+  /** Address of the diff, or empty. */
+  diff: string;
+}
+
+/** What a person wrote about a change. */
+export interface ChangeNote {
+  kind: "expected" | "explained";
+  text: string;
+  commit: string;
+}
+
+/** What the newest run of a machine and environment noted of where it was measured. */
+export interface RunRecord {
+  m: number;
+  e: number;
+  c: CommitIndex;
+  at: number;
+  machine: Record<string, string>;
+  environment: Record<string, string>;
+  before: Record<string, string>;
+  after: Record<string, string>;
+}
+
+/** The commit at which the torch releases of a machine are compared. */
+export interface ReleaseCommit {
+  m: number;
+  c: CommitIndex;
+  /** Environments, oldest release first. */
+  e: number[];
 }
 
 export interface Event {
@@ -132,8 +188,13 @@ export interface Index {
   groups: string[];
   benchmarks: Benchmark[];
   series: SeriesRow[];
+  texts: string[];
   changes: Change[];
+  ranges: CommitRange[];
+  notes: ChangeNote[];
+  releases: ReleaseCommit[];
   events: Event[];
+  records: RunRecord[];
   published: PublishedValue[];
 }
 
@@ -167,4 +228,25 @@ export interface RevisionBlock {
     lo?: (number | null)[];
     hi?: (number | null)[];
   } | null)[];
+}
+
+/** `data/c/<slug>.js`: where a benchmark's values come from. */
+export interface BenchmarkSource {
+  benchmark: string;
+  description: string;
+  code: string;
+  type: string;
+  version: string;
+  timeout: number | null;
+  /** By case: the command that measures it again. */
+  commands: Record<string, string>;
+  /** By series: those of other measurements of the same work in the same place. */
+  related: Record<string, SeriesIndex[]>;
+}
+
+/** `data/n/<slug>.js`: samples of the newest runs, in 1/10,000 of the run's value. */
+export interface SampleFile {
+  benchmark: string;
+  /** Each run: its commit, at most 25 samples in ascending order, how many there were. */
+  series: { s: SeriesIndex; runs: [CommitIndex, number[], number][] }[];
 }

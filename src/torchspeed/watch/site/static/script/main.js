@@ -4,8 +4,11 @@ import { currentState, parseAddress } from "./address.js";
 import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
 import { arrivedIndex, loadBlock } from "./data/registry.js";
 import { el } from "./page/elements.js";
+import { startSearch } from "./search.js";
 import { startThemeButton } from "./theme.js";
 import { aboutView } from "./views/about.js";
+import { allChangesView } from "./views/all-changes.js";
+import { caseView } from "./views/case/view.js";
 import { changesView } from "./views/changes/view.js";
 import { compareView } from "./views/comparison/view.js";
 import { overviewView } from "./views/overview.js";
@@ -19,6 +22,8 @@ import { appOf, notice } from "./views/view.js";
 const VIEWS = new Map([
   ["overview", overviewView],
   ["changes", changesView],
+  ["all-changes", allChangesView],
+  ["case", caseView],
   ["timeline", timelineView],
   ["compare", compareView],
   ["status", statusView],
@@ -120,6 +125,7 @@ function start() {
   // and the browser must not scroll to it or move the focus there.
   for (const section of sections()) section.removeAttribute("id");
   startThemeButton();
+  startSearch();
   void show();
   // Changes and comparisons mostly start from the newest block: have it at hand.
   if (model.commits.length)

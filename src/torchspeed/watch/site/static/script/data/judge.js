@@ -44,15 +44,16 @@ function intervalReach(base, now) {
  * @param {Measured} now
  * @param {(number | null | undefined)[]} noises relative noise of the two; null where unknown
  * @param {boolean} higherIsBetter
+ * @param {boolean} [comparable] whether both were measured by one recipe, as far as is known
  * @returns {Judgement}
  */
-export function judgeRatio(rules, base, now, noises, higherIsBetter) {
+export function judgeRatio(rules, base, now, noises, higherIsBetter, comparable = true) {
   const { min_effect: least, noise_factor: factor } = rules;
   const ratio = now.value / base.value;
   const size = Math.abs(Math.log(ratio));
   const known = noises.filter((noise) => noise !== null && noise !== undefined);
   const noise = known.length === noises.length ? Math.hypot(...known) : NaN;
-  const judged = Number.isFinite(noise);
+  const judged = comparable && Number.isFinite(noise);
   const significant =
     judged &&
     Number.isFinite(size) &&

@@ -1,7 +1,7 @@
 // Data files are small scripts that call torchspeed.register(name, data): browsers refuse
 // `fetch` and modules on file://, and allow script elements.
 
-/** @import { BenchmarkFile, Index, RevisionBlock } from "../../types.js" */
+/** @import { BenchmarkFile, BenchmarkSource, Index, RevisionBlock, SampleFile } from "../../types.js" */
 
 /** @type {Map<string, any>} */
 const arrived = new Map();
@@ -68,3 +68,18 @@ export const loadBenchmark = (slug, part) => loadData(`s/${slug}${part ? `~${par
  * @returns {Promise<RevisionBlock>}
  */
 export const loadBlock = (number) => loadData(`r/${number}`);
+
+/**
+ * Loads the description of a benchmark.
+ * @param {string} slug
+ * @returns {Promise<BenchmarkSource>}
+ */
+export const loadSource = (slug) => loadData(`c/${slug}`);
+
+/**
+ * Loads samples of one file of a benchmark's series.
+ * @param {string} slug
+ * @param {number} part 0 for the first file of the benchmark
+ * @returns {Promise<SampleFile>}
+ */
+export const loadSamples = (slug, part) => loadData(`n/${slug}${part ? `~${part}` : ""}`);

@@ -58,20 +58,24 @@ function parse(entry) {
   };
 }
 
-/**
- * Every run of one series, from the file of its benchmark.
- * @param {Series} series
- * @returns {Promise<Runs>}
- */
-export async function runsOf(series) {
+/** In which of its benchmark's files a series is. @param {Series} series */
+export function partOf(series) {
   const model = getModel();
   // Series are sorted by benchmark, and `share` of a benchmark's series are in one file.
   firstOfBenchmark ??= new Map(
     [...model.series].reverse().map((other) => [other.benchmark, other.at]),
   );
   const first = firstOfBenchmark.get(series.benchmark) ?? 0;
-  const part = Math.floor((series.at - first) / model.index.share);
-  const file = await loadBenchmark(series.benchmark.slug, part);
+  return Math.floor((series.at - first) / model.index.share);
+}
+
+/**
+ * Every run of one series, from the file of its benchmark.
+ * @param {Series} series
+ * @returns {Promise<Runs>}
+ */
+export async function runsOf(series) {
+  const file = await loadBenchmark(series.benchmark.slug, partOf(series));
   const entry = file.series.find((other) => other.s === series.at);
   if (!entry) return { points: [], others: [], levels: [] };
   let runs = parsed.get(entry);

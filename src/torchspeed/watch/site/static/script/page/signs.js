@@ -1,10 +1,10 @@
 // The small signs used in every view: devices and passes, verdicts, outcomes, commits.
 
 import { getModel } from "../data/model.js";
-import { formatChange, shortHash } from "../text/format.js";
+import { formatChange, plural, shortHash } from "../text/format.js";
 import { el } from "./elements.js";
 
-/** @import { Outcome, Verdict } from "../../types.js" */
+/** @import { ChangeSize, Outcome, Verdict } from "../../types.js" */
 
 const KNOWN_DEVICES = new Set(["cpu", "cuda", "mps", "xpu"]);
 const KNOWN_PASSES = new Set(["forward", "backward"]);
@@ -65,6 +65,32 @@ export function changeSign(ratio, verdict) {
       : null,
     formatChange(ratio),
   );
+}
+
+/** How sure a change is, in words. @param {ChangeSize} change */
+export function certaintyOf({ state, runs, multiple }) {
+  const size = multiple === null ? "" : `, ${multiple.toFixed(1)} times the noise`;
+  return `${state}: ${plural(runs, "run")} at the new level${size}`;
+}
+
+/** Whether a change is recent enough for colour. @param {ChangeSize} change */
+export const isNews = ({ c }) => getModel().newest - c < getModel().news;
+
+/**
+ * A change that was found in a series: coloured while it is news, and with its state unless it
+ * is confirmed.
+ * @param {ChangeSize} change
+ * @param {boolean} [withState] whether the state is written beside it
+ */
+export function foundChange(change, withState = true) {
+  const { ratio, verdict, state } = change;
+  const fresh = isNews(change) && state !== "refuted";
+  const node = changeSign(ratio ?? NaN, fresh ? verdict : "same");
+  node.classList.add(state);
+  if (!fresh) node.classList.add("old");
+  node.title = `${certaintyOf(change)}, since ${getModel().commitLine(change.c)}`;
+  if (withState && state !== "confirmed") node.append(el("span", { class: "state" }, ` ${state}`));
+  return node;
 }
 
 /** A muted dash for a number that does not exist. */

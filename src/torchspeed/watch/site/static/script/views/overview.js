@@ -4,47 +4,39 @@
 import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { el } from "../page/elements.js";
+import { selectField } from "../page/fields.js";
 import { environmentField, machineField } from "../page/place-fields.js";
-import { byColumn, changeSign, keySquare, markClass, outcomeTag } from "../page/signs.js";
+import { byColumn, foundChange, isNews, keySquare, markClass, outcomeTag } from "../page/signs.js";
 import { sparkline } from "../page/sparkline.js";
 import { scrollBox } from "../page/tables.js";
 import { formatValue, plural } from "../text/format.js";
 
-/** @import { State } from "../address.js" */
 /** @import { Case } from "../data/cases.js" */
 /** @import { Series } from "../data/model.js" */
 /** @import { View } from "./view.js" */
 
 /** @typedef {{ what: Case, cells: Map<string, Series> }} Row */
 
-/** Whether the last change of a series is still news. @param {Series} series */
-function isNews({ change }) {
-  const { newest, news } = getModel();
-  return change !== null && newest - change.c < news;
-}
-
 /** The state of a series beside its value. @param {Series} series */
 function stateOf(series) {
   const { status, change, reason, behind } = series;
-  const model = getModel();
   if (status === "stale")
     return outcomeTag(status, `${behind} behind`, `last measured ${behind} commits ago`);
   if (status !== "ok") return outcomeTag(status, status, reason);
-  if (!change) {
-    const count = series.spark.filter((value) => value !== null).length;
-    const { confirmed } = model.rules;
-    const word = count < 2 ? "first value" : count < confirmed ? plural(count, "value") : "steady";
-    const title =
-      word === "steady"
-        ? "no change point was found"
-        : `confirming a change takes ${confirmed} values`;
-    return el("span", { class: "change steady", title }, word);
-  }
-  const sign = changeSign(change.ratio, isNews(series) ? change.verdict : "same");
-  sign.title = `since ${model.commitLine(change.c)}`;
-  if (!isNews(series)) sign.classList.add("old");
-  return sign;
+  if (change) return foundChange(change);
+  const count = series.spark.filter((value) => value !== null).length;
+  const [word, title] =
+    count < 2
+      ? ["first value", "there is nothing to compare it with"]
+      : series.noise === null
+        ? [plural(count, "value"), "too few runs to know their noise"]
+        : ["no change", "no value is beyond the noise"];
+  return el("span", { class: "change steady", title }, word);
 }
+
+/** The verdict that colours a sparkline. @param {Series} series */
+const freshVerdict = ({ change }) =>
+  change && change.state !== "refuted" && isNews(change) ? change.verdict : "";
 
 /** @param {Series | undefined} series */
 function drawCell(series) {
@@ -60,20 +52,23 @@ function drawCell(series) {
       "a",
       {
         class: `cell ${markClass(what.device, what.pass)}`,
-        href: addressOf("timeline", { s: series.key, m: machine.name, e: environment.id }),
+        href: addressOf("case", { s: series.key, m: machine.name, e: environment.id }),
         // In a list of links, as screen readers offer it, a number alone would say nothing.
         "aria-label": `${value} ${state.textContent}, ${what.title}`,
       },
       el("span", { class: "value" }, value),
       state,
-      sparkline(series.spark, isNews(series) ? series.change?.verdict : ""),
+      sparkline(series.spark, freshVerdict(series)),
     ),
   );
 }
 
+/** Whether there is anything to show of a series besides that it exists. @param {Series} series */
+const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
+
 /**
  * Sorts series into rows and columns. A column that this machine skips from top to bottom is a
- * sentence, not a column.
+ * sentence, not a column; rows of which nothing was measured are counted.
  * @param {Series[]} chosen
  */
 function arrange(chosen) {
@@ -83,13 +78,12 @@ function arrange(chosen) {
   const groups = new Map();
   /** @type {Map<string, string>} */
   const skipped = new Map();
-  const live = new Set(
-    chosen.flatMap((series) =>
-      series.last || !["skipped", "never run"].includes(series.status) ? [series.case.column] : [],
-    ),
-  );
+  const live = new Set(chosen.flatMap((series) => (hasRun(series) ? [series.case.column] : [])));
+  const run = new Set(chosen.flatMap((one) => (hasRun(one) ? [one.case.rowId] : [])));
+  const neverRun = new Set(chosen.map((one) => one.case.rowId)).size - run.size;
   for (const series of chosen) {
     const { case: what } = series;
+    if (run.size && !run.has(what.rowId)) continue;
     const { column: name, device, pass, group, rowId } = what;
     if (live.size && !live.has(name)) {
       if (!skipped.get(name)) skipped.set(name, series.reason || series.status);
@@ -102,7 +96,7 @@ function arrange(chosen) {
     rows.set(rowId, row);
     row.cells.set(name, series);
   }
-  return { columns: [...columns.values()].sort(byColumn), groups, skipped };
+  return { columns: [...columns.values()].sort(byColumn), groups, skipped, neverRun };
 }
 
 /**
@@ -115,7 +109,7 @@ function drawMatrix(metricAt, m, e) {
   const chosen = series
     .filter((one) => one.m === m && one.e === e && one.case.metricAt === metricAt)
     .sort((a, b) => a.case.order - b.case.order);
-  const { columns, groups, skipped } = arrange(chosen);
+  const { columns, groups, skipped, neverRun } = arrange(chosen);
   const heads = columns.map(({ name, device, pass }) =>
     el("th", { scope: "col" }, keySquare(device, pass), name),
   );
@@ -153,22 +147,20 @@ function drawMatrix(metricAt, m, e) {
       el("tbody", {}, groups.size > 1 ? family(group) : null, [...rows.values()].map(drawRow)),
     ),
   );
-  return { table, skipped };
+  return { table, skipped, neverRun };
 }
 
-/**
- * A link for each metric.
- * @param {State} state
- * @param {number} metricAt
- */
-function metricTabs(state, metricAt) {
-  const { index, measuredMetrics } = getModel();
-  return index.metrics.flatMap((metric, i) => {
-    if (!measuredMetrics.has(i) && i !== metricAt) return [];
-    const href = addressOf("overview", { ...state.params, metric: i === 0 ? null : metric.id });
-    return [el("a", { href, "aria-current": i === metricAt ? "true" : null }, metric.label)];
+/** A list of the metrics that were measured, as there may be dozens. */
+const metricField = () =>
+  selectField("metric", "Metric", {
+    options: () => {
+      const { index, measuredMetrics } = getModel();
+      return index.metrics.flatMap(({ id, label }, i) =>
+        measuredMetrics.has(i) ? [{ value: id, label }] : [],
+      );
+    },
+    initial: () => getModel().index.metrics[0]?.id ?? "",
   });
-}
 
 /** @type {View} */
 export const overviewView = {
@@ -176,30 +168,31 @@ export const overviewView = {
   mount(section) {
     const box = section.querySelector("#overview-matrix");
     if (!box) return () => {};
-    const tabs = el("nav", { class: "tabs", "aria-label": "Metric" });
+    const metric = metricField();
     const machine = machineField();
     const environment = environmentField();
     const note = el("p", { class: "note" });
     const matrix = scrollBox("Newest values");
-    const fields = el("div", { class: "fields" }, machine.node, environment.node);
-    box.replaceChildren(el("div", { class: "matrix-bar" }, tabs, fields), matrix, note);
+    const fields = el("div", { class: "fields" }, metric.node, machine.node, environment.node);
+    box.replaceChildren(el("div", { class: "matrix-bar" }, fields), matrix, note);
     return (state) => {
       const model = getModel();
       const { metrics } = model.index;
+      metric.show(state);
       machine.show(state);
       environment.show(state);
       const wanted = firstParam(state, "metric", metrics[0]?.id);
-      const found = metrics.findIndex((metric) => metric.id === wanted);
+      const found = metrics.findIndex(({ id }) => id === wanted);
       const metricAt = Math.max(0, found);
       const m = model.machineAt(firstParam(state, "m", model.defaultMachine));
       const e = model.environmentAt(firstParam(state, "e", model.defaultEnvironment));
-      tabs.replaceChildren(...metricTabs(state, metricAt));
-      const { table, skipped } = drawMatrix(metricAt, Math.max(0, m), Math.max(0, e));
+      const { table, skipped, neverRun } = drawMatrix(metricAt, Math.max(0, m), Math.max(0, e));
       matrix.replaceChildren(table);
       note.replaceChildren(
-        `${metrics[metricAt]?.higher_is_better ? "More" : "Less"} is better. Each change is ` +
-          `since the last change point of the series: coloured for ${model.news} commits, grey ` +
-          "after. Choose a value to see its history.",
+        `${metrics[metricAt]?.higher_is_better ? "More" : "Less"} is better. The change beside ` +
+          `a value is the newest one found: coloured for ${model.news} commits, grey after. ` +
+          "Choose a value to see everything about its case.",
+        neverRun ? ` Not shown: ${plural(neverRun, "row")} without any value here.` : "",
         ...[...skipped].map(([column, text]) => ` Not shown: ${column}, skipped here (${text}).`),
       );
     };

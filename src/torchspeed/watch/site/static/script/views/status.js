@@ -65,9 +65,9 @@ function why(series) {
   if (series.status === "stale")
     return `last measured ${plural(series.behind, "commit")} before the newest`;
   if (!series.reason) return series.status === "failed" ? "the run left no message" : "";
-  const [first, ...rest] = series.reason.trim().split("\n");
-  if (!rest.length) return first;
-  return el("details", {}, el("summary", {}, first), el("pre", {}, series.reason));
+  const whole = series.text === null ? null : getModel().index.texts[series.text];
+  if (!whole) return series.reason;
+  return el("details", {}, el("summary", {}, series.reason), el("pre", {}, whole));
 }
 
 /** @param {Series} series */
@@ -75,7 +75,7 @@ function drawRow(series) {
   const { newestRun: at, machine, environment } = series;
   const model = getModel();
   const commit = at === null ? undefined : model.commits[at];
-  const timeline = addressOf("timeline", { s: series.key, m: machine.name, e: environment.id });
+  const page = addressOf("case", { s: series.key, m: machine.name, e: environment.id });
   const label = ` · ${model.environmentLabel(environment)}`;
   return el(
     "tr",
@@ -83,7 +83,7 @@ function drawRow(series) {
     el(
       "th",
       { scope: "row" },
-      el("a", { href: timeline }, series.case.title),
+      el("a", { href: page }, series.case.title),
       el("span", { class: "muted" }, ` · ${series.metric.label}`),
     ),
     el("td", {}, outcomeTag(series.status)),

@@ -78,6 +78,16 @@ function levelBefore(history, least) {
 }
 
 /**
+ * Whether one recipe measured both, as far as is known: nothing is compared across a change of
+ * recipe.
+ * @param {{ now?: Series, base?: Series }} pair
+ * @param {CommitIndex} base
+ * @param {CommitIndex} rev
+ */
+const comparable = ({ now, base: then }, base, rev) =>
+  rev >= (now?.comparable_from ?? 0) === base >= (then?.comparable_from ?? 0);
+
+/**
  * @param {string} key
  * @param {{ now?: Series, base?: Series }} pair
  * @param {{ rev: CommitIndex, base: CommitIndex, history: CommitIndex[], window: number }} range
@@ -91,7 +101,10 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
   const now = pair.now ? read(pair.now.at, rev) : null;
   const then = pair.base && base >= 0 ? read(pair.base.at, base) : null;
   const noises = [pair.base?.noise, pair.now?.noise];
-  const judged = now && then ? judgeRatio(rules, then, now, noises, higherIsBetter) : null;
+  const judged =
+    now && then
+      ? judgeRatio(rules, then, now, noises, higherIsBetter, comparable(pair, base, rev))
+      : null;
   const own = pair.now;
   const values = own ? history.map((at) => read(own.at, at)?.value ?? null) : [];
   const level = levelBefore(values, Math.min(3, window));

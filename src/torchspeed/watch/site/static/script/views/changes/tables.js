@@ -77,7 +77,7 @@ function columnsOf(result) {
  */
 function drawRow(row, result) {
   const { case: what, metric } = row;
-  const timeline = addressOf("timeline", {
+  const page = addressOf("case", {
     s: row.key,
     m: row.series.machine.name,
     e: getModel().index.environments[result.e]?.id,
@@ -89,7 +89,7 @@ function drawRow(row, result) {
   return el(
     "tr",
     {},
-    el("th", { scope: "row" }, el("a", { href: timeline }, what.model), details),
+    el("th", { scope: "row" }, el("a", { href: page }, what.model), details),
     el("td", { class: "number" }, change),
     el("td", {}, device),
     el("td", {}, what.pass || "–"),

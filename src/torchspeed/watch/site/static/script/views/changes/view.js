@@ -178,7 +178,7 @@ function draw(out, state, result, neighbours) {
 
 /** @type {View} */
 export const changesView = {
-  title: "Changes",
+  title: "Revisions",
   mount(section) {
     /** @type {Comparison | null} */
     let shown = null;

@@ -2,10 +2,10 @@
 
 import { addressOf, currentState } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
-import { lineSwatch } from "../../charts/marks.js";
+import { lineSwatch, looksOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
-import { byColumn, changeSign, markClass } from "../../page/signs.js";
+import { byColumn, foundChange, isNews } from "../../page/signs.js";
 import { formatValue } from "../../text/format.js";
 import { notice } from "../view.js";
 import { buildAxis } from "./axis.js";
@@ -41,9 +41,8 @@ async function drawSmall(picture, series, asked) {
 
 /** The newest change among these that is still news. @param {Series[]} series */
 function newestChange(series) {
-  const { newest, news } = getModel();
   return series
-    .flatMap(({ change }) => (change && newest - change.c < news ? [change] : []))
+    .flatMap(({ change }) => (change && isNews(change) ? [change] : []))
     .sort((a, b) => b.c - a.c)[0];
 }
 
@@ -74,7 +73,7 @@ function drawItem(series, picture) {
         "span",
         { class: "title" },
         el("span", {}, what?.model, details),
-        change ? changeSign(change.ratio, change.verdict) : null,
+        change ? foundChange(change) : null,
       ),
       el("span", { class: "visually-hidden" }, `newest: ${words.join(", ")}`),
       picture,
@@ -150,7 +149,7 @@ export async function drawGrid(asked, show) {
     asked.y === "relative" ? "; relative to the level at the start of the range" : "";
   const legend = [...cases.values()]
     .sort(byColumn)
-    .map((what) => el("li", {}, lineSwatch(markClass(what.device, what.pass)), what.column));
+    .map((what) => el("li", {}, lineSwatch(looksOf([what])(what)), what.column));
   show(
     el("ul", { class: "legend", "aria-label": "Lines" }, legend),
     el("p", { class: "note" }, `${direction}${relative}.`),

@@ -5,7 +5,7 @@ import { lineSwatch } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { el } from "../../page/elements.js";
-import { changeSign, noNumber } from "../../page/signs.js";
+import { foundChange, noNumber } from "../../page/signs.js";
 import { scrollBox } from "../../page/tables.js";
 import { formatChange, formatDay, formatReach, formatValue } from "../../text/format.js";
 
@@ -35,9 +35,9 @@ function lastChangeAddress(series) {
 function lastChange({ series }) {
   if (!series) return noNumber();
   const { change } = series;
-  if (!change) return el("span", { class: "muted" }, "steady");
+  if (!change) return el("span", { class: "muted" }, "no change");
   const commit = el("a", { href: lastChangeAddress(series) }, getModel().shortOf(change.c));
-  return [changeSign(change.ratio, change.verdict), " ", commit];
+  return [foundChange(change), " ", commit];
 }
 
 /** @param {SeriesLine} line */

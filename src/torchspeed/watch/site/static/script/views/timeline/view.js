@@ -160,7 +160,14 @@ export const timelineView = {
     const large = new LargeChart(freshId("chart-help"));
     const grid = el("div", { class: "grid" });
     const charts = el("div", {}, large.node, grid);
+    charts.id = freshId("charts");
+    const skip = el(
+      "a",
+      { class: "skip-chart button", href: `#${charts.id}` },
+      "Skip to the chart",
+    );
     appOf(section).replaceChildren(
+      skip,
       fields.node,
       el("div", { class: "timeline" }, picker.node, charts),
     );

@@ -1,0 +1,121 @@
+// Rows of changes that were found in series, for every view that lists them.
+
+import { addressOf } from "../address.js";
+import { getModel } from "../data/model.js";
+import { formatChange, formatDay, formatValue, shortHash } from "../text/format.js";
+import { el } from "./elements.js";
+import { foundChange } from "./signs.js";
+
+/** @import { Change, CommitRange } from "../../types.js" */
+/** @import { Series } from "../data/model.js" */
+
+/** The series that a change was found in. @param {Change} change */
+export const seriesOf = (change) => /** @type {Series} */ (getModel().series[change.s]);
+
+/** The comparison of the commits on both sides of a change. @param {Change} change */
+export function comparisonAddress(change) {
+  const model = getModel();
+  const { machine, environment } = seriesOf(change);
+  return addressOf("changes", {
+    rev: model.shortOf(change.c),
+    base: model.shortOf(change.p),
+    m: machine.name,
+    e: environment.id,
+  });
+}
+
+/** The size from an interleaved comparison, or how it compares with the noise. @param {Change} change */
+export function evidenceOf({ interval, multiple, runs }) {
+  const [low, high] = interval ?? [];
+  if (low !== undefined && high !== undefined)
+    return `${formatChange(low)} … ${formatChange(high)} interleaved`;
+  const noise = multiple === null ? "noise unknown" : `${multiple.toFixed(1)}× noise`;
+  return `${noise}, ${runs === 1 ? "1 run" : `${runs} runs`}`;
+}
+
+/** The commits that a change may come from, with a diff or a command. @param {CommitRange} range */
+export function drawRange(range) {
+  const model = getModel();
+  const items = range.commits.map(([hash, date, subject, touches]) =>
+    el(
+      "li",
+      { class: touches ? null : "muted" },
+      el("code", {}, shortHash(hash)),
+      ` ${formatDay(date)} ${subject}`,
+      touches ? el("span", { class: "badge" }, "touches what is measured") : null,
+    ),
+  );
+  const more = range.more ? el("li", { class: "muted" }, `… and ${range.more} more`) : null;
+  const diff = /^https?:\/\//.test(range.diff)
+    ? el("a", { href: range.diff, rel: "noreferrer" }, "Diff")
+    : null;
+  return el(
+    "div",
+    { class: "range" },
+    el("p", {}, `After ${model.shortOf(range.p)}, up to ${model.shortOf(range.c)}. `, diff),
+    el("ul", { class: "commits" }, items, more),
+    el("pre", {}, range.command),
+  );
+}
+
+/** A short form of the commits that opens into all of them. @param {Change} change */
+function rangeFold(change) {
+  const model = getModel();
+  const range = model.index.ranges[change.range];
+  if (!range) return "–";
+  const count = range.commits.length + range.more;
+  const title = `${model.shortOf(change.p)}..${model.shortOf(change.c)} (${count})`;
+  const fold = el("details", {}, el("summary", {}, el("code", {}, title)));
+  fold.addEventListener("toggle", () => {
+    if (fold.open && fold.children.length < 2) fold.append(drawRange(range));
+  });
+  return fold;
+}
+
+/** What is known of the cause, and what a person wrote. @param {Change} change */
+function causeOf(change) {
+  const note = change.note === null ? null : getModel().index.notes[change.note];
+  if (!note) return change.cause;
+  return [`${change.cause} · `, el("em", {}, `${note.kind}: ${note.text}`)];
+}
+
+/** The columns of `changeRow`; those with an id can be sorted by. */
+export const CHANGE_COLUMNS = [
+  { id: "case", text: "Case" },
+  { id: "change", text: "Change", number: true },
+  { id: "state", text: "State" },
+  { id: "evidence", text: "Evidence" },
+  { id: "commit", text: "Since" },
+  { id: "cause", text: "Likely cause" },
+];
+/** Columns after those that can be sorted by. */
+export const OTHER_CHANGE_COLUMNS = ["Before → after", "Where", "Commits in question"];
+
+/** One change as a row. @param {Change} change */
+export function changeRow(change) {
+  const model = getModel();
+  const { key, case: what, machine, environment, metric } = seriesOf(change);
+  const page = addressOf("case", { s: key, m: machine.name, e: environment.id });
+  const date = formatDay(model.commits[change.c]?.date ?? 0);
+  const hash = el("code", {}, model.shortOf(change.c));
+  const values = [change.before, change.after].map((value) => formatValue(value, metric.unit));
+  const label = model.environmentLabel(environment);
+  return el(
+    "tr",
+    {},
+    el(
+      "th",
+      { scope: "row" },
+      el("a", { href: page }, what.title),
+      el("span", { class: "muted" }, ` · ${metric.label}`),
+    ),
+    el("td", { class: "number" }, foundChange(change, false)),
+    el("td", {}, change.state),
+    el("td", {}, evidenceOf(change)),
+    el("td", {}, el("a", { href: comparisonAddress(change) }, hash), ` ${date}`),
+    el("td", { class: "text" }, causeOf(change)),
+    el("td", {}, values.join(" → ")),
+    el("td", {}, machine.name, el("span", { class: "muted" }, ` · ${label}`)),
+    el("td", {}, rangeFold(change)),
+  );
+}
