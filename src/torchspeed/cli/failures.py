@@ -21,8 +21,6 @@ _REMEDIES = {
     errno.ENOTDIR: "a folder is needed there: move the file away",
     errno.EEXIST: "a folder is needed there: move the file away",
     errno.EISDIR: "a file is needed there: move the folder away",
-    errno.EADDRINUSE: "choose another --port",
-    errno.EADDRNOTAVAIL: "choose another --host",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
 }
 """What a person can do about an error of the operating system, by its number."""

@@ -19,12 +19,19 @@ def preview(root: Path, *, host: str, port: int) -> None:
         port: TCP port; 0 for a free one.
 
     Raises:
-        TorchspeedError: no site was published yet.
+        TorchspeedError: no site was published yet, or nothing can listen there.
     """
     site = read_configuration(root).site
     if not (site / "index.html").is_file():
         raise TorchspeedError(f"{site} holds no site yet; run `make publish`")
-    with ThreadingHTTPServer((host, port), partial(_Handler, directory=str(site))) as server:
+    try:
+        server = ThreadingHTTPServer((host, port), partial(_Handler, directory=str(site)))
+    except OSError as error:
+        raise TorchspeedError(
+            f"nothing can listen on {host} port {port} ({error.strerror}); "
+            "choose another --host or --port"
+        ) from error
+    with server:
         print(f"http://{host}:{server.server_port}/ until Ctrl-C", flush=True)
         try:
             server.serve_forever()
