@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from torchspeed.watch.history.calibrations import (
     Calibration,
     CaseNoise,
-    CaseTurns,
     Finding,
     Load,
+    RepeatedComparison,
     RepeatedComparisons,
 )
 
@@ -30,17 +31,17 @@ _PLAIN = Calibration(
         CaseNoise("a.A.time_x('m', 'cpu')", (0.1, 0.101, 0.102), 20, 0.004, 0.01, 0.025),
         CaseNoise("a.A.time_y('m', 'cpu')", (1.0, 1.02, 1.01), 6, 0.008, 0.021, None),
     ),
-    without_figure=("a.A.time_z('m', 'cpu')",),
+    without_value=("a.A.time_z('m', 'cpu')",),
     findings=(
         Finding("frequency governor", "powersave", True, "sudo <cpupower>"),
         Finding("swap", "none", False),
     ),
-    side_by_side=RepeatedComparisons(
+    interleaved=RepeatedComparisons(
         repeats=2,
         seconds=90.0,
         cases=(
-            CaseTurns("a.A.time_x('m', 'cpu')", 5, 0.003, 0.008, 0.016),
-            CaseTurns("a.A.time_w('m', 'cpu')", 9, 0.005, 0.012, 0.031),
+            RepeatedComparison("a.A.time_x('m', 'cpu')", 5, 0.003, 0.008, 0.016),
+            RepeatedComparison("a.A.time_w('m', 'cpu')", 9, 0.005, 0.012, 0.031),
         ),
         false_alarms=0,
     ),

@@ -100,7 +100,7 @@ def test_other_machines_and_other_metrics_have_no_vote():
     assert (found.machine, found.metric, found.voted) == ("ci-2core", "time", 5)
 
 
-def test_series_without_figures_on_both_sides_have_no_vote():
+def test_series_without_values_on_both_sides_have_no_vote():
     rng = np.random.default_rng(5)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     young = dict.fromkeys(range(30, 40), 1.0)

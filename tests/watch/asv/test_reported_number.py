@@ -13,7 +13,7 @@ from tests.conftest import commit, git
 from tests.watch.asv.project import CONFIGURATION, Project
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.reported_value import figure_of
+from torchspeed.watch.history.reported_value import report_value
 
 SAMPLES = [7.0, 3.0, 9.0, 2.5, 8.0, 5.0, 6.0, 4.0, 9.5]
 """Seconds, as the clock of the suite tells them. Their minimum is far from their median."""
@@ -50,7 +50,7 @@ def test_all_of_them_print_the_same_number(
     }
     project = Project(make_repository(files), tmp_path)
     project.asv(*project.run_arguments())
-    expected = figure_of(SAMPLES)
+    expected = report_value(SAMPLES)
     assert expected.value == 2.5
     low, high = expected.quartiles
     printed = asv.util.human_value(2.5, "seconds", err=(high - low) / 2)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.watch.calibrations import calibration
 from torchspeed.watch.history.calibrations import (
     FILE_NAME,
-    CaseTurns,
+    RepeatedComparison,
     append_calibration,
     read_calibrations,
 )
@@ -23,7 +23,7 @@ from torchspeed.watch.history.loading import load_history
 
 def test_what_is_kept_is_read_again_oldest_first(tmp_path):
     path = tmp_path / "m" / FILE_NAME
-    older, newer = calibration(at=1, side_by_side=None), calibration(at=2, noise=0.5)
+    older, newer = calibration(at=1, interleaved=None), calibration(at=2, noise=0.5)
     append_calibration(path, older)
     append_calibration(path, newer)
     assert read_calibrations(path) == ((older, newer), ())
@@ -35,7 +35,7 @@ def test_a_line_from_before_sides_took_turns_has_none(tmp_path):
     line = json.loads(path.read_text())
     del line["side_by_side"]
     path.write_text(json.dumps(line))
-    assert read_calibrations(path) == ((calibration(side_by_side=None),), ())
+    assert read_calibrations(path) == ((calibration(interleaved=None),), ())
 
 
 def test_a_line_cut_off_costs_itself_alone(tmp_path):
@@ -118,7 +118,10 @@ def test_a_history_knows_the_newest_of_each_machine_and_names_damage(generated, 
 )
 def test_steady_is_judged_by_what_else_ran(others, noise, worst, steady):
     assert calibration(others=others, noise=noise, worst=worst).steady is steady
-    sides = replace(calibration().side_by_side, cases=(CaseTurns("x", 5, noise, worst, 0.1),))
-    turns = calibration(others=others, noise=9.0, worst=9.0, side_by_side=sides)
-    assert turns.steady_side_by_side is steady
-    assert not calibration(others=others, side_by_side=None).steady_side_by_side
+    case = RepeatedComparison("x", 5, noise, worst, 0.1)
+    repeated = calibration().interleaved
+    assert repeated is not None
+    sides = replace(repeated, cases=(case,))
+    turns = calibration(others=others, noise=9.0, worst=9.0, interleaved=sides)
+    assert turns.steady_interleaved is steady
+    assert not calibration(others=others, interleaved=None).steady_interleaved

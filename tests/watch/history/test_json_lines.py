@@ -22,7 +22,7 @@ def test_git_keeps_the_lines_of_both_branches(
     append_lines(folder / name, ["main"])
     commit(folder, {}, "Main")
     git(folder, "merge", "--quiet", "--no-edit", "other")
-    entries, problems = read_lines(folder / name)
+    entries, problems = read_lines(folder / name, str, "word")
     assert sorted(entry for _, entry in entries) == ["first", "main", "other"]
     assert problems == []
 
@@ -31,6 +31,6 @@ def test_a_line_that_a_loss_of_power_filled_with_nothing_costs_only_itself(tmp_p
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'"first"\n' + bytes(20) + b"\n")
     append_lines(path, ["last"])
-    entries, problems = read_lines(path)
-    assert [entry for _, entry in entries] == ["first", None, "last"]
-    assert problems == []
+    entries, [problem] = read_lines(path, str, "word")
+    assert [entry for _, entry in entries] == ["first", "last"]
+    assert "line 2 is no word" in problem.message

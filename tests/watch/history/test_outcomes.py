@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from torchspeed.watch.history.outcomes import (
     Report,
     read_outcomes,
@@ -36,17 +38,24 @@ def test_samples_are_those_of_the_rounds_of_the_last_measurement(tmp_path: Path)
     )
     reports, problems = read_outcomes(path)
     assert problems == []
-    assert reports["whole"] == Report(Outcome.OK, "", 1, 1.0, samples=9, rounds_left=0)
-    assert reports["interrupted"] == Report(Outcome.OK, "", 1, 1.0, samples=30, rounds_left=1)
+    assert reports["whole"] == Report("whole", Outcome.OK, "", 1, 1.0, samples=9, rounds_left=0)
+    assert reports["interrupted"] == Report(
+        "interrupted", Outcome.OK, "", 1, 1.0, samples=30, rounds_left=1
+    )
     assert reports["old"].rounds_left == 0
 
 
-def test_numbers_that_are_none_count_as_nothing(tmp_path: Path) -> None:
-    path = _write(
-        tmp_path / "a.outcomes.jsonl", _line("a", seconds="long", samples=None, rounds_left=[])
-    )
-    reports, _ = read_outcomes(path)
-    assert reports["a"] == Report(Outcome.OK, "", 1)
+@pytest.mark.parametrize(
+    "change",
+    [{"seconds": "long"}, {"samples": None}, {"rounds_left": []}, {"outcome": "odd"}, {"case": 1}],
+)
+def test_a_line_with_a_value_of_another_type_is_named_and_left_out(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = _write(tmp_path / "a.outcomes.jsonl", _line("a"), _line("b") | change)
+    reports, [problem] = read_outcomes(path)
+    assert set(reports) == {"a"}
+    assert "line 2 is no outcome of a case" in problem.message
 
 
 def test_removing_cases_keeps_all_other_lines_even_damaged_ones(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.watch.history.reported_value import figure_of
+from torchspeed.watch.history.reported_value import report_value
 
 samples = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=80)
 
 
 @given(samples)
 def test_it_is_the_least_with_the_fastest_quarter(values):
-    found = figure_of(values)
+    found = report_value(values)
     lower, upper = np.quantile(values, (0.25, 0.75))
     assert found.value == min(values)
     assert found.quartiles == pytest.approx((lower, upper))
@@ -28,37 +28,37 @@ def test_it_is_the_least_with_the_fastest_quarter(values):
 
 @given(samples, st.floats(1e-3, 1e3))
 def test_it_scales_with_the_samples(values, factor):
-    scaled = figure_of([value * factor for value in values])
-    assert scaled.value == pytest.approx(figure_of(values).value * factor)
-    expected = tuple(factor * end for end in figure_of(values).quartiles)
+    scaled = report_value([value * factor for value in values])
+    assert scaled.value == pytest.approx(report_value(values).value * factor)
+    expected = tuple(factor * end for end in report_value(values).quartiles)
     assert scaled.quartiles == pytest.approx(expected)
 
 
 @given(samples, st.floats(0, 1e3))
 def test_it_shifts_with_the_samples(values, shift):
-    shifted = figure_of([value + shift for value in values])
-    assert shifted.value == pytest.approx(figure_of(values).value + shift)
+    shifted = report_value([value + shift for value in values])
+    assert shifted.value == pytest.approx(report_value(values).value + shift)
 
 
 @given(samples, st.data())
 def test_order_does_not_matter(values, data):
-    assert figure_of(data.draw(st.permutations(values))) == figure_of(values)
+    assert report_value(data.draw(st.permutations(values))) == report_value(values)
 
 
 @given(st.lists(st.floats(1.0, 1.01), min_size=2, max_size=60), st.data())
 def test_what_disturbs_all_samples_but_the_least_does_not_move_it(values, data):
     ordered = sorted(values)
     held_up = [value + data.draw(st.floats(0, 100)) for value in ordered[1:]]
-    assert figure_of([ordered[0], *held_up]).value == figure_of(values).value
+    assert report_value([ordered[0], *held_up]).value == report_value(values).value
 
 
 def test_one_and_two_samples_and_ties():
-    assert figure_of([2.0]).quartiles == (2.0, 2.0)
-    assert figure_of([2.0, 4.0]).quartiles == (2.5, 3.5)
-    assert figure_of([3.0] * 9).interval == figure_of([3.0] * 9).quartiles == (3.0, 3.0)
+    assert report_value([2.0]).quartiles == (2.0, 2.0)
+    assert report_value([2.0, 4.0]).quartiles == (2.5, 3.5)
+    assert report_value([3.0] * 9).interval == report_value([3.0] * 9).quartiles == (3.0, 3.0)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, math.nan], [math.inf]])
 def test_refuses_what_is_no_measurement(values):
     with pytest.raises(ValueError, match=r"empty|finite"):
-        figure_of(values)
+        report_value(values)

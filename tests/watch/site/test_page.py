@@ -273,7 +273,7 @@ def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
     assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100% – –" in text
     assert "Interleaved, that commit compared with itself 2 times" in text
     assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
-    runs_alone = replace(history, calibrations={machine: calibration(side_by_side=None)})
+    runs_alone = replace(history, calibrations={machine: calibration(interleaved=None)})
     text = words(section(render(runs_alone, findings), "status"))
     assert "nterleaved" not in text
     assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100%" in text

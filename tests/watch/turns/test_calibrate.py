@@ -72,15 +72,15 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert kept.commit == git(project, "rev-parse", "HEAD")
     [case] = kept.cases
     assert case.case == "suite.Suite.time_it('plain', 'cpu')"
-    assert len(case.figures) == 2
+    assert len(case.values) == 2
     assert case.samples == 6
-    assert kept.side_by_side is not None
-    assert kept.side_by_side.repeats == 2
-    [turns] = kept.side_by_side.cases
+    assert kept.interleaved is not None
+    assert kept.interleaved.repeats == 2
+    [turns] = kept.interleaved.cases
     assert turns.case == case.case
     assert 5 <= turns.rounds <= 12
-    assert kept.side_by_side.ratios == 2
-    assert kept.without_figure == ("suite.Suite.time_it('broken', 'cpu')",)
+    assert kept.interleaved.ratios == 2
+    assert kept.without_value == ("suite.Suite.time_it('broken', 'cpu')",)
     assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
     assert report(kept, "m") in said
     comparisons, problems = read_comparisons(project / "results")
@@ -102,7 +102,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     said, wrong = process.communicate()
     assert "interrupted: 2 whole runs count" in said, said + wrong
     kept, cut = read_calibrations(path)[0]
-    assert (cut.runs, cut.side_by_side) == (2, None)
+    assert (cut.runs, cut.interleaved) == (2, None)
 
     # Interrupted while sides take turns, the runs count.
     process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
@@ -114,7 +114,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     said, wrong = process.communicate()
     assert "interrupted: the runs count, side by side does not" in said, said + wrong
     last = read_calibrations(path)[0][-1]
-    assert (last.runs, last.side_by_side) == (2, None)
+    assert (last.runs, last.interleaved) == (2, None)
 
 
 def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
     assert text.startswith("**desk, 2025-10-09 08:53 UTC**: commit 01234567, torch 2.15.0")
     rows = [line for line in text.splitlines() if line.startswith("| `a.A.")]
     assert [re.split(r" *\| *", row)[1:-1] for row in rows[:2]] == [
-        ["`a.A.time_y('m', 'cpu')`", "1.01e+03 ms", "6", "0.80%", "2.10%", "unknown"],
+        ["`a.A.time_y('m', 'cpu')`", "1.01e+03 ms", "6", "0.80%", "2.10%", "above 100%"],
         ["`a.A.time_x('m', 'cpu')`", "101 ms", "20", "0.40%", "1.00%", "2.5%"],
     ]
     assert len({len(row) for row in rows[:2]}) == len({len(row) for row in rows[2:]}) == 1
@@ -177,5 +177,5 @@ def test_the_verdict_names_the_targets_that_count() -> None:
     )
     loaded = verdict(calibration(others=0.8, worst=0.07))
     assert loaded.startswith("Run after run, too noisy: ")
-    assert "Side by side" not in verdict(calibration(side_by_side=None))
+    assert "Side by side" not in verdict(calibration(interleaved=None))
     assert "worst at most 6% on a loaded machine" in loaded

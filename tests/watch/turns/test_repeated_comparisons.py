@@ -39,7 +39,7 @@ def test_the_smallest_slowdown_seen_is_found_on_either_side_and_no_smaller(
 ) -> None:
     summary = summarise_repeats(1.0, [[_case("x", ratios)]])
     assert summary is not None
-    sees = summary.cases[0].sees
+    sees = summary.cases[0].detectable
 
     def seen(slowdown: float) -> bool:
         """By the rule itself, with the later side slowed, and then the earlier."""

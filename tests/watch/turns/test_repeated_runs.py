@@ -15,7 +15,7 @@ from tests.watch.making import figure, make_history, make_series
 from torchspeed.watch.analysis.noise import calibrated_noise
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
-from torchspeed.watch.history.reported_value import figure_of
+from torchspeed.watch.history.reported_value import report_value
 from torchspeed.watch.turns.repeated_runs import compare_runs
 
 figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
@@ -23,7 +23,7 @@ figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
 
 def sampled(rng, level, spread=0.005, count=20):
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
-    found = figure_of(samples)
+    found = report_value(samples)
     return figure(found.value, samples=samples, interval=found.interval)
 
 
@@ -67,7 +67,7 @@ def test_runs_that_repeat_have_no_noise_and_see_little_more_than_the_least_that_
     assert found.false_alarms == 0
     assert found.comparisons == 4 * 3
     for case in found.cases:
-        assert 0.01499 <= case.sees <= 0.017
+        assert 0.01499 <= case.detectable <= 0.017
 
 
 @settings(max_examples=20)
@@ -101,16 +101,16 @@ def test_the_smallest_slowdown_is_found_in_every_pair_and_a_little_less_is_not(
             verdicts.add(judge(Measurement(before.value, before.interval, noise), slowed).verdict)
         return verdicts == {Verdict.WORSE}
 
-    assert case.sees is not None
-    assert found_by_all(case.sees + 1e-6)
-    assert not found_by_all(case.sees - 1e-6)
+    assert case.detectable is not None
+    assert found_by_all(case.detectable + 1e-6)
+    assert not found_by_all(case.detectable - 1e-6)
 
 
 def test_more_noise_sees_less():
     quiet = compare_runs(runs_of([1.0, 1.001, 0.999]))
     loud = compare_runs(runs_of([1.0, 1.04, 0.96]))
     assert quiet.noise < 0.005 < loud.noise
-    assert quiet.cases[0].sees < 0.03 < loud.cases[0].sees
+    assert quiet.cases[0].detectable < 0.03 < loud.cases[0].detectable
 
 
 def test_a_case_far_noisier_than_all_others_raises_false_alarms():
@@ -141,7 +141,7 @@ def test_a_failure_is_named_and_a_skip_is_not():
 
     found = compare_runs([run(1.0), run(Run(Outcome.FAILED))])
     assert [case.case for case in found.cases] == ["suite.Suite.time_forward('fine', 'cpu')"]
-    assert found.without_figure == ("suite.Suite.time_forward('fails', 'cpu')",)
+    assert found.without_value == ("suite.Suite.time_forward('fails', 'cpu')",)
 
 
 @pytest.mark.parametrize("count", [0, 1])

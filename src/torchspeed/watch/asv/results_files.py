@@ -21,7 +21,7 @@ from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.history import outcomes, run_records
 from torchspeed.watch.history.files import write_whole
 from torchspeed.watch.history.json_lines import append_lines
-from torchspeed.watch.history.reported_value import figure_of
+from torchspeed.watch.history.reported_value import report_value
 
 _FOLDER = "torchspeed_folder"
 _REMOVED = "torchspeed_removed"
@@ -135,7 +135,7 @@ def store_reported_values(results: Any, benchmark: str) -> None:
     for place, samples in enumerate(results._samples[benchmark] or ()):
         if not samples or not all(map(is_finite_number, samples)):
             continue
-        reported = figure_of(samples)
+        reported = report_value(samples)
         values[place] = reported.value
         described = stats[place] = dict(stats[place] or {})
         described["q_25"], described["q_75"] = reported.quartiles

@@ -59,7 +59,7 @@ from torchspeed.watch.history.records import (
     Run,
     Series,
 )
-from torchspeed.watch.history.reported_value import figure_of
+from torchspeed.watch.history.reported_value import report_value
 from torchspeed.watch.history.result_files import (
     DamagedError,
     ResultFile,
@@ -70,7 +70,7 @@ from torchspeed.watch.history.result_files import (
 from torchspeed.watch.history.run_records import read_records
 
 _SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
-_UNKNOWN_REASON = "no figure was stored, and no reason"
+_UNKNOWN_REASON = "no value was stored, and no reason"
 
 
 def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
@@ -395,7 +395,7 @@ class _Loader:
                 and place.commit not in place.runs[number]
                 and case.benchmark not in outdated
             ):
-                place.runs[number][place.commit] = _without_figure(report)
+                place.runs[number][place.commit] = _without_value(report)
 
 
 def _cases(benchmark: Benchmark) -> list[Case]:
@@ -417,7 +417,7 @@ def _facts(content: ResultFile) -> dict[str, str]:
 def _run(
     stored: list[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
-    """What became of a case; ``None`` if what is stored is no figure and not its absence.
+    """What became of a case; ``None`` if what is stored is neither a value nor its absence.
 
     Args:
         stored: Its entries in the columns ``result`` and ``_SPREAD_COLUMNS``.
@@ -429,9 +429,9 @@ def _run(
     if figure is None:
         if report is None:
             return Run(Outcome.FAILED, None, _UNKNOWN_REASON, started_at)
-        return _without_figure(report)
+        return _without_value(report)
     if type(figure) is float and math.isnan(figure):
-        return NEVER_RUN if report is None else _without_figure(report)
+        return NEVER_RUN if report is None else _without_value(report)
     value = _finite(figure)
     if value is None:
         return None
@@ -449,17 +449,17 @@ def _point(
     samples: tuple[float, ...],
     started_at: int | None,
 ) -> Point:
-    """The figure of the samples where there are any, else what asv says of them."""
+    """The reported value of the samples where there are any, else what asv says of them."""
     if not samples:
         return Point(median, interval, quartiles, (), started_at)
-    found = figure_of(samples)
+    found = report_value(samples)
     return Point(found.value, found.interval, found.quartiles, samples, started_at)
 
 
-def _without_figure(report: Report) -> Run:
-    """What a report means where no figure is stored."""
+def _without_value(report: Report) -> Run:
+    """What a report means where no value is stored."""
     if report.outcome is Outcome.OK:
-        return Run(Outcome.FAILED, None, "it ran, but its figure was not stored", report.at)
+        return Run(Outcome.FAILED, None, "it ran, but its value was not stored", report.at)
     if report.outcome is Outcome.NEVER_RUN:
         return NEVER_RUN
     return Run(report.outcome, None, report.reason, report.at)

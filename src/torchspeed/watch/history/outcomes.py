@@ -11,25 +11,24 @@ some is not measured completely.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from torchspeed.watch.history.files import write_whole
-from torchspeed.watch.history.json_lines import read_lines, seconds
+from torchspeed.watch.history.json_lines import read_lines
 from torchspeed.watch.history.records import Outcome, Problem
 
 SUFFIX = ".outcomes.jsonl"
-_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a run says about one case."""
+class Report(msgspec.Struct, frozen=True):
+    """What a run says about one case: a line of the file."""
 
+    case: str
     outcome: Outcome
-    reason: str
-    at: int | None
+    reason: str = ""
+    stored_at: float | None = msgspec.field(name="at", default=None)
     seconds: float = 0.0
     """Duration of the last round."""
     samples: int = 0
@@ -37,22 +36,23 @@ class Report:
     rounds_left: int = 0
     """Rounds that the last measurement had still to make."""
 
+    @property
+    def at(self) -> int | None:
+        """When the last round ended, seconds since the epoch; ``None`` if unknown."""
+        return None if self.stored_at is None else int(self.stored_at)
+
 
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     """Read a sidecar: case name to its last report, and a problem for each bad line."""
-    entries, problems = read_lines(path)
+    lines, problems = read_lines(path, Report, "outcome of a case")
     reports: dict[str, Report] = {}
-    for number, entry in entries:
-        report = _report(entry)
-        if report is None:
-            problems.append(
-                Problem(str(path), f"line {number} is no outcome of a case; it was left out")
-            )
-            continue
-        before = reports.get(entry["case"])
+    for _, report in lines:
+        before = reports.get(report.case)
         if before is not None and before.rounds_left == report.rounds_left + 1:
-            report = replace(report, samples=before.samples + report.samples)
-        reports[entry["case"]] = report
+            samples = before.samples + report.samples
+            reports[report.case] = msgspec.structs.replace(report, samples=samples)
+        else:
+            reports[report.case] = report
     return reports, problems
 
 
@@ -83,33 +83,8 @@ def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
     """
     if not path.exists():
         return
-    entries, _ = read_lines(path)
-    gone = {
-        number
-        for number, entry in entries
-        if _report(entry) is not None and removed(entry["case"])
-    }
+    reports, _ = read_lines(path, Report, "outcome of a case")
+    gone = {number for number, report in reports if removed(report.case)}
     lines = path.read_bytes().split(b"\n")
     kept = [line for number, line in enumerate(lines, start=1) if number not in gone]
     write_whole(path, b"\n".join(kept))
-
-
-def _report(entry: Any) -> Report | None:
-    if not isinstance(entry, dict) or not isinstance(entry.get("case"), str):
-        return None
-    outcome = entry.get("outcome")
-    reason = entry.get("reason") or ""
-    if not isinstance(outcome, str) or outcome not in _OUTCOMES or not isinstance(reason, str):
-        return None
-    return Report(
-        _OUTCOMES[outcome],
-        reason,
-        seconds(entry.get("at")),
-        _number(entry.get("seconds")),
-        int(_number(entry.get("samples"))),
-        int(_number(entry.get("rounds_left"))),
-    )
-
-
-def _number(stored: Any) -> float:
-    return float(stored) if isinstance(stored, (int, float)) and abs(stored) < 1e12 else 0.0

@@ -57,13 +57,5 @@ def read_releases(
     path = results / machine / FILE_NAME
     if not path.exists():
         return {}, ()
-    entries, problems = read_lines(path)
-    releases: dict[str, TriedRelease] = {}
-    for number, entry in entries:
-        try:
-            release = msgspec.convert(entry, TriedRelease)
-        except msgspec.ValidationError:
-            problems.append(Problem(str(path), f"line {number} is no release; it was left out"))
-        else:
-            releases[release.torch] = release
-    return releases, tuple(problems)
+    lines, problems = read_lines(path, TriedRelease, "release")
+    return {release.torch: release for _, release in lines}, tuple(problems)

@@ -18,8 +18,8 @@ FEWEST_SAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A run's samples in short, in their unit."""
+class ReportedValue:
+    """The value of a run and the spread of its samples, in their unit."""
 
     value: float
     """The least."""
@@ -28,8 +28,8 @@ class Figure:
     quartiles: tuple[float, float]
 
 
-def figure_of(samples: Sequence[float]) -> Figure:
-    """Describe the samples of a run.
+def report_value(samples: Sequence[float]) -> ReportedValue:
+    """Give the value that a run reports, with the spread of its samples.
 
     Raises:
         ValueError: There are none, or one is not finite.
@@ -41,4 +41,4 @@ def figure_of(samples: Sequence[float]) -> Figure:
     if len(samples) > 1:
         low, _, high = statistics.quantiles(samples, n=4, method="inclusive")
     interval = (least, low) if len(samples) >= FEWEST_SAMPLES else None
-    return Figure(least, interval, (low, high))
+    return ReportedValue(least, interval, (low, high))

@@ -10,49 +10,34 @@ ends; of two lines with the same ``at`` the last one counts.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from torchspeed.watch.history.json_lines import read_lines, seconds
+import msgspec
+
+from torchspeed.watch.history.json_lines import read_lines
 from torchspeed.watch.history.records import Problem, Record
 
 SUFFIX = ".environment.jsonl"
 
 
+class _Line(msgspec.Struct):
+    at: Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
+    machine: dict[str, str]
+    environment: dict[str, str]
+    before: Any = None
+    after: Any = None
+
+
 def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
     """Read the records of a result file, oldest first, and a problem for each bad line."""
-    entries, problems = read_lines(path)
-    records: dict[int, Record] = {}
-    for number, entry in entries:
-        record = _record(entry)
-        if record is None:
-            problems.append(
-                Problem(str(path), f"line {number} is no record of a run; it was left out")
-            )
-        else:
-            records[record.at] = record
+    lines, problems = read_lines(path, _Line, "record of a run")
+    records = {
+        int(line.at): Record(
+            int(line.at), line.machine, line.environment, _flat(line.before), _flat(line.after)
+        )
+        for _, line in lines
+    }
     return tuple(records[at] for at in sorted(records)), problems
-
-
-def _record(entry: Any) -> Record | None:
-    if not isinstance(entry, dict):
-        return None
-    at = seconds(entry.get("at"))
-    machine, environment = _facts(entry.get("machine")), _facts(entry.get("environment"))
-    if at is None or machine is None or environment is None:
-        return None
-    return Record(
-        at,
-        machine,
-        environment,
-        before=_flat(entry.get("before")),
-        after=_flat(entry.get("after")),
-    )
-
-
-def _facts(stored: Any) -> dict[str, str] | None:
-    if isinstance(stored, dict) and all(isinstance(value, str) for value in stored.values()):
-        return stored
-    return None
 
 
 def _flat(state: Any, name: str = "") -> dict[str, str]:

@@ -11,13 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.watch.history.json_lines import append_lines, read_lines, seconds
+import msgspec
+
+from torchspeed.watch.history.json_lines import append_lines, read_lines
 
 FILE_NAME = "attempts.jsonl"
 NIGHTS = 3
 """Nights on which a task may fail before it is set aside."""
 _SAME_NIGHT_S = 12 * 3600.0
 """A failure so soon after one that counted belongs to the same night."""
+
+
+class _Line(msgspec.Struct):
+    head: str = ""
+    task: str = ""
+    at: float = 0.0
+    suites: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +63,12 @@ class Attempts:
         self.last_head = ""
         """Newest commit of the branch on the last night; empty before the first."""
         self.failures: dict[str, Failures] = {}
-        for _, line in read_lines(self._path)[0] if self._path.exists() else ():
-            if not isinstance(line, dict):
-                continue  # cut off by a crash: one night more for one task
-            self.last_head = str(line.get("head", self.last_head))
-            if "task" in line and line.get("suites") == suites:
-                at = seconds(line.get("at")) or 0
-                self._count(str(line["task"]), str(line.get("failed", "")), at)
+        # A line that was cut off by a crash is left out: one night more for one task.
+        lines = read_lines(self._path, _Line, "attempt")[0] if self._path.exists() else []
+        for _, line in lines:
+            self.last_head = line.head or self.last_head
+            if line.task and line.suites == suites:
+                self._count(line.task, line.failed, line.at)
 
     def begin_night(self, head: str) -> None:
         """Store that a night begins.

@@ -97,7 +97,7 @@ def calibrate(
         progress.say(f"  done, {human_time(took)} so far")
     found = compare_runs(measured)
     if not found.cases:
-        what = found.without_figure[0] if found.without_figure else "no case that times something"
+        what = found.without_value[0] if found.without_value else "no case that times something"
         raise TorchspeedError(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"
         )
@@ -123,13 +123,13 @@ def calibrate(
         comparisons=found.comparisons,
         false_alarms=found.false_alarms,
         cases=found.cases,
-        without_figure=found.without_figure,
+        without_value=found.without_value,
         findings=(
             *describe_load(load),
             *describe_throttling(throttling, read_throttling()),
             *describe_conditions(pair.variables),
         ),
-        side_by_side=turns,
+        interleaved=turns,
     )
 
 

@@ -11,7 +11,7 @@ from torchspeed.watch.history.calibrations import (
     WORST_TARGET_LOADED,
     Calibration,
     CaseNoise,
-    CaseTurns,
+    RepeatedComparison,
 )
 from torchspeed.watch.progress import human_time
 
@@ -33,8 +33,8 @@ def report(calibration: Calibration, machine: str) -> str:
         "over the lowest; *sees from* is the smallest slowdown found in every pair of runs; a "
         "false alarm is a pair that differs by the noise of all cases together.",
     ]
-    if one.side_by_side is not None:
-        turns = one.side_by_side
+    if one.interleaved is not None:
+        turns = one.interleaved
         parts += [
             f"Side by side: {turns.repeats} comparisons with itself in "
             f"{human_time(turns.seconds)}.",
@@ -43,8 +43,8 @@ def report(calibration: Calibration, machine: str) -> str:
                 [_turns(case) for case in sorted(turns.cases, key=lambda case: -case.noise)],
             ),
         ]
-    if one.without_figure:
-        parts.append("Failed in at least one run: " + ", ".join(one.without_figure) + ".")
+    if one.without_value:
+        parts.append("Failed in at least one run: " + ", ".join(one.without_value) + ".")
     hurting = [(f.what, f.state, f.remedy) for f in one.findings if f.hurts]
     if hurting:
         parts.append("What hurts here (nothing was changed):")
@@ -58,7 +58,7 @@ def report(calibration: Calibration, machine: str) -> str:
 
 def verdict(calibration: Calibration) -> str:
     """One sentence each for runs and for sides: how noisy, and whether the targets are met."""
-    one, turns = calibration, calibration.side_by_side
+    one, turns = calibration, calibration.interleaved
     if one.idle:
         wanted = f"at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%} on an idle machine"
     else:
@@ -70,7 +70,7 @@ def verdict(calibration: Calibration) -> str:
     ]
     if turns is not None:
         said.append(
-            f"Side by side, {'steady' if one.steady_side_by_side else 'too noisy'}: noise "
+            f"Side by side, {'steady' if one.steady_interleaved else 'too noisy'}: noise "
             f"{turns.noise:.2%}, worst {turns.worst:.1%} of {len(turns.cases)} cases; "
             f"{turns.false_alarms} false alarms in {turns.ratios} ratios."
         )
@@ -92,22 +92,22 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _row(case: CaseNoise) -> tuple[str, ...]:
-    figure = sorted(case.figures)[len(case.figures) // 2]
+    figure = sorted(case.values)[len(case.values) // 2]
     return (
         f"`{case.case}`",
         f"{figure * 1e3:.3g} ms",
         str(case.samples),
         f"{case.noise:.2%}",
         f"{case.worst:.2%}",
-        "unknown" if case.sees is None else f"{case.sees:.1%}",
+        "above 100%" if case.detectable is None else f"{case.detectable:.1%}",
     )
 
 
-def _turns(case: CaseTurns) -> tuple[str, ...]:
+def _turns(case: RepeatedComparison) -> tuple[str, ...]:
     return (
         f"`{case.case}`",
         str(case.rounds),
         f"{case.noise:.2%}",
         f"{case.worst:.2%}",
-        f"{case.sees:.1%}",
+        f"{case.detectable:.1%}",
     )

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
-from torchspeed.watch.history.calibrations import CaseTurns, RepeatedComparisons
+from torchspeed.watch.history.calibrations import RepeatedComparison, RepeatedComparisons
 from torchspeed.watch.history.comparisons import CaseRatio
 
 
@@ -50,16 +50,16 @@ def summarise_repeats(
     )
 
 
-def _summarise(name: str, cases: Sequence[CaseRatio]) -> CaseTurns:
+def _summarise(name: str, cases: Sequence[CaseRatio]) -> RepeatedComparison:
     logs = [math.log(case.ratio) for case in cases]
     half_widths = [math.log(case.interval[1] / case.ratio) for case in cases]
     smallest = math.log1p(MINIMUM_EFFECT)
-    return CaseTurns(
+    return RepeatedComparison(
         case=name,
         rounds=len(cases[0].ratios),
         noise=math.sqrt(statistics.fmean(log**2 for log in logs)),
         worst=math.expm1(max(map(abs, logs))),
-        sees=math.expm1(
+        detectable=math.expm1(
             max(
                 max(half_width, smallest) + abs(log)
                 for log, half_width in zip(logs, half_widths, strict=True)

@@ -34,7 +34,7 @@ class RepeatedRuns:
     """All cases that have a figure in every run."""
 
     cases: tuple[CaseNoise, ...]
-    without_figure: tuple[str, ...]
+    without_value: tuple[str, ...]
     """Names of the cases that ran, but failed in one run at least."""
     comparisons: int
     """Of every case in every pair of runs."""
@@ -73,7 +73,7 @@ def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
             _case(case, of_case, noises[case], calibrated_noise(noises[case], [*noises.values()]))
             for case, of_case in points.items()
         ),
-        without_figure=failed,
+        without_value=failed,
         comparisons=len(pairs),
         false_alarms=sum(
             judge(_measurement(one, of_a_run), _measurement(other, of_a_run)).differs
@@ -114,11 +114,11 @@ def _case(case: Case, points: Sequence[Point], noise: float, assumed: float) -> 
     values = tuple(point.value for point in points)
     return CaseNoise(
         case=case.name,
-        figures=values,
+        values=values,
         samples=min(len(point.samples) for point in points),
         noise=noise,
         worst=max(values) / min(values) - 1,
-        sees=max(
+        detectable=max(
             _smallest_seen(before, after, assumed) for before, after in permutations(points, 2)
         ),
     )
