@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import git
+from tests.watch.asv.project import CONFIGURATION, Project
 
 SUITE = """
 import time
@@ -20,7 +17,7 @@ import time
 class Kinds:
     params = ["good", "broken", "slow", "shy", "old", "new"]
     param_names = ["kind"]
-    timeout = 3
+    timeout = 8
 
     def setup(self, kind):
         if kind == "shy":
@@ -41,60 +38,27 @@ class Uncached:
         return 1.0
 """
 
-CONFIGURATION = """{
-    "version": 1, "project": "p", "repo": ".", "branches": ["main"],
-    "environment_type": "virtualenv",
-    "plugins": [".torchspeed.watch.asv.hooks", ".torchspeed.watch.asv.publisher"],
-}"""
+PLUGINS = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
 
 
-@pytest.fixture
-def asv(
-    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Path]:
-    """Runs an asv command in a project of two commits; returns the project's folder."""
-    machine = {"machine": "m", "os": "", "arch": "", "cpu": "", "num_cpu": "1", "ram": ""}
-    (tmp_path / ".asv-machine.json").write_text(json.dumps({"m": machine, "version": 1}))
-    monkeypatch.setenv("HOME", str(tmp_path))
+def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
     folder = make_repository(
         {
-            "asv.conf.json": CONFIGURATION,
+            "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
         }
     )
     git(folder, "commit", "--quiet", "--allow-empty", "--message", "Change nothing")
-    stubs = tmp_path / "stubs"  # no suite here needs torch, and importing it takes seconds
-    stubs.mkdir()
-    (stubs / "torch.py").write_text("raise ImportError('left out')")
-    modules = os.pathsep.join(filter(None, [str(stubs), os.environ.get("PYTHONPATH", "")]))
-
-    def run(*arguments: str, status: int) -> Path:
-        done = subprocess.run(
-            [sys.executable, "-m", "asv", *arguments],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": modules},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return folder
-
-    return run
-
-
-def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
-    asv: Callable[..., Path],
-) -> None:
-    here = ("--machine", "m", "-E", f"existing:{sys.executable}")
-    asv("run", *here, "--set-commit-hash", "HEAD~1", "--bench", r"\('(good|old)'", status=0)
-    folder = asv(
-        *("run", *here, "--set-commit-hash", "HEAD"),
-        *("--bench", r"\('(good|broken|slow|shy)'", "--bench", "cached"),
-        status=2,
+    project = Project(folder, tmp_path)
+    here = ("run", "--machine", "m", "-E", f"existing:{sys.executable}", "--set-commit-hash")
+    project.asv(*here, "HEAD~1", "--bench", r"\('(good|old)'")
+    project.asv(
+        *(*here, "HEAD", "--bench", r"\('(good|broken|slow|shy)'", "--bench", "cached"), status=2
     )
-    asv("publish", status=0)
+    project.asv("publish")
 
     index = json.loads((folder / "html" / "index.json").read_text())
     series = {
@@ -108,7 +72,7 @@ def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
     assert series["cached"][0] == "failed"
     assert "RuntimeError: the cache ran dry" in series["cached"][2]
     assert series["slow"][0] == "timed out"
-    assert series["slow"][2] == "stopped after 3 s"
+    assert series["slow"][2] == "stopped after 8 s"
     assert series["shy"][0] == "skipped"
     assert series["shy"][2] == "needs a full moon"
     assert series["old"][:2] == ("stale", 1)

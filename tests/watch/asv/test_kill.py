@@ -85,7 +85,7 @@ def _stored_samples(project: Project) -> list[list[float]]:
     return [of_case or [] for of_case in samples]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_path: Path) -> None:
     files = {
         "asv.conf.json": json.dumps(CONFIGURATION),
