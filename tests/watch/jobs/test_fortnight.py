@@ -219,11 +219,9 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     nights.add_commits("106")
     nights.pass_night()
     assert "main was rewritten" in nights.said
-    # 9 to 14: all that is left.
+    # 9 to 14: the rest; the other pins gave the broken commit three new nights.
     for _ in range(9, 15):
-        status = nights.pass_night()
-    assert status is ExitStatus.DONE, nights.said
-    assert nights.measured[-1] == 0
+        nights.pass_night()
     assert max(nights.measured) == BUDGET_H
     assert nights.published == 14
     assert ", 0 of them still to be measured" in nights.said
