@@ -119,10 +119,10 @@ def comparison(
 ) -> dict[str, tuple[StoredComparison, ...]]:
     case = make_series([1.0], model=MODELS[0]).case.name
     torch = changes.pop("torch", "2.15.0")
-    old, new = (
-        Version(commit_hash(number), torch, "0.29.2", "3.11") for number in (before, after)
-    )
-    header = Header(kind="confirm", at=1, machine=MACHINE, before=old, after=new)
+    old = Version(commit_hash(before), changes.pop("reference_torch", torch), "0.29.2", "3.11")
+    new = Version(commit_hash(after), torch, "0.29.2", "3.11")
+    kind = changes.pop("kind", "confirm")
+    header = Header(kind=kind, at=1, machine=MACHINE, before=old, after=new)
     interval = (ratio * (1 - half_width), ratio * (1 + half_width))
     measured = CaseRatio(case, 1, (ratio, ratio), ratio, interval, 1.0, ratio)
     return {MACHINE: (StoredComparison(Path("c.jsonl"), header, (measured,), ()),)}
@@ -148,6 +148,34 @@ def test_an_interleaved_comparison_confirms_or_refutes_a_suspected_change(
     assert change.evidence is not None
     assert change.evidence.ratio == ratio
     assert len(found.levels[0]) == (2 if state is State.CONFIRMED else 1)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "state"), [(1.2, State.CONFIRMED), (1.0, State.REFUTED)], ids=["found", "not found"]
+)
+def test_two_comparisons_with_the_reference_are_evidence(ratio: float, state: State) -> None:
+    """The reference is an old commit of another release, which is no level of the series."""
+    [old] = comparison(5, 37, 0.8, kind="reference", reference_torch="2.14.1")[MACHINE]
+    [new] = comparison(5, 38, 0.8 * ratio, kind="reference", reference_torch="2.14.1")[MACHINE]
+    values = noisy({38: 1.2})
+    [change] = analyse(history_of(values, comparisons={MACHINE: (old, new)})).changes
+    assert change.state is state
+    assert change.evidence is not None
+    assert change.evidence.through_reference
+    assert change.evidence.ratio == pytest.approx(ratio)
+    low, high = change.evidence.interval
+    assert high / low == pytest.approx(1 + 2 * 2**0.5 * 0.005, rel=1e-3)
+    for alone in (old, new):
+        [change] = analyse(history_of(values, comparisons={MACHINE: (alone,)})).changes
+        assert change.state is State.UNCONFIRMED
+
+
+def test_a_direct_comparison_outweighs_the_reference() -> None:
+    [old] = comparison(5, 37, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
+    [new] = comparison(5, 38, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
+    [direct] = comparison(37, 38, 1.2)[MACHINE]
+    history = history_of(noisy({38: 1.2}), comparisons={MACHINE: (direct, old, new)})
+    assert states(analyse(history)) == [(38, State.CONFIRMED, 2)]
 
 
 def test_a_change_point_that_an_interleaved_comparison_does_not_find_is_refuted() -> None:

@@ -11,8 +11,7 @@ A change is
   confidence
   interval excludes the size of the change.
 
-An interleaved comparison is *across* a change when it compares a commit at the level before with
-one at the level after, with the torch release of the series.
+`torchspeed.watch.analysis.evidence` says which comparisons are across a change.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from statistics import median
 from typing import Literal
 
 from torchspeed.watch.analysis.change_points import values_to_confirm
+from torchspeed.watch.analysis.evidence import Evidence, Span, find_evidence
 from torchspeed.watch.analysis.pruning import FEWEST_VALUES
 from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.analysis.steps import SeriesStep
-from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Series
@@ -76,8 +75,8 @@ class Change:
     """Number of runs at the new level."""
     noise: float | None
     """Standard deviation of the logarithm of the ratio of two runs, ``None`` if unknown."""
-    evidence: CaseRatio | None = None
-    """The newest interleaved comparison across it, if there is one."""
+    evidence: Evidence | None = None
+    """What interleaved comparisons say about it, if there are any across it."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """What somebody wrote about it in ``results/notes.toml``."""
@@ -204,51 +203,16 @@ def _with_evidence(
     for number, change in enumerate(changes):
         start = position(changes[number - 1].commit) if number else 0
         is_last = number + 1 == len(changes)
-        end = math.inf if is_last else position(changes[number + 1].commit)
-        evidence = _newest_across(
-            comparisons,
-            series.case.name,
-            torch,
-            positions,
-            (start, position(change.previous)),
-            (position(change.commit), end),
+        end = len(positions) if is_last else position(changes[number + 1].commit)
+        span = Span(
+            range(start, position(change.previous) + 1), range(position(change.commit), end)
         )
+        evidence = find_evidence(comparisons, series.case.name, torch, positions, span)
         judged.append(_judged_by(change, evidence))
     return tuple(judged)
 
 
-def _newest_across(
-    comparisons: Sequence[StoredComparison],
-    case: str,
-    torch: str,
-    positions: Mapping[str, int],
-    before: tuple[float, float],
-    after: tuple[float, float],
-) -> CaseRatio | None:
-    """The newest ratio of a case between a commit at one level and a commit at the next.
-
-    Args:
-        comparisons: Those of the machine, oldest first.
-        case: Name of the case.
-        torch: Release of torch that both sides must have had; empty for any.
-        positions: Of commits along the branch.
-        before: First and last position of a commit at the level before.
-        after: First position at the level after, and the one where that ends.
-    """
-    for comparison in reversed(comparisons):
-        header = comparison.header
-        if torch and not header.before.torch == header.after.torch == torch:
-            continue
-        old = positions.get(header.before.commit, -1)
-        new = positions.get(header.after.commit, -1)
-        if before[0] <= old <= before[1] and after[0] <= new < after[1]:
-            for ratio in comparison.ratios:
-                if ratio.case == case:
-                    return ratio
-    return None
-
-
-def _judged_by(change: Change, evidence: CaseRatio | None) -> Change:
+def _judged_by(change: Change, evidence: Evidence | None) -> Change:
     if evidence is None or change.ratio is None:
         return change
     answer = verdict_of_ratio(evidence)
