@@ -113,6 +113,11 @@ def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) 
             "asv.conf.json lists fewer than two releases; "
             "add some with `torchspeed releases add RELEASE`"
         )
+    if release and release not in {pair.torch for pair in configuration.releases[:-1]}:
+        raise TorchspeedError(
+            f'torch {release} has no predecessor under "releases" in asv.conf.json; '
+            "`torchspeed releases` lists what is there"
+        )
     preflight.check_clean(root)
     selection = matching(cases, otherwise=SHORT).only_times()
     name = machine or default_name()

@@ -60,6 +60,7 @@ def make_environment(pair: Pair, python: str) -> None:
         f"torchvision==={pair.torchvision}",
         f"numpy=={NUMPY}",
         f"asv_runner=={pinned_asv_runner()}",
+        "setuptools<70",  # torch 2.1 imports `packaging` from the pkg_resources of those
     ]
     interpreter = str(pair.folder / "bin" / "python")
     for command in (

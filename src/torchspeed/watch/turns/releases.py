@@ -96,21 +96,13 @@ def measure_releases(
         package: folder that holds the package at that commit.
         machine: name under which this machine's results are stored.
         cases: what to measure; what is stored already is left out.
-        only: the one release that is compared; all if empty.
+        only: the one release that is compared with its predecessor; all if empty.
         again: measure all of it once more, such as on another day.
-
-    Raises:
-        TorchspeedError: ``only`` has no predecessor among the releases.
 
     Yields:
         Each pair with its comparison, or why there is none.
     """
     pairs = [pair for pair in neighbours(configuration, machine) if only in {"", pair.after.torch}]
-    if not pairs:
-        raise TorchspeedError(
-            f'torch {only} has no predecessor under "releases" in asv.conf.json; '
-            "`torchspeed releases` lists what is there"
-        )
     for pair in pairs:
         wanted = missing_cases(pair, cases, again=again)
         if wanted:
@@ -129,7 +121,8 @@ def measure_releases(
             else:
                 yield pair, result
         environments.remove_environment(pair.after)
-    environments.remove_environment(pairs[-1].before)
+    if pairs:
+        environments.remove_environment(pairs[-1].before)
 
 
 def _side(
