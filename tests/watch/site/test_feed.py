@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import pytest
 
 from tests.watch.generator import Plan
 from tests.watch.site.conftest import Project, make_project, parsed_xml, registered
 from tests.watch.site.handmade import handmade_contents
+from torchspeed.watch.analysis.changes import State
 from torchspeed.watch.site.feed import write_feed
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -56,3 +58,20 @@ def test_text_that_xml_cannot_hold_is_replaced() -> None:
     feed = write_feed(contents, contents.changes, name="changes", title=bad, project=bad)
     parsed_xml(feed)
     assert b"\x07" not in feed
+
+
+def test_an_entry_says_its_state_and_what_it_rests_on() -> None:
+    contents = handmade_contents()
+    change = next(one for one in contents.changes if one.verdict == "worse")
+    states = (
+        replace(change, state=State.UNCONFIRMED, runs=1),
+        replace(change, state=State.REFUTED, runs=2, noise=0.0),
+    )
+    feed = parsed_xml(write_feed(contents, states, name="changes", title="t", project="p"))
+    titles = [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
+    texts = [entry.findtext(f"{ATOM}summary") or "" for entry in feed.iter(f"{ATOM}entry")]
+    ids = {entry.findtext(f"{ATOM}id") for entry in feed.iter(f"{ATOM}entry")}
+    assert [title.rpartition(" ")[2] for title in titles] == ["(unconfirmed)", "(refuted)"]
+    assert f"Unconfirmed: 1 run, {change.multiple:.0f} times the noise." in texts[0]
+    assert "Refuted: 2 runs, without noise before." in texts[1]
+    assert len(ids) == 2

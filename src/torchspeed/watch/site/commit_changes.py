@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchspeed.watch.analysis.changes import Change, State
+from torchspeed.watch.site import quantities
 from torchspeed.watch.site.contents import Contents
 
 RECENT = 10
@@ -66,3 +67,16 @@ def largest_first(changes: Iterable[Change]) -> tuple[Change, ...]:
         return max(change.ratio, 1 / change.ratio) if change.ratio is not None else float("inf")
 
     return tuple(sorted(changes, key=size, reverse=True))
+
+
+def certainty(change: Change) -> str:
+    """State of a change and what it rests on: ``unconfirmed: 1 run, 12 times the noise``."""
+    parts = [f"{change.runs} run{'' if change.runs == 1 else 's'}"]
+    if change.multiple is not None:
+        parts.append(f"{quantities.digits(change.multiple, 2)} times the noise")
+    elif change.noise == 0:
+        parts.append("without noise before")
+    if change.evidence is not None:
+        low, high = (quantities.change(end) for end in change.evidence.interval)
+        parts.append(f"interleaved {low} to {high}")
+    return f"{change.state.value}: {', '.join(parts)}"

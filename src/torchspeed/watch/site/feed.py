@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.site import quantities
+from torchspeed.watch.site.commit_changes import certainty
 from torchspeed.watch.site.contents import Contents
 from torchspeed.watch.site.index import change_id
 
@@ -69,7 +70,7 @@ def write_feed(
             f"{row.series.case.name} on {row.series.machine}, torch "
             f"{row.environment.torch or 'not pinned'}: {before} before, {after} from commit "
             f"{commit.hash[:8]} on ({commit.subject}); last measured before at "
-            f"{previous.hash[:8]}. {_certainty(change)} Cause: {change.cause}."
+            f"{previous.hash[:8]}. {certainty(change).capitalize()}. Cause: {change.cause}."
             f"{f' {change.note.kind.capitalize()}: {change.note.text}' if change.note else ''}",
         )
     ET.indent(feed)
@@ -88,12 +89,6 @@ def _title(contents: Contents, change: Change) -> str:
     where = f"{row.model} {row.metric.label} {row.column}".strip()
     state = "" if change.state is State.CONFIRMED else f" ({change.state.value})"
     return f"{where}: {change.verdict}, {quantities.change(change.ratio)}{state}"
-
-
-def _certainty(change: Change) -> str:
-    runs = f"{change.runs} run{'' if change.runs == 1 else 's'} at the new level"
-    noise = f", {change.multiple:.1f} times the noise" if change.multiple else ""
-    return f"{change.state.value.capitalize()}: {runs}{noise}."
 
 
 def _instant(seconds: int) -> str:

@@ -243,6 +243,7 @@ def _size_of(change: Change) -> Json:
         "verdict": change.verdict,
         "state": change.state.value,
         "runs": change.runs,
+        "noise": _shortened(change.noise, 3),
         "multiple": _shortened(change.multiple, 3),
     }
 

@@ -16,7 +16,7 @@ from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.answers import NewestRelease, answers
-from torchspeed.watch.site.commit_changes import CommitChanges, by_commit
+from torchspeed.watch.site.commit_changes import CommitChanges, by_commit, certainty
 from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.site.index import RULES, log_command
@@ -64,7 +64,7 @@ def render_page(
         share=_share,
         model_name=_model_name,
         case_name=_case_name,
-        certainty=_certainty,
+        certainty=certainty,
         exception_line=exception_line,
         mark=_mark,
         sparkline=sparkline,
@@ -200,17 +200,6 @@ def _share(value: float) -> str:
 def _model_name(row: SeriesSummary) -> str:
     """``vgg19 batch 10``: the case without its device and pass."""
     return " ".join([row.model, *names.settings(row.labels)])
-
-
-def _certainty(change: Change) -> str:
-    """State of a change and what it rests on: ``unconfirmed: 1 run, 12 times the noise``."""
-    parts = [f"{change.runs} run{'' if change.runs == 1 else 's'}"]
-    if change.multiple is not None:
-        parts.append(f"{quantities.digits(change.multiple, 2)} times the noise")
-    if change.evidence is not None:
-        low, high = (quantities.change(end) for end in change.evidence.interval)
-        parts.append(f"interleaved {low} to {high}")
-    return f"{change.state.value}: {', '.join(parts)}"
 
 
 def _case_name(case: Case) -> str:

@@ -69,7 +69,9 @@ export interface ChangeSize {
   state: ChangeState;
   /** Runs at the new level. */
   runs: number;
-  /** Size as a multiple of the noise; null where that is unknown. */
+  /** Standard deviation of the logarithm of the ratio of two runs; null if unknown. */
+  noise: number | null;
+  /** Size as a multiple of the noise; null where that is unknown or zero. */
   multiple: number | null;
 }
 

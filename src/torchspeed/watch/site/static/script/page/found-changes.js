@@ -25,12 +25,13 @@ export function comparisonAddress(change) {
 }
 
 /** The size from an interleaved comparison, or how it compares with the noise. @param {Change} change */
-export function evidenceOf({ interval, multiple, runs }) {
+export function evidenceOf({ interval, multiple, noise, runs }) {
   const [low, high] = interval ?? [];
   if (low !== undefined && high !== undefined)
     return `${formatChange(low)} … ${formatChange(high)} interleaved`;
-  const noise = multiple === null ? "noise unknown" : `${multiple.toFixed(1)}× noise`;
-  return `${noise}, ${runs === 1 ? "1 run" : `${runs} runs`}`;
+  const unknown = noise === 0 ? "no noise before" : "noise unknown";
+  const size = multiple === null ? unknown : `${multiple.toFixed(1)}× noise`;
+  return `${size}, ${runs === 1 ? "1 run" : `${runs} runs`}`;
 }
 
 /** The commits that a change may come from, with a diff or a command. @param {CommitRange} range */
