@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from operator import getitem
-from typing import Any
+from typing import Any, TypeVar
 
 from ._suite import _Suite
 
 Measured = dict[str, Any]
 """Names to values, in levels; or one name, ``skipped`` or ``failed``, to the reason."""
+
+Outcomes = dict[tuple[Any, ...], Measured]
+"""Values of a case's parameters to what was measured of it."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def stopped_after(seconds: float) -> Callable[[F], F]:
+    """Let asv stop a ``setup_cache`` after so many seconds."""
+
+    def mark(function: F) -> F:
+        vars(function)["timeout"] = seconds
+        return function
+
+    return mark
 
 
 def tracked(
@@ -42,7 +57,7 @@ class _MeasuredOnce(_Suite):
     """One process measures all cases; each case looks its values up and needs no torch.
 
     asv tells the caches of suites apart by the line of ``setup_cache``. So each suite has
-    its own, ``return self.measure_all()``.
+    its own, ``return self.measure_all()`` under a `stopped_after`.
     """
 
     measured: Measured
@@ -55,9 +70,9 @@ class _MeasuredOnce(_Suite):
         """
         raise AssertionError(f"{type(self).__name__} does not say how a case is measured")
 
-    def measure_all(self) -> dict[tuple[Any, ...], Measured]:
+    def measure_all(self) -> Outcomes:
         """Measure every case; a failure or a skip leaves the others alone."""
-        outcomes: dict[tuple[Any, ...], Measured] = {}
+        outcomes: Outcomes = {}
         for case in product(*self.params):
             try:
                 outcomes[case] = self.measure(*case)
@@ -67,7 +82,7 @@ class _MeasuredOnce(_Suite):
                 outcomes[case] = {"failed": f"{type(error).__name__}: {error}"}
         return outcomes
 
-    def setup(self, outcomes: Mapping[tuple[Any, ...], Measured], *case: Any) -> None:
+    def setup(self, outcomes: Outcomes, *case: Any) -> None:
         """Look the case up.
 
         Raises:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
 class Allocations(_MeasuredOnce):
@@ -31,10 +30,9 @@ class Allocations(_MeasuredOnce):
             "backward": dataclasses.asdict(count(passes.backward, device)),
         }
 
-    def setup_cache(self) -> Any:
+    @stopped_after(1800)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 1800
 
     track_allocations_forward = tracked("forward", "count", unit="blocks")
     track_allocations_backward = tracked("backward", "count", unit="blocks")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._cases import TIME_SERIES
 from ._package import from_commit
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
 class Instructions(_MeasuredOnce):
@@ -35,10 +35,9 @@ class Instructions(_MeasuredOnce):
         models, _, (batch,) = self.params
         return count([(model, batch) for model in models if model in known])
 
-    def setup_cache(self) -> Any:
+    @stopped_after(900)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 900
 
     track_instructions_forward = tracked("forward", unit="instructions")
     track_instructions_backward = tracked("backward", unit="instructions")

@@ -9,12 +9,11 @@ import dataclasses
 import time
 from importlib.util import find_spec
 from itertools import product
-from typing import Any
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import WALL_TIME, _Suite, _TimedSuite, skipped
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
 class TrainingStep(_TimedSuite):
@@ -98,10 +97,9 @@ class BenchmarkJade(_MeasuredOnce):
         phases: Measured = from_commit("training.cases", "jade_phases")(mode, device, size)
         return phases
 
-    def setup_cache(self) -> Any:
+    @stopped_after(1800)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 1800
 
     track_data_loading = tracked("data loading", unit="seconds")
     track_data_processing = tracked("data processing", unit="seconds")

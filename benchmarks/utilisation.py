@@ -14,7 +14,7 @@ from typing import Any
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite, skipped
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
 @lru_cache
@@ -58,10 +58,9 @@ class TimeSeries(_Utilisation):
     params = (TIME_SERIES, DEVICES)
     short = True
 
-    def setup_cache(self) -> Any:
+    @stopped_after(600)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 600
 
 
 class FluxLiteral(_Utilisation):
@@ -69,10 +68,9 @@ class FluxLiteral(_Utilisation):
 
     params = (FLUX_LITERAL, DEVICES)
 
-    def setup_cache(self) -> Any:
+    @stopped_after(600)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 600
 
 
 class SmallCNNs(_Utilisation):
@@ -81,10 +79,9 @@ class SmallCNNs(_Utilisation):
     params = (SMALL_CNNS, DEVICES)
     short = True
 
-    def setup_cache(self) -> Any:
+    @stopped_after(600)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 600
 
 
 class Torchvision(_Utilisation):
@@ -92,10 +89,9 @@ class Torchvision(_Utilisation):
 
     params = (TORCHVISION, DEVICES)
 
-    def setup_cache(self) -> Any:
+    @stopped_after(1200)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 1200
 
 
 class DevicePeak(_Suite):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
 class _Work(_MeasuredOnce):
@@ -41,10 +40,9 @@ class Work(_Work):
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
     short = {"model": TIME_SERIES + SMALL_CNNS}
 
-    def setup_cache(self) -> Any:
+    @stopped_after(1800)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 1800
 
 
 class TrainingWork(_Work):
@@ -52,7 +50,6 @@ class TrainingWork(_Work):
 
     params = (SOLAR + SOLAR_LITERAL, ["cpu"])
 
-    def setup_cache(self) -> Any:
+    @stopped_after(1800)
+    def setup_cache(self) -> Outcomes:
         return self.measure_all()
-
-    setup_cache.timeout = 1800

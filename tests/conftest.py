@@ -11,6 +11,18 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+SHARING = ("tests/browser", "tests/watch/site")
+"""Folders whose tests share expensive fixtures: published sites, a browser."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
+    for item in items:
+        path = item.path.relative_to(ROOT).as_posix()
+        folders = [folder for folder in SHARING if path.startswith(f"{folder}/")]
+        item.add_marker(pytest.mark.xdist_group("".join(folders) or path))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout that is tested."""

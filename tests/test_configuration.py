@@ -47,11 +47,11 @@ def test_the_tests_run_on_the_newest_pair(root: Path, configuration: dict[str, A
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     newest = {name: value for name, (value,) in configuration["matrix"]["req"].items()}
     newest.pop("scikit-learn")
-    pinned = dict(
-        found.groups()
+    pinned = {
+        found[1]: found[2]
         for line in project["optional-dependencies"]["test"]
         if (found := re.fullmatch(r"(torch|torchvision)==([\d.]+)", line))
-    )
+    }
     assert pinned == newest
 
 

@@ -7,6 +7,8 @@ classifiers are the same function.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -36,6 +38,7 @@ class TransformerTowers(nn.Module):
     def __init__(self, model: DSANet) -> None:
         super().__init__()
         self.towers = nn.ModuleList()
+        tower: Any
         for tower in (model.global_tower, model.local_tower):
             convolution, layer = tower.convolution, tower.layers[0]
             kernels, d_model = tower.embed.in_features, tower.embed.out_features
@@ -60,7 +63,9 @@ class TransformerTowers(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, window, features) to (batch, outputs)."""
         of_towers = []
-        for convolution, embed, layers, unembed in self.towers:
+        tower: Any
+        for tower in self.towers:
+            convolution, embed, layers, unembed = tower
             patterns = convolution(x.unsqueeze(1)).relu().amax(2).transpose(1, 2)
             of_towers.append(unembed(layers(embed(patterns))))  # (batch, series, kernels)
         nonlinear = self.combine(torch.cat(of_towers, 2)).squeeze(2)

@@ -16,7 +16,7 @@ from tests.browser.visitor import Site, Visitor, plain, size
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
     """(model with batch, device, pass) to the newest figure."""
     index = site.index
-    found = {}
+    found: dict[tuple[str, ...], float] = {}
     for one in index["series"]:
         if (
             index["machines"][one["m"]]["name"] == machine

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.browser.visitor import Site, Visitor, case_of, plain, size
 
 
-def newest(site: Site, machine: str, torch: str, metric: str) -> list[dict[str, object]]:
+def newest(site: Site, machine: str, torch: str, metric: str) -> list[dict[str, Any]]:
     """The index's series of one machine, torch release and metric."""
     index = site.index
     return [
@@ -23,7 +24,7 @@ def newest(site: Site, machine: str, torch: str, metric: str) -> list[dict[str, 
 
 
 def environment(site: Site, torch: str) -> str:
-    return next(one["id"] for one in site.index["environments"] if one["torch"] == torch)
+    return str(next(one["id"] for one in site.index["environments"] if one["torch"] == torch))
 
 
 def matrix(visitor: Visitor) -> dict[str, dict[str, str]]:

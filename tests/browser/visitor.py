@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Dialog, Page
 
 from tests.watch.generator import Generated
 
@@ -137,7 +137,12 @@ def watch(page: Page, home: str) -> Visitor:
     page.on("console", lambda message: visitor.complaints.append(message.text))
     page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
     page.on("request", lambda request: visitor.requests.append(request.url))
-    page.on("dialog", lambda dialog: (visitor.complaints.append("dialog"), dialog.dismiss()))
+
+    def refuse(dialog: Dialog) -> None:
+        visitor.complaints.append("dialog")
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
     page.set_default_timeout(10_000)
     return visitor
 

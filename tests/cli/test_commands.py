@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -39,7 +40,7 @@ def run(*arguments: str) -> int:
     return main(list(arguments))
 
 
-def run_json(tmp_path: Path, *arguments: str) -> dict:
+def run_json(tmp_path: Path, *arguments: str) -> Any:
     file = tmp_path / "result.json"
     assert run(*arguments, "--json", str(file)) == 0
     return json.loads(file.read_text())

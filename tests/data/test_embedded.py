@@ -1,4 +1,5 @@
 import os
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torchspeed.errors import TorchspeedError
 
 
 def test_digits_are_scikit_learns() -> None:
-    data = load_data("digits")
+    data: Any = load_data("digits")
     assert (len(data.train), len(data.test), data.item_shape) == (1437, 360, (1, 8, 8))
     image, label = data.test[-1 + len(data.test)]
     reference = datasets.load_digits()
@@ -27,10 +28,10 @@ def test_digits_resized() -> None:
 
 
 def test_dummy_of_any_shape() -> None:
-    images = load_data("dummy", DataOptions(shape=(2, 5, 7), classes=3, items=50))
+    images: Any = load_data("dummy", DataOptions(shape=(2, 5, 7), classes=3, items=50))
     assert images.train[0][0].shape == (2, 5, 7)
     assert {label for _, label in images.train} == {0, 1, 2}
-    windows = load_data("dummy", DataOptions(shape=(9, 4)))
+    windows: Any = load_data("dummy", DataOptions(shape=(9, 4)))
     assert windows.classes is None
     assert windows.train[0][1].shape == (1,)
     assert torch.equal(images.train[7][0], images.train[7][0])

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def pictures(tmp_path: Path) -> Path:
 
 
 def test_folder_of_pictures(pictures: Path) -> None:
-    data = load_data("imagenet", DataOptions(folder=pictures, shape=(3, 32, 32)))
+    data: Any = load_data("imagenet", DataOptions(folder=pictures, shape=(3, 32, 32)))
     assert (len(data.train), len(data.test), data.classes) == (6, 6, 2)
     image, label = data.train[5]
     assert image.shape == (3, 32, 32)
@@ -38,7 +39,7 @@ def test_torchvisions_own_layout(pictures: Path) -> None:
     # What torchvision writes beside the pictures once it has read the devkit.
     names = {name: (f"fish {name}",) for name in CLASSES}
     torch.save((names, ["n01440764"]), pictures / "meta.bin")
-    data = load_data("imagenet", DataOptions(folder=pictures))
+    data: Any = load_data("imagenet", DataOptions(folder=pictures))
     assert data.train.classes == [("fish n01440764",), ("fish n01443537",)]
     assert data.train[0][0].shape == (3, 224, 224)
 
@@ -66,7 +67,7 @@ def test_splits_with_other_classes_are_refused(pictures: Path) -> None:
 def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int) -> None:
     damaged = pictures / "train" / CLASSES[0] / "1.JPEG"
     damaged.write_bytes(damaged.read_bytes()[:200])
-    data = load_data("imagenet", DataOptions(folder=pictures))
+    data: Any = load_data("imagenet", DataOptions(folder=pictures))
     batches = Batches(data.train, 2, workers=workers, shuffle=False)
     with pytest.raises(TorchspeedError, match=r"1\.JPEG is damaged") as caught:
         list(batches.epoch(0))

@@ -7,7 +7,9 @@ import pickle
 import re
 import struct
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +81,7 @@ def cifar10(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_mnist_reads_the_published_format(mnist: Path) -> None:
-    data = load_data("mnist", DataOptions(folder=mnist))
+    data: Any = load_data("mnist", DataOptions(folder=mnist))
     assert (len(data.train), len(data.test), data.classes) == (12, 6, 10)
     image, label = data.train[0]
     packed = gzip.decompress((mnist / "MNIST/raw/train-images-idx3-ubyte.gz").read_bytes())
@@ -89,7 +91,7 @@ def test_mnist_reads_the_published_format(mnist: Path) -> None:
 
 
 def test_mnist_is_resized_to_what_the_model_needs(mnist: Path) -> None:
-    data = load_data("mnist", DataOptions(folder=mnist, shape=(3, 32, 32)))
+    data: Any = load_data("mnist", DataOptions(folder=mnist, shape=(3, 32, 32)))
     image, _ = data.test[0]
     assert image.shape == (3, 32, 32)
     assert torch.equal(image[0], image[2])
@@ -97,7 +99,8 @@ def test_mnist_is_resized_to_what_the_model_needs(mnist: Path) -> None:
 
 def test_fashion_mnist_is_kept_apart_from_mnist(tmp_path: Path) -> None:
     write_mnist(tmp_path / "FashionMNIST" / "raw", train=3)
-    assert len(load_data("fashion_mnist", DataOptions(folder=tmp_path)).train) == 3
+    data: Any = load_data("fashion_mnist", DataOptions(folder=tmp_path))
+    assert len(data.train) == 3
 
 
 def test_missing_file_is_named_with_the_remedy(tmp_path: Path) -> None:
@@ -137,7 +140,7 @@ def test_images_without_labels_are_refused(mnist: Path) -> None:
 
 
 def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
-    data = load_data("cifar10", DataOptions(folder=cifar10))
+    data: Any = load_data("cifar10", DataOptions(folder=cifar10))
     assert (len(data.train), len(data.test)) == (20, 4)
     image, label = data.train[0]
     assert image.shape == (3, 32, 32)
@@ -152,18 +155,18 @@ def test_damaged_cifar10_batch_is_named(cifar10: Path) -> None:
 
 
 @pytest.fixture
-def mnist_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def mnist_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A web server of MNIST's four files, which torchvision is told of."""
     served = tmp_path / "served"
     write_mnist(served)
 
-    def handler(*args: object) -> http.server.BaseHTTPRequestHandler:
-        return QuietHandler(*args, directory=str(served))
-
     class QuietHandler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(served))
+
         def log_message(self, format: str, *args: object) -> None: ...
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setattr(datasets.MNIST, "mirrors", [f"http://127.0.0.1:{server.server_port}/"])
     resources = [
@@ -191,7 +194,8 @@ def test_download_is_announced_and_taken_up_where_it_broke_off(
     (mnist_server / "t10k-labels-idx1-ubyte.gz").write_bytes(whole)
     for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"):
         (mnist_server / name).unlink()  # what is there already is not asked for again
-    assert len(load_data("mnist", options).train) == 12
+    data: Any = load_data("mnist", options)
+    assert len(data.train) == 12
     assert "downloading mnist to" in capsys.readouterr().err
 
 

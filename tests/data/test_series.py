@@ -4,6 +4,7 @@ import http.server
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_published_series(
         load_data(name, DataOptions(folder=tmp_path))
     short = replace(multivariate.SERIES[name], rows=150)
     monkeypatch.setitem(multivariate.SERIES, name, short)
-    data = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
+    data: Any = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
     assert data.item_shape == (10, features)
     assert data.classes is None
     assert (len(data.train), len(data.test)) == (120 - 12, 30 - 12)
@@ -94,7 +95,7 @@ def _short_exchange_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_short_exchange_rate")
 def test_test_rows_do_not_touch_the_scale(tmp_path: Path) -> None:
     values = write_series(tmp_path / "exchange_rate.txt.gz")
-    data = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
+    data: Any = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
     train = values[:160]
     expected = (values[160:165] - train.mean(0)) / (train.std(0) + 1e-5)
     assert np.allclose(data.test[0][0], expected, atol=1e-3)
@@ -104,7 +105,9 @@ def test_test_rows_do_not_touch_the_scale(tmp_path: Path) -> None:
 def test_the_real_file() -> None:
     md5 = hashlib.md5(SHARED.read_bytes(), usedforsecurity=False).hexdigest()
     assert md5 == multivariate.SERIES["exchange_rate"].md5
-    data = load_data("exchange_rate", DataOptions(folder=SHARED.parent, window=10, horizon=15))
+    data: Any = load_data(
+        "exchange_rate", DataOptions(folder=SHARED.parent, window=10, horizon=15)
+    )
     assert len(data.train) == 6070 - 15
     assert data.train[0][0].shape == (10, 8)
 
@@ -137,7 +140,7 @@ def test_series_download_keeps_only_the_true_file(
     md5 = hashlib.md5((served / "exchange_rate.txt.gz").read_bytes(), usedforsecurity=False)
 
     class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: object) -> None:
+        def __init__(self, *args: Any) -> None:
             super().__init__(*args, directory=str(served.parent))
 
         def log_message(self, format: str, *args: object) -> None: ...
@@ -152,14 +155,15 @@ def test_series_download_keeps_only_the_true_file(
         known = multivariate.SERIES["exchange_rate"]
         true = replace(known, md5=md5.hexdigest(), rows=200)
         monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
-        assert len(load_data("exchange_rate", options).train) == 160 - 15
+        data: Any = load_data("exchange_rate", options)
+        assert len(data.train) == 160 - 15
         assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
         server.shutdown()
     assert "downloading http://127.0.0.1" in capsys.readouterr().err
 
 
 def test_google_stock_needs_nothing() -> None:
-    data = load_data("google_stock", DataOptions(target="volume"))
+    data: Any = load_data("google_stock", DataOptions(target="volume"))
     assert data.item_shape == (10, 5)
     assert len(data.train) + len(data.test) == 1047 - 2 * 15
     with pytest.raises(TorchspeedError, match=r"no column 'dividend'.*close, open"):

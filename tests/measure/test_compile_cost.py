@@ -74,7 +74,7 @@ def test_a_break_and_a_recompilation_are_counted(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation.shutil, "which", lambda _name: None)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     reason = cannot_compile("cpu")
     assert reason is not None
     assert "apt install g++" in reason
@@ -84,7 +84,7 @@ def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch)
 def test_without_pythons_headers_the_remedy_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compilation.sysconfig, "get_path", lambda _name: str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
     assert "apt install python3-dev" in str(cannot_compile("cpu"))
 
 

@@ -151,7 +151,12 @@ def test_on_cuda_the_warm_up_is_on_a_side_stream_and_the_capture_on_the_device(
 ) -> None:
     cuda = RecordedCuda(monkeypatch)
     capturer = CudaCapturer("cuda:1")
-    capturer.warm_up(lambda: cuda.steps.append("run"))
+
+    def run() -> str:
+        cuda.steps.append("run")
+        return "results"
+
+    capturer.warm_up(run)
     assert cuda.steps == [
         "side stream waits for current stream",
         "enter side stream",
@@ -160,7 +165,7 @@ def test_on_cuda_the_warm_up_is_on_a_side_stream_and_the_capture_on_the_device(
         "current stream waits for side stream",
     ]
     cuda.steps.clear()
-    replay, results = capturer.capture(lambda: cuda.steps.append("run") or "results")
+    replay, results = capturer.capture(run)
     assert results == "results"
     replay()
     assert cuda.steps == [

@@ -29,7 +29,7 @@ ATEN = {
 """Operator to a part of it below autograd, as torch calls it on the CPU in float32."""
 
 
-class _Called(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Called(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.names: set[str] = set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -33,6 +35,7 @@ def _of_all(gradients: tuple[Tensor, ...]) -> Tensor:
 
 
 def _without_dropout(prepared: Passes) -> Passes:
+    module: Any
     for module in prepared._model.modules():
         if isinstance(getattr(module, "dropout", None), float):
             module.dropout = 0.0
@@ -79,8 +82,10 @@ def test_by_default_nothing_is_wrapped_or_laid_out_anew() -> None:
     assert prepared._call is prepared._model
     assert prepared._objective is get_workload("flux_cnn").objective
     assert prepared.inputs.is_contiguous()
-    assert passes("flux_cnn", "cpu", 2)._call is not prepared._call
-    assert not passes("flux_cnn", "cpu", 2).forward().requires_grad
+    default = passes("flux_cnn", "cpu", 2)
+    assert isinstance(default, Passes)
+    assert default._call is not prepared._call
+    assert not default.forward().requires_grad
 
 
 @pytest.mark.parametrize(

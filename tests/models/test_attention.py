@@ -1,5 +1,7 @@
 """Attention weights: positive, summing to one where a softmax makes them, and those used."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -26,7 +28,7 @@ def shapes(name: str, sizes: dict[str, int], batch: int) -> dict[str, tuple[int,
 @given(data=st.data(), batch=st.integers(1, 4))
 def test_weights_are_weights(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
-    model = create_model(name, **sizes).eval()
+    model: Any = create_model(name, **sizes).eval()
     weights = model.attention_weights(batch_for(model, batch))
     assert {key: tuple(w.shape) for key, w in weights.items()} == shapes(name, sizes, batch)
     for weight in weights.values():
@@ -38,7 +40,7 @@ def test_weights_are_weights(name: str, data: st.DataObject, batch: int) -> None
 
 
 def test_darnn_attends_to_the_series_that_its_scores_favour() -> None:
-    model = create_model("darnn", features=3, window=4).eval()
+    model: Any = create_model("darnn", features=3, window=4).eval()
     with torch.no_grad():
         model.W_e.weight.zero_()
         model.W_e.bias.zero_()
@@ -51,7 +53,8 @@ def test_darnn_attends_to_the_series_that_its_scores_favour() -> None:
 
 
 def test_dsanet_reports_the_weights_that_forward_uses() -> None:
-    attention = create_model("dsanet", features=5).eval().global_tower.layers[0].attention
+    model: Any = create_model("dsanet", features=5).eval()
+    attention = model.global_tower.layers[0].attention
     x = torch.randn(4, 2, 5)  # (d_model, batch, series)
     out, weights = attention(x)
     joint = attention.query_key_value

@@ -16,7 +16,7 @@ EVERY_MODEL = pytest.mark.parametrize("name", SHAPES)
 @EVERY_MODEL
 @pytest.mark.parametrize("batch", [1, 3])
 def test_shapes_and_gradients(name: str, batch: int) -> None:
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = torch.randn(batch, *SHAPES[name], requires_grad=True)
     out = model(x)
     assert out.shape == (batch, 10)
@@ -29,7 +29,7 @@ def test_shapes_and_gradients(name: str, batch: int) -> None:
 
 @EVERY_MODEL
 def test_samples_stand_alone_in_eval_mode(name: str) -> None:
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = torch.randn(4, *SHAPES[name])
     out = model(x)
     order = [2, 0, 3, 1]
@@ -87,9 +87,9 @@ def test_outputs_and_gradients_agree_with_the_published_chain(
     direction = torch.randn(3, 10, dtype=torch.float64)
     out, expected = model(x), chain(x)
     torch.testing.assert_close(out, expected)
-    ours = torch.autograd.grad((out * direction).sum(), list(model.parameters()))
-    theirs = torch.autograd.grad((expected * direction).sum(), list(chain.parameters()))
-    torch.testing.assert_close(ours, theirs)
+    gradients = torch.autograd.grad((out * direction).sum(), list(model.parameters()))
+    chained = torch.autograd.grad((expected * direction).sum(), list(chain.parameters()))
+    torch.testing.assert_close(gradients, chained)
 
 
 def test_flux_cnn_gives_probabilities() -> None:
@@ -102,12 +102,12 @@ def test_flux_cnn_gives_probabilities() -> None:
 @pytest.mark.parametrize("training", [True, False])
 def test_torchvision_models_return_scores(name: str, training: bool) -> None:
     with torch.device("meta"):  # shapes only: no arithmetic, no memory
-        model = create_model(name).train(training)
+        model: Any = create_model(name).train(training)
         assert model(torch.randn(2, 3, 224, 224)).shape == (2, 1000)
 
 
 def test_a_torchvision_model_computes_and_learns() -> None:
-    model = create_model("squeezenet1_1", num_classes=7)
+    model: Any = create_model("squeezenet1_1", num_classes=7)
     out = model(torch.randn(2, 3, 64, 64))
     assert out.shape == (2, 7)
     out.square().sum().backward()

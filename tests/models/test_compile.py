@@ -1,5 +1,7 @@
 """Every time-series model compiles to one graph, once, and computes the same."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -11,12 +13,12 @@ def test_one_graph_no_recompilation_same_results(name: str) -> None:
     torch._dynamo.reset()
     graphs = []
 
-    def count(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]):
+    def count(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
         graphs.append(graph)
         return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
 
-    model = create_model(name).eval()
-    compiled = torch.compile(model, fullgraph=True, backend=count)
+    model: Any = create_model(name).eval()
+    compiled: Any = torch.compile(model, fullgraph=True, backend=count)
     for _ in range(3):
         x = torch.randn(4, model.window, model.features, requires_grad=True)
         out, expected = compiled(x), model(x)
@@ -30,15 +32,15 @@ def test_one_graph_no_recompilation_same_results(name: str) -> None:
 @pytest.mark.parametrize("name", ["flux_cnn", "lenet5"])
 def test_the_small_cnns_compile_to_one_graph(name: str) -> None:
     torch._dynamo.reset()
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = torch.randn(2, *{"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}[name])
-    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    compiled: Any = torch.compile(model, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(x), model(x))
 
 
 def test_a_wrong_input_is_still_named_when_compiled() -> None:
     torch._dynamo.reset()
-    compiled = torch.compile(create_model("darnn"), backend="eager")
+    compiled: Any = torch.compile(create_model("darnn"), backend="eager")
     compiled(torch.randn(2, 10, 10))
     with pytest.raises(ValueError, match=r"x must have the shape .* got \(2, 10, 9\)"):
         compiled(torch.randn(2, 10, 9))

@@ -1,6 +1,7 @@
 """The flux-literal models have what the originals have, and their faults."""
 
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -14,11 +15,11 @@ EVERY_MODEL = pytest.mark.parametrize("name", NAMES)
 RECURRENT = pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("dsanet")])
 
 
-def batch_for(model: torch.nn.Module, batch: int = 5) -> torch.Tensor:
+def batch_for(model: Any, batch: int = 5) -> torch.Tensor:
     return torch.randn(batch, model.window, model.features, dtype=torch.float64)
 
 
-def model_of(name: str) -> torch.nn.Module:
+def model_of(name: str) -> Any:
     wide = {"lstnet_flux_literal": {"channels": 16, "skip": 2}, "dsanet_flux_literal": {}}
     return create_model(name, **wide.get(name, {})).double().eval()
 
@@ -30,19 +31,20 @@ def test_as_many_parameters_as_the_original(name: str, count: int) -> None:
 
 @EVERY_MODEL
 def test_what_gets_a_gradient(name: str) -> None:
-    model = create_model(name).double().eval()
+    model: Any = create_model(name).double().eval()
     x = batch_for(model).requires_grad_()
     model(x).square().sum().backward()
     without = [key for key, p in model.named_parameters() if p.grad is None]
     count = sum(model.get_parameter(key).numel() for key in without)
     assert count == (168 if name == "dsanet_flux_literal" else 0)
     assert all(re.search(r"\.(value|first_norm)\.", key) for key in without)
+    assert x.grad is not None
     assert x.grad.isfinite().all()
 
 
 @RECURRENT
 def test_the_order_of_the_samples_changes_their_forecasts(name: str) -> None:
-    model = model_of(name)
+    model: Any = model_of(name)
     x = batch_for(model)
     order = [4, 2, 0, 3, 1]
     assert not torch.allclose(model(x[order]), model(x)[order])
@@ -50,7 +52,7 @@ def test_the_order_of_the_samples_changes_their_forecasts(name: str) -> None:
 
 @EVERY_MODEL
 def test_a_sample_changes_the_forecasts_of_others(name: str) -> None:
-    model = model_of(name)
+    model: Any = model_of(name)
     x = batch_for(model)
     out = model(x)
     changed = x.clone()
@@ -60,7 +62,7 @@ def test_a_sample_changes_the_forecasts_of_others(name: str) -> None:
 
 @EVERY_MODEL
 def test_a_call_does_not_change_the_next(name: str) -> None:
-    model = model_of(name)
+    model: Any = model_of(name)
     x = batch_for(model)
     first = model(x)
     model(batch_for(model) * 100)
@@ -69,7 +71,7 @@ def test_a_call_does_not_change_the_next(name: str) -> None:
 
 @pytest.mark.parametrize("skip", [1, 2, 3, 60])
 def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip: int) -> None:
-    gru = model_of("lstnet_flux_literal").skip_gru
+    gru: Any = model_of("lstnet_flux_literal").skip_gru
     x = torch.randn(9, 16, dtype=torch.float64)
     expected = [step(gru, x[:1], x.new_zeros(1, 3))]
     for sample in range(1, 9):
@@ -78,14 +80,14 @@ def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip: int) -> None
 
 
 def test_dsanet_attends_over_the_samples_alike_in_any_order() -> None:
-    model = model_of("dsanet_flux_literal")
+    model: Any = model_of("dsanet_flux_literal")
     x = batch_for(model)
     order = [4, 2, 0, 3, 1]
     torch.testing.assert_close(model(x[order]), model(x)[order])
 
 
 def test_tpa_lstms_recurrence_runs_over_samples_before_steps() -> None:
-    model = model_of("tpa_lstm_flux_literal")
+    model: Any = model_of("tpa_lstm_flux_literal")
     x = batch_for(model)
     changed = x.clone()
     changed[-1, -1] += 1  # the last sample of the last step comes last of all
@@ -97,9 +99,9 @@ def test_tpa_lstms_recurrence_runs_over_samples_before_steps() -> None:
 
 def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
     # With a single sample there is nothing to mix: the paper's model and this agree.
-    literal = model_of("darnn_flux_literal")
+    literal: Any = model_of("darnn_flux_literal")
     x = batch_for(literal, 1)
-    paper = create_model("darnn").double().eval()
+    paper: Any = create_model("darnn").double().eval()
     torch_order = torch.arange(20).view(4, 5)
     ours_order = torch_order[[0, 1, 3, 2]].flatten()
     with torch.no_grad():
@@ -126,6 +128,6 @@ def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
 def test_bad_input_and_configuration_are_named(name: str) -> None:
     with pytest.raises(ValueError, match="window must be an integer of at least 1, got 0"):
         create_model(name, window=0)
-    model = create_model(name)
+    model: Any = create_model(name)
     with pytest.raises(ValueError, match=r"x must have the shape .* got \(2, 3, 4\)"):
         model(torch.randn(2, 3, 4))

@@ -21,7 +21,7 @@ from torchspeed.models import create_model
     ],
 )
 def test_the_same_function(name: str, naive: type[Any], overrides: dict[str, Any]) -> None:
-    model = create_model(name, **overrides).double().eval()
+    model: Any = create_model(name, **overrides).double().eval()
     baseline = naive(model).double().eval()
     x = torch.randn(5, model.window, model.features, dtype=torch.float64, requires_grad=True)
     out, expected = model(x), baseline(x)
@@ -32,7 +32,7 @@ def test_the_same_function(name: str, naive: type[Any], overrides: dict[str, Any
 
 
 def test_lstnets_baseline_has_the_originals_parameters_and_shape() -> None:
-    model = create_model("lstnet")
+    model: Any = create_model("lstnet")
     baseline = NaiveLSTNet(model)
     assert sum(p.numel() for p in baseline.parameters()) == 579
     x = torch.randn(5, model.window, model.features)

@@ -1,5 +1,7 @@
 """Parameter counts: those of the papers and posts, part by part."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -60,14 +62,14 @@ PARTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_trainable_parameters_are_as_published(name: str) -> None:
     with torch.device("meta"):  # shapes only: nothing is drawn or stored
-        model = create_model(name)
+        model: Any = create_model(name)
     assert all(p.requires_grad for p in model.parameters())
     assert sum(p.numel() for p in model.parameters()) == COUNTS[name]
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_add_up_as_listed(name: str) -> None:
-    model = create_model(name)
+    model: Any = create_model(name)
     for count, parts in PARTS[name]:
         found = sum(p.numel() for part in parts for p in model.get_submodule(part).parameters())
         assert found == count, parts

@@ -1,10 +1,12 @@
 """What all time-series models promise, over sizes of batch, window and features."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 from torchspeed.models import create_model
 
@@ -42,7 +44,7 @@ def configurations(draw: st.DrawFn, name: str) -> dict[str, int]:
     return sizes
 
 
-def batch_for(model: nn.Module, batch: int) -> Tensor:
+def batch_for(model: Any, batch: int) -> Tensor:
     return torch.randn(batch, model.window, model.features)
 
 
@@ -51,7 +53,7 @@ def batch_for(model: nn.Module, batch: int) -> Tensor:
 @given(data=st.data(), batch=st.integers(1, 5))
 def test_shapes_and_gradients(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
-    model = create_model(name, **sizes)
+    model: Any = create_model(name, **sizes)
     x = batch_for(model, batch).requires_grad_()
     out = model(x)
     outputs = {"darnn": 1, "lstnet": sizes["features"]}.get(name) or sizes["outputs"]
@@ -67,7 +69,7 @@ def test_shapes_and_gradients(name: str, data: st.DataObject, batch: int) -> Non
 def test_every_parameter_learns(name: str) -> None:
     # Wide enough that not all relus of a layer can be shut at once.
     wide = {"dsanet": {"features": 5, "d_hidden": 32}, "lstnet": {"channels": 16, "recurrent": 16}}
-    model = create_model(name, **wide.get(name, {})).double().eval()
+    model: Any = create_model(name, **wide.get(name, {})).double().eval()
     x = batch_for(model, 16).double()
     model(x).square().sum().backward()
     for key, parameter in model.named_parameters():
@@ -80,7 +82,7 @@ def test_every_parameter_learns(name: str) -> None:
 @OVER_SIZES
 @given(data=st.data())
 def test_samples_do_not_influence_each_other(name: str, data: st.DataObject) -> None:
-    model = create_model(name, **data.draw(configurations(name))).eval()
+    model: Any = create_model(name, **data.draw(configurations(name))).eval()
     x = batch_for(model, 4)
     out = model(x)
     changed = x.clone()
@@ -96,14 +98,14 @@ def test_samples_do_not_influence_each_other(name: str, data: st.DataObject) -> 
 def test_permuting_the_batch_permutes_the_output(
     name: str, data: st.DataObject, order: list[int]
 ) -> None:
-    model = create_model(name, **data.draw(configurations(name))).eval()
+    model: Any = create_model(name, **data.draw(configurations(name))).eval()
     x = batch_for(model, 5)
     torch.testing.assert_close(model(x[order]), model(x)[order])
 
 
 @EVERY_MODEL
 def test_calls_do_not_influence_each_other(name: str) -> None:
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = batch_for(model, 3)
     first = model(x)
     model(batch_for(model, 7) * 100)
@@ -112,15 +114,16 @@ def test_calls_do_not_influence_each_other(name: str) -> None:
 
 @EVERY_MODEL
 def test_every_time_step_counts(name: str) -> None:
-    model = create_model(name).double().eval()
+    model: Any = create_model(name).double().eval()
     x = batch_for(model, 8).double().requires_grad_()
     model(x).square().sum().backward()
+    assert x.grad is not None
     assert (x.grad.abs().amax((0, 2)) > 0).all()
 
 
 @EVERY_MODEL
 def test_a_batch_in_any_memory_layout(name: str) -> None:
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = batch_for(model, 3)
     transposed = x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
     assert not transposed.is_contiguous()
@@ -129,7 +132,7 @@ def test_a_batch_in_any_memory_layout(name: str) -> None:
 
 @EVERY_MODEL
 def test_bfloat16_autocast_stays_close(name: str) -> None:
-    model = create_model(name).eval()
+    model: Any = create_model(name).eval()
     x = batch_for(model, 4)
     with torch.autocast("cpu", torch.bfloat16):
         out = model(x)
@@ -138,7 +141,7 @@ def test_bfloat16_autocast_stays_close(name: str) -> None:
 
 def test_dropout_acts_in_training_only() -> None:
     for name in ("dsanet", "lstnet"):
-        model = create_model(name, dropout=0.5)
+        model: Any = create_model(name, dropout=0.5)
         x = batch_for(model, 64)
         assert not torch.equal(model(x), model(x))
         model.eval()

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -74,7 +75,7 @@ def test_each_figure_has_its_counterpart_here() -> None:
 
 
 def test_the_commands_are_understood_and_name_what_exists() -> None:
-    group = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app)
     for command in {figure.command for _, figure in FIGURES if figure.command}:
         program, name, *arguments = command.split()
         assert program == "torchspeed"

@@ -69,7 +69,8 @@ def endless_run() -> Iterator[subprocess.Popen[str]]:
 
 def descendants(pid: int) -> list[psutil.Process]:
     try:
-        return psutil.Process(pid).children(recursive=True)
+        children: list[psutil.Process] = psutil.Process(pid).children(recursive=True)
+        return children
     except psutil.NoSuchProcess:
         return []
 

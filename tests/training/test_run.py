@@ -2,6 +2,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -29,7 +30,10 @@ def test_training_learns_real_digits_and_stops_at_the_target() -> None:
     columns = result.time_to_accuracy
     assert columns is not None
     assert columns.epochs_to_target == len(result.epochs) < 12
-    assert result.epochs[-1].test_accuracy >= 0.8 > result.epochs[0].test_accuracy
+    first, last = (result.epochs[index].test_accuracy for index in (0, -1))
+    assert first is not None
+    assert last is not None
+    assert last >= 0.8 > first
     assert columns.seconds_to_target == sum(epoch.wall_s for epoch in result.epochs)
     assert columns.best_test_accuracy == result.epochs[-1].test_accuracy
     assert columns.seconds_to_target == columns.training_function_s
@@ -39,6 +43,7 @@ def test_training_learns_real_digits_and_stops_at_the_target() -> None:
 
 def test_target_that_is_not_reached_is_none() -> None:
     result = train(replace(LENET, limit_batches=2, epochs=2, target_accuracy=1.0))
+    assert result.time_to_accuracy is not None
     assert result.time_to_accuracy.seconds_to_target is None
     assert result.time_to_accuracy.epochs_to_target is None
     assert len(result.epochs) == 2
@@ -168,7 +173,7 @@ def test_a_loss_that_is_not_finite_stops_the_run() -> None:
 def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: Path) -> None:
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2, epochs=2)
-    model = create_model("lenet5")
+    model: Any = create_model("lenet5")
     optimiser = make_optimiser("sgd", model.parameters(), rate=0.1, momentum=0, weight_decay=0)
     trainee = Trainee(
         model, optimiser, make_schedule("constant", optimiser, 2), torch.amp.GradScaler("cpu")
@@ -208,6 +213,7 @@ def test_classifiers_train_on_real_digits(model: str) -> None:
 def test_inference_tells_what_training_learned_nothing_of() -> None:
     result = infer(replace(LENET, batch_size=90))
     assert (result.mode, result.ranks[0].steps, result.warmup_steps) == ("inference", 3, 1)
+    assert result.accuracy is not None
     assert 0 <= result.accuracy <= 0.3  # an untrained model guesses among ten
     assert "backward" not in result.ranks[0].phases
 

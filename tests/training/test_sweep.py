@@ -13,7 +13,12 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.figures import draw_figures
 from torchspeed.training.sweep import Outcome, Sweep, cost, grid
 
-AXES = {"workers": [0, 1, 2, 4], "batch_size": [32, 128], "optimiser": ["sgd"], "rate": [0.1, 1.0]}
+AXES: dict[str, list[Any]] = {
+    "workers": [0, 1, 2, 4],
+    "batch_size": [32, 128],
+    "optimiser": ["sgd"],
+    "rate": [0.1, 1.0],
+}
 ARGUMENTS = ["--model=lenet5"]
 
 
@@ -39,7 +44,8 @@ def line(point: dict[str, Any], outcome: dict[str, Any] | None, reason: str = ""
 
 def seconds_of(point: dict[str, Any]) -> float:
     """A landscape with its least time at 2 workers, batch 128, rate 0.1."""
-    return 1 + abs(point["workers"] - 2) + (point["batch_size"] == 32) + 5 * point["rate"]
+    distance: float = abs(point["workers"] - 2) + 5 * point["rate"]
+    return 1.0 + distance + int(point["batch_size"] == 32)
 
 
 @pytest.fixture
@@ -100,7 +106,7 @@ def test_a_file_that_is_not_ours_is_never_changed(tmp_path: Path, text: str) -> 
 
 def test_search_finds_the_fastest_in_fewer_trials_than_the_grid(measured: Path) -> None:
     outcomes = Sweep(measured, ARGUMENTS).search(AXES, 12, seed=0, on_outcome=lambda *_: None)
-    best = min((o for o in outcomes if o.result), key=lambda o: cost(o.result))
+    best = min((o for o in outcomes if o.result), key=lambda o: cost(o.result or {}))
     assert best.point["workers"] == 2
     assert best.point["rate"] == 0.1
     again = Sweep(measured, ARGUMENTS).search(AXES, 12, seed=0, on_outcome=lambda *_: None)
@@ -121,7 +127,12 @@ def test_figures_leave_failed_points_out(measured: Path, tmp_path: Path) -> None
     assert [file.name for file in files] == ["against_workers.svg", "against_batch_size.svg"]
     for file in files:
         assert ElementTree.parse(file).getroot().tag.endswith("svg")  # noqa: S314 - our own
-    only = {"workers": 0, "batch_size": 32, "optimiser": "sgd", "rate": 0.1}
+    only: dict[str, int | float | str] = {
+        "workers": 0,
+        "batch_size": 32,
+        "optimiser": "sgd",
+        "rate": 0.1,
+    }
     assert draw_figures([Outcome(only, result(1.0), "")], tmp_path) == []
 
 

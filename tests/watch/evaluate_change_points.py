@@ -29,21 +29,22 @@ from tests.watch.labelled_series import (
     make_set,
 )
 from torchspeed.watch.analysis.change_points import find_steps
+from torchspeed.watch.analysis.partition import Array
 
 TOLERANCE = 5
 FIRST_ONLINE = 10
 """Commits before the first look at a series that grows."""
 Found = list[tuple[int, int]]
 """Positions of reported steps, and +1 or -1 for their direction."""
-Detector = Callable[[Sequence[float]], Found]
+Detector = Callable[[Sequence[float] | Array], Found]
 
 
-def ours(values: Sequence[float]) -> Found:
+def ours(values: Sequence[float] | Array) -> Found:
     """Steps of a whole series."""
     return [(step.position, 1 if step.direction == "up" else -1) for step in find_steps(values)]
 
 
-def ours_confirmed(values: Sequence[float]) -> Found:
+def ours_confirmed(values: Sequence[float] | Array) -> Found:
     """Confirmed steps, of a series that still grows."""
     found = find_steps(values)
     return [(s.position, 1 if s.direction == "up" else -1) for s in found if s.confirmed]
@@ -56,7 +57,7 @@ def of_ratios(series: LabelledSeries) -> Found:
     return [(step.position, 1 if step.direction == "up" else -1) for step in found]
 
 
-def asv_steps(values: Sequence[float]) -> Found:
+def asv_steps(values: Sequence[float] | Array) -> Found:
     """Every boundary of asv's piecewise fit, in both directions."""
     segments = detect_steps(list(values))
     return [(after[0], 1 if after[2] > before[2] else -1) for before, after in pairwise(segments)]

@@ -470,7 +470,7 @@ class _Place:
             pairs = zip(entries, known, strict=True)
             return _compressed([entry if is_known else None for entry, is_known in pairs])
 
-        level = [v if is_known else 0.0 for v, is_known in zip(values, known, strict=True)]
+        level = [v if v and is_known else 0.0 for v, is_known in zip(values, known, strict=True)]
         spread = self.plan.noise
         columns: list[Any] = [
             column([float(f"{value * factor:.4e}") for value in level])

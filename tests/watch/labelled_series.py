@@ -122,7 +122,8 @@ def _drift(rng: np.random.Generator, length: int, size: float) -> np.ndarray:
     if shape == 1:
         period = rng.uniform(60, 200)
         phase = rng.uniform(0, 2 * np.pi)
-        return np.sqrt(2) * size * np.sin(2 * np.pi * np.arange(length) / period + phase)
+        wave = np.sin(2 * np.pi * np.arange(length) / period + phase)
+        return np.asarray(np.sqrt(2) * size * wave)
     kept = 0.95
     innovations = rng.normal(0.0, size * np.sqrt(1 - kept**2), length)
     walk = np.empty(length)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from torchspeed.watch.analysis import change_points, changes, machine_steps, noise, rule
+from torchspeed.watch.analysis import change_points, changes, machine_steps, noise, pruning, rule
 from torchspeed.watch.analysis.change_points import find_steps
 from torchspeed.watch.analysis.noise import noise_between_runs
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge, smallest_difference
@@ -16,7 +17,7 @@ NUMBERS = {5: "five", 10: "ten"}
 TEXT = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
 
 
-def test_the_step():
+def test_the_step() -> None:
     line = next(line for line in TEXT.splitlines() if line.startswith("    10.0"))
     before, after = ([float(word) for word in half.split()] for half in line.split("|"))
     [step] = find_steps(before + after)
@@ -27,9 +28,9 @@ def test_the_step():
     assert noise_between_runs(before + after) == pytest.approx(0.0191, abs=5e-5)
 
 
-def test_the_comparison():
+def test_the_comparison() -> None:
     noise, before, after = 0.0057, 9.9, 10.6
-    answer = judge(Measurement(before, None, noise), Measurement(after, None, noise))
+    answer: Any = judge(Measurement(before, None, noise), Measurement(after, None, noise))
     assert f"from {before} to {after} ms" in TEXT
     assert f"a noise of {noise * 100:.2f} %" in TEXT
     assert answer.verdict is Verdict.WORSE
@@ -39,11 +40,11 @@ def test_the_comparison():
     assert f"{smallest_difference(answer.noise) * 100:.2f} %" in TEXT
 
 
-def test_the_rules_are_those_of_the_code():
+def test_the_rules_are_those_of_the_code() -> None:
     for said in (
-        f"At least {change_points.FEWEST_VALUES} values lie on each side",
+        f"At least {pruning.FEWEST_VALUES} values lie on each side",
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
-        f"at least {change_points.MINIMUM_Z} standard errors",
+        f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
         f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",

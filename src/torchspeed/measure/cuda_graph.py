@@ -44,7 +44,7 @@ class CudaCapturer:
     def warm_up(self, run: Callable[[], object]) -> None:
         """Run on a side stream that waits for the current one, and the other way round."""
         current = torch.cuda.current_stream(self._device)
-        side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        side = torch.cuda.Stream(self._device)
         side.wait_stream(current)
         with torch.cuda.stream(side):
             for _ in range(WARM_UPS):

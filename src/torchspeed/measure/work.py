@@ -45,7 +45,7 @@ class WorkOfWorkload:
     activation_bytes: int
 
 
-class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Counter(TorchDispatchMode):
     """Counts what passes below autograd while it is entered."""
 
     def __init__(self) -> None:

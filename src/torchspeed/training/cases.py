@@ -52,7 +52,7 @@ class Training:
         """Forward, loss, gradient and optimiser on one batch."""
         inputs, targets = self._batches[batch]
         self._optimiser.zero_grad()
-        self._loss(self._model(inputs), targets).backward()  # type: ignore[no-untyped-call]
+        self._loss(self._model(inputs), targets).backward()
         self._optimiser.step()
 
     def epoch(self) -> None:
@@ -101,7 +101,7 @@ class AdamSteps:
         optimiser = torch.optim.Adam(self._parameters, lr=self.RATE)
         for _ in range(self.STEPS):
             optimiser.zero_grad()
-            self._loss(self._model(self._inputs), self._targets).backward()  # type: ignore[no-untyped-call]
+            self._loss(self._model(self._inputs), self._targets).backward()
             optimiser.step()
 
 

@@ -83,7 +83,7 @@ class CudaTimeline:
 
     def mark(self) -> torch.cuda.Event:
         """Record an event behind the work launched so far."""
-        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event = torch.cuda.Event(enable_timing=True)
         event.record(self._stream)
         return event
 

@@ -61,7 +61,7 @@ class TrainingStep:
         outputs, loss = self.network.forward(inputs, targets)
         clock.end_of(Phase.FORWARD)
         self.optimiser.zero_grad()
-        self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        self.scaler.scale(loss).backward()
         self.scaler.step(self.optimiser)
         self.scaler.update()
         clock.end_of(Phase.BACKWARD)

@@ -1,22 +1,25 @@
 """DA-RNN in the structure of Seanny123/da-rnn, with equation 8's two linear maps."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from torchspeed.models import DARNN
 
 
-def lstm_from(weights: nn.Module) -> nn.LSTM:
+def lstm_from(weights: Any) -> nn.LSTM:
     """torch's own LSTM with the weights of ours, whose gates lie as i, f, o, g."""
     hidden, features = weights.weight_hh.shape[1], weights.weight_ih.shape[1]
     order = torch.arange(4 * hidden).view(4, hidden)[[0, 1, 3, 2]].flatten()
-    lstm = nn.LSTM(features, hidden)
+    lstm: Any = nn.LSTM(features, hidden)
     with torch.no_grad():
         lstm.weight_ih_l0.copy_(weights.weight_ih[order])
         lstm.weight_hh_l0.copy_(weights.weight_hh[order])
         lstm.bias_ih_l0.copy_(weights.bias[order])
         lstm.bias_hh_l0.zero_()
-    return lstm
+    copied: nn.LSTM = lstm
+    return copied
 
 
 def attention_from(of_state: nn.Linear, of_series: nn.Linear, score: nn.Linear) -> nn.Sequential:
@@ -78,4 +81,5 @@ class NaiveDARNN(nn.Module):
             context = torch.bmm(beta.unsqueeze(1), memory)[:, 0, :]
             known = torch.cat([x[:, t, self.target].unsqueeze(1), context], dim=1)
             _, (hidden, cell) = self.decoder_lstm(self.combine(known).unsqueeze(0), (hidden, cell))
-        return self.final(torch.cat([hidden[0], context], dim=1))
+        out: Tensor = self.final(torch.cat([hidden[0], context], dim=1))
+        return out

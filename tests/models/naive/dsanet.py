@@ -1,12 +1,13 @@
 """DSANet in the structure of bighuang624/DSANet, with the head that Flux adds."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from torchspeed.models import DSANet
-from torchspeed.models.dsanet import Layer, Norm, Tower
+from torchspeed.models.dsanet import Norm
 
 
 def copied(weight: Tensor, bias: Tensor) -> nn.Linear:
@@ -21,6 +22,7 @@ def as_conv1d(linear: nn.Linear) -> nn.Conv1d:
     conv = nn.Conv1d(linear.in_features, linear.out_features, 1)
     with torch.no_grad():
         conv.weight.copy_(linear.weight.unsqueeze(2))
+        assert conv.bias is not None
         conv.bias.copy_(linear.bias)
     return conv
 
@@ -32,7 +34,7 @@ def norm_of(norm: Norm) -> nn.LayerNorm:
 
 
 class NaiveLayer(nn.Module):
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: Any) -> None:
         super().__init__()
         attention, feed_forward = layer.attention, layer.feed_forward
         self.heads, self.dropout = attention.heads, nn.Dropout(attention.dropout)
@@ -51,7 +53,7 @@ class NaiveLayer(nn.Module):
         size = d_model // self.heads
 
         def by_head(linear: nn.Linear) -> Tensor:
-            split = linear(x).view(batch, series, self.heads, size)
+            split: Tensor = linear(x).view(batch, series, self.heads, size)
             return split.permute(2, 0, 1, 3).contiguous().view(-1, series, size)
 
         query, key, value = by_head(self.query), by_head(self.key), by_head(self.value)
@@ -61,11 +63,12 @@ class NaiveLayer(nn.Module):
         mixed = mixed.permute(1, 2, 0, 3).contiguous().view(batch, series, -1)
         x = self.norm(self.dropout(self.output(mixed)) + x)
         inner = self.outer(torch.relu(self.inner(x.transpose(1, 2)))).transpose(1, 2)
-        return self.final_norm(self.dropout(inner) + x)
+        out: Tensor = self.final_norm(self.dropout(inner) + x)
+        return out
 
 
 class NaiveTower(nn.Module):
-    def __init__(self, tower: Tower, features: int) -> None:
+    def __init__(self, tower: Any, features: int) -> None:
         super().__init__()
         kernels = tower.convolution.out_channels
         self.convolution = nn.Conv2d(1, kernels, tower.convolution.kernel_size)
@@ -84,7 +87,8 @@ class NaiveTower(nn.Module):
         patterns = self.embed(patterns)
         for layer in self.layers:
             patterns = layer(patterns)
-        return self.unembed(patterns)
+        out: Tensor = self.unembed(patterns)
+        return out
 
 
 class NaiveDSANet(nn.Module):
@@ -101,4 +105,5 @@ class NaiveDSANet(nn.Module):
         towers = torch.cat([self.global_tower(x), self.local_tower(x)], dim=2)
         nonlinear = self.combine(self.dropout(towers)).transpose(1, 2)
         linear = self.autoregression(x.transpose(1, 2)).transpose(1, 2)
-        return self.head((nonlinear + linear)[:, 0, :])
+        out: Tensor = self.head((nonlinear + linear)[:, 0, :])
+        return out

@@ -31,7 +31,8 @@ class NaiveLSTNet(nn.Module):
         phases = phases.view(batch, channels, periods, self.skip).permute(2, 0, 3, 1).contiguous()
         _, last = self.skip_gru(phases.view(periods, batch * self.skip, channels))
         skipped = self.dropout(last.view(batch, -1))
-        out = self.output(torch.cat([states, skipped], dim=1))
+        out: Tensor = self.output(torch.cat([states, skipped], dim=1))
 
         past = x[:, -self.highway :, :].permute(0, 2, 1).contiguous().view(-1, self.highway)
-        return out + self.autoregression(past).view(-1, features)
+        out = out + self.autoregression(past).view(-1, features)
+        return out

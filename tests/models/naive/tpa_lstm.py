@@ -23,6 +23,7 @@ class NaiveTPALSTM(nn.Module):
                 getattr(self.lstm, f"bias_ih_l{layer}").copy_(weights.bias)
                 getattr(self.lstm, f"bias_hh_l{layer}").zero_()
             self.convolution.weight.copy_(model.patterns.weight.view_as(self.convolution.weight))
+            assert self.convolution.bias is not None
             self.convolution.bias.copy_(model.patterns.bias)
         self.embedding.load_state_dict(model.embedding.state_dict())
         self.query.load_state_dict(model.W_a.state_dict())
@@ -46,4 +47,5 @@ class NaiveTPALSTM(nn.Module):
         query = self.query(last).unsqueeze(1).expand_as(rows)
         alpha = torch.sigmoid(torch.mul(rows, query).sum(dim=2))
         context = torch.mul(alpha.unsqueeze(2).expand_as(rows), rows).sum(dim=1)
-        return self.output(self.mix(torch.cat([last, context], dim=1)))
+        out: Tensor = self.output(self.mix(torch.cat([last, context], dim=1)))
+        return out

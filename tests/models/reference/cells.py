@@ -20,7 +20,9 @@ def lstm_step(
     return o * torch.tanh(s), s
 
 
-def relu_gru_step(weight_ih: Tensor, weight_hh: Tensor, bias: Tensor, x: Tensor, h: Tensor):
+def relu_gru_step(
+    weight_ih: Tensor, weight_hh: Tensor, bias: Tensor, x: Tensor, h: Tensor
+) -> Tensor:
     size = h.shape[0]
     w_xr, w_xu, w_xc = weight_ih[:size], weight_ih[size : 2 * size], weight_ih[2 * size :]
     w_hr, w_hu, w_hc = weight_hh[:size], weight_hh[size : 2 * size], weight_hh[2 * size :]

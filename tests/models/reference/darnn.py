@@ -41,7 +41,7 @@ def predict_sample(w: dict[str, Tensor], x: Tensor, target: int) -> Tensor:
             inner = inner + w["U_d.weight"] @ encoded[i]
             scores.append(w["v_d.weight"][0] @ torch.tanh(inner) + w["v_d.bias"][0])  # 12
         beta = softmax(scores)  # 13
-        context = sum(beta[i] * encoded[i] for i in range(steps))  # 14
+        context = torch.stack([beta[i] * encoded[i] for i in range(steps)]).sum(0)  # 14
         known = torch.cat([x[t, target : target + 1], context])
         y_tilde = w["w_tilde.weight"] @ known + w["w_tilde.bias"]  # 15
         d, s = lstm("decoder_lstm", y_tilde, d, s)  # 16

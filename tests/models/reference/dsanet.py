@@ -35,7 +35,9 @@ def attention_layer(
             largest = max(float(score.detach()) for score in scores)
             exponentials = [torch.exp(score - largest) for score in scores]
             weights = [value / sum(exponentials) for value in exponentials]
-            mixed[i].append(sum(weights[j] * value[j][own] for j in range(len(x))))
+            mixed[i].append(
+                torch.stack([weights[j] * value[j][own] for j in range(len(x))]).sum(0)
+            )
             all_weights.append(torch.stack(weights))
     out = []
     for series, heads_of_series in zip(x, mixed, strict=True):

@@ -7,10 +7,10 @@ from tests.models.reference.cells import relu_gru_step
 
 
 def gru(w: dict[str, Tensor], name: str, sequence: list[Tensor]) -> Tensor:
-    weights = [w[f"{name}.{part}"] for part in ("weight_ih", "weight_hh", "bias")]
-    h = sequence[0].new_zeros(weights[1].shape[1])
+    weight_ih, weight_hh, bias = (w[f"{name}.{p}"] for p in ("weight_ih", "weight_hh", "bias"))
+    h = sequence[0].new_zeros(weight_hh.shape[1])
     for c in sequence:
-        h = relu_gru_step(*weights, c, h)
+        h = relu_gru_step(weight_ih, weight_hh, bias, c, h)
     return h
 
 

@@ -31,30 +31,33 @@ figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
-def test_it_is_the_coefficient_of_variation(spread):
+def test_it_is_the_coefficient_of_variation(spread: float) -> None:
     values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
     # 4000 values tell a standard deviation to a few per cent.
     assert noise_between_runs(list(values)) == pytest.approx(spread, rel=0.06)
 
 
-def test_steps_and_spikes_move_it_little():
+def test_steps_and_spikes_move_it_little() -> None:
     rng = np.random.default_rng(2)
     values = rng.lognormal(0.0, 0.02, 300)
     quiet = noise_between_runs(list(values))
     values[100:] *= 1.3
     values[200:] *= 0.5
     values[::30] *= 4
-    assert noise_between_runs(list(values)) < 1.25 * quiet
+    disturbed = noise_between_runs(list(values))
+    assert quiet is not None
+    assert disturbed is not None
+    assert disturbed < 1.25 * quiet
 
 
 @given(figures, st.floats(1e-3, 1e3))
-def test_scale_does_not_matter(values, factor):
+def test_scale_does_not_matter(values: list[float], factor: float) -> None:
     scaled = noise_between_runs([value * factor for value in values])
     assert scaled == pytest.approx(noise_between_runs(values), rel=1e-6, abs=1e-9)
 
 
 @given(figures)
-def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values):
+def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values: list[float]) -> None:
     sizes = np.abs(np.diff(np.log(values)))
     half, three_quarters = np.quantile(sizes, (0.5, 0.75))
     expected = max(
@@ -64,37 +67,41 @@ def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values):
 
 
 @given(figures, st.floats(0.5, 2.0))
-def test_powers_have_so_many_times_the_noise(values, exponent):
+def test_powers_have_so_many_times_the_noise(values: list[float], exponent: float) -> None:
     powered = noise_between_runs([value**exponent for value in values])
-    assert powered == pytest.approx(exponent * noise_between_runs(values), rel=1e-6, abs=1e-9)
+    plain = noise_between_runs(values)
+    assert plain is not None
+    assert powered == pytest.approx(exponent * plain, rel=1e-6, abs=1e-9)
 
 
-def test_a_second_mode_is_noise():
+def test_a_second_mode_is_noise() -> None:
     values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
-    assert noise_between_runs(values) > 0.1
+    noise = noise_between_runs(values)
+    assert noise is not None
+    assert noise > 0.1
 
 
 @given(figures)
-def test_time_reversed_it_is_the_same(values):
+def test_time_reversed_it_is_the_same(values: list[float]) -> None:
     assert noise_between_runs(values[::-1]) == pytest.approx(noise_between_runs(values))
 
 
-def test_figures_that_repeat_have_none():
+def test_figures_that_repeat_have_none() -> None:
     assert noise_between_runs([3.0] * 20) == 0
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
-def test_too_few_or_not_positive(values):
+def test_too_few_or_not_positive(values: list[float]) -> None:
     assert noise_between_runs(values) is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_refuses_what_is_not_finite(bad):
+def test_refuses_what_is_not_finite(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         noise_between_runs([1.0] * 10 + [bad])
 
 
-def test_a_calibration_stands_in_while_a_series_is_too_short():
+def test_a_calibration_stands_in_while_a_series_is_too_short() -> None:
     short, long, elsewhere = (
         make_series([1.0] * 3),
         make_series([1.0, 1.1] * 10, environment="torch2.14.1"),
@@ -112,7 +119,9 @@ def test_a_calibration_stands_in_while_a_series_is_too_short():
 
 
 @given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
-def test_noise_of_several_together_is_the_root_of_the_mean_square(noises, factor, data):
+def test_noise_of_several_together_is_the_root_of_the_mean_square(
+    noises: list[float], factor: float, data: st.DataObject
+) -> None:
     together = noise_together(noises)
     assert together == pytest.approx(np.sqrt(np.mean(np.square(noises))), abs=1e-12)
     assert min(noises) <= together * (1 + 1e-12) + 1e-12
@@ -124,13 +133,13 @@ def test_noise_of_several_together_is_the_root_of_the_mean_square(noises, factor
 
 
 @given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40))
-def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_the_middle_one(noises):
+def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_the_middle_one(noises: list[float]) -> None:
     middle = np.median(noises)
     for noise in noises:
         assert calibrated_noise(noise, noises) == pytest.approx(max(noise, middle))
 
 
-def test_no_case_is_calibrated_quieter_than_half_of_all():
+def test_no_case_is_calibrated_quieter_than_half_of_all() -> None:
     series = make_series([1.0])
     cases = tuple(
         CaseNoise(name, (1.0, 1.0), 20, noise, noise, 0.02)
@@ -140,7 +149,7 @@ def test_no_case_is_calibrated_quieter_than_half_of_all():
     assert noise_of(history)[0] == pytest.approx(0.008 / math.sqrt(2))
 
 
-def test_noise_of_machines(history):
+def test_noise_of_machines(history: History) -> None:
     noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, split(history))}
     # The generator's timings have a noise of 1 %, its memory a twentieth of that.
     assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,13 +24,15 @@ def steps_of(series: Series) -> tuple[SeriesStep, ...]:
     return steps
 
 
-def stepped(rng, ratio=1.2, count=40, at=20, noise=0.01):
+def stepped(
+    rng: Any, ratio: float = 1.2, count: int = 40, at: int = 20, noise: float = 0.01
+) -> Any:
     values = rng.lognormal(0.0, noise, count)
     values[at:] *= ratio
     return values.tolist()
 
 
-def test_a_step_lies_between_two_measured_commits():
+def test_a_step_lies_between_two_measured_commits() -> None:
     values = stepped(np.random.default_rng(0))
     runs = dict(enumerate(values))
     # Commits 18 and 19 have no figure: the step may be theirs.
@@ -39,23 +43,23 @@ def test_a_step_lies_between_two_measured_commits():
     assert step.step.confirmed
 
 
-def test_a_recent_step_is_not_confirmed_yet():
+def test_a_recent_step_is_not_confirmed_yet() -> None:
     series = make_series(stepped(np.random.default_rng(0), count=23))
     [step] = steps_of(series)
     assert not step.step.confirmed
 
 
-def test_a_series_without_values_has_no_steps():
+def test_a_series_without_values_has_no_steps() -> None:
     series = make_series([NEVER_RUN, Run(Outcome.SKIPPED)])
     assert steps_of(series) == ()
 
 
-def shared_steps(series):
+def shared_steps(series: Any) -> Any:
     history = make_history(series)
     return machine_steps(history, dict(enumerate(steps_of_all(split(history), StepCache()))))
 
 
-def test_a_step_of_most_series_is_the_machines():
+def test_a_step_of_most_series_is_the_machines() -> None:
     rng = np.random.default_rng(2)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(6)]
     series += [make_series(stepped(rng, 1.0), model=f"quiet{n}") for n in range(3)]
@@ -77,21 +81,21 @@ def test_a_step_of_most_series_is_the_machines():
     ],
     ids=["share", "few", "directions"],
 )
-def test_a_step_of_some_series_is_the_codes(ratios):
+def test_a_step_of_some_series_is_the_codes(ratios: Any) -> None:
     rng = np.random.default_rng(3)
     assert not shared_steps(
         [make_series(stepped(rng, ratio), model=f"m{n}") for n, ratio in enumerate(ratios)]
     )
 
 
-def test_one_model_in_many_series_is_no_majority():
+def test_one_model_in_many_series_is_no_majority() -> None:
     rng = np.random.default_rng(3)
     assert not shared_steps(
         [make_series(stepped(rng), environment=f"environment {n}") for n in range(8)]
     )
 
 
-def test_other_machines_and_other_metrics_have_no_vote():
+def test_other_machines_and_other_metrics_have_no_vote() -> None:
     rng = np.random.default_rng(4)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     series += [make_series(stepped(rng, 1.0), model=f"m{n}", machine="other") for n in range(9)]
@@ -100,7 +104,7 @@ def test_other_machines_and_other_metrics_have_no_vote():
     assert (found.machine, found.metric, found.voted) == ("ci-2core", "time", 5)
 
 
-def test_series_without_values_on_both_sides_have_no_vote():
+def test_series_without_values_on_both_sides_have_no_vote() -> None:
     rng = np.random.default_rng(5)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     young = dict.fromkeys(range(30, 40), 1.0)
@@ -109,7 +113,9 @@ def test_series_without_values_on_both_sides_have_no_vote():
     assert (found.stepped, found.voted) == (5, 5)
 
 
-def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(tmp_path):
+def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(
+    tmp_path: Path,
+) -> None:
     made = generate(
         tmp_path, Plan(commits=80, machine_steps=1, steps=2, step_sizes=(1.2, 0.8), seed=4)
     )

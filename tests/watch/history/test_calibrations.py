@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.watch.calibrations import calibration
+from tests.watch.generator import Generated
 from torchspeed.watch.history.calibrations import (
     FILE_NAME,
     RepeatedComparison,
@@ -21,7 +24,7 @@ from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 
 
-def test_what_is_kept_is_read_again_oldest_first(tmp_path):
+def test_what_is_kept_is_read_again_oldest_first(tmp_path: Path) -> None:
     path = tmp_path / "m" / FILE_NAME
     older, newer = calibration(at=1, interleaved=None), calibration(at=2, noise=0.5)
     append_calibration(path, older)
@@ -29,7 +32,7 @@ def test_what_is_kept_is_read_again_oldest_first(tmp_path):
     assert read_calibrations(path) == ((older, newer), ())
 
 
-def test_a_line_from_before_sides_took_turns_has_none(tmp_path):
+def test_a_line_from_before_sides_took_turns_has_none(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     append_calibration(path, calibration())
     line = json.loads(path.read_text())
@@ -38,7 +41,7 @@ def test_a_line_from_before_sides_took_turns_has_none(tmp_path):
     assert read_calibrations(path) == ((calibration(interleaved=None),), ())
 
 
-def test_a_line_cut_off_costs_itself_alone(tmp_path):
+def test_a_line_cut_off_costs_itself_alone(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     append_calibration(path, calibration(at=1))
     path.write_bytes(path.read_bytes() + b'{"format": 1, "at"')
@@ -64,7 +67,7 @@ def test_a_line_cut_off_costs_itself_alone(tmp_path):
         {"side_by_side": {"repeats": 2, "seconds": 1, "cases": [], "false_alarms": 0}},
     ],
 )
-def test_a_line_of_another_shape_is_named(tmp_path, change):
+def test_a_line_of_another_shape_is_named(tmp_path: Path, change: Any) -> None:
     path = tmp_path / FILE_NAME
     append_calibration(path, calibration())
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
@@ -74,7 +77,7 @@ def test_a_line_of_another_shape_is_named(tmp_path, change):
 
 
 @given(st.binary(max_size=200))
-def test_no_content_raises(tmp_path_factory, content):
+def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
     path = tmp_path_factory.mktemp("damaged") / FILE_NAME
     path.write_bytes(content)
     found, problems = read_calibrations(path)
@@ -83,12 +86,14 @@ def test_no_content_raises(tmp_path_factory, content):
     assert len(problems) == len(lines)
 
 
-def test_an_empty_file_says_nothing(tmp_path):
+def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).touch()
     assert read_calibrations(tmp_path / FILE_NAME) == ((), ())
 
 
-def test_a_history_knows_the_newest_of_each_machine_and_names_damage(generated, tmp_path):
+def test_a_history_knows_the_newest_of_each_machine_and_names_damage(
+    generated: Generated, tmp_path: Path
+) -> None:
     results = tmp_path / "results"
     shutil.copytree(generated.results, results)
     path = results / "ci-2core" / FILE_NAME
@@ -116,7 +121,9 @@ def test_a_history_knows_the_newest_of_each_machine_and_names_damage(generated, 
         (0.9, 0.005, 0.061, False),
     ],
 )
-def test_steady_is_judged_by_what_else_ran(others, noise, worst, steady):
+def test_steady_is_judged_by_what_else_ran(
+    others: Any, noise: float, worst: float, steady: bool
+) -> None:
     assert calibration(others=others, noise=noise, worst=worst).steady is steady
     case = RepeatedComparison("x", 5, noise, worst, 0.1)
     repeated = calibration().interleaved

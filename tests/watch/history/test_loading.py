@@ -7,6 +7,7 @@ import json
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asv.benchmarks import Benchmarks
@@ -16,9 +17,10 @@ from asv.runner import BenchmarkResult
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.watch.generator import HOSTILE, Plan, generate, plan_of_size, write_json
+from tests.watch.generator import HOSTILE, Generated, Plan, generate, plan_of_size, write_json
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import Commit, Outcome
 
@@ -44,7 +46,7 @@ STARTED = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 
 @pytest.fixture
-def results_dir(tmp_path):
+def results_dir(tmp_path: Path) -> Any:
     results = tmp_path / "results"
     write_json(results / "benchmarks.json", {NAME: BENCHMARK, "version": 2})
     write_json(
@@ -53,7 +55,7 @@ def results_dir(tmp_path):
     return results
 
 
-def asv_results(commit=0, **changes):
+def asv_results(commit: int = 0, **changes: Any) -> Any:
     arguments = {
         "params": {"machine": "ci-2core", "os": "Linux 6.1", "python": "3.11", "torch": "2.15.0"},
         "requirements": {"torch": "2.15.0"},
@@ -66,7 +68,7 @@ def asv_results(commit=0, **changes):
     return Results(**(arguments | changes))
 
 
-def measured(result=(None,) * 4, samples=SAMPLES, number=(1,) * 4):
+def measured(result: Any = (None,) * 4, samples: Any = SAMPLES, number: Any = (1,) * 4) -> Any:
     return BenchmarkResult(
         result=list(result),
         samples=list(samples),
@@ -77,7 +79,14 @@ def measured(result=(None,) * 4, samples=SAMPLES, number=(1,) * 4):
     )
 
 
-def save(results_dir, commit=0, result=None, benchmark=BENCHMARK, record_samples=True, **changes):
+def save(
+    results_dir: Path,
+    commit: int = 0,
+    result: Any = None,
+    benchmark: dict[str, Any] = BENCHMARK,
+    record_samples: bool = True,
+    **changes: Any,
+) -> Any:
     """Let asv store one benchmark's result; return the file's path."""
     results = asv_results(commit, **changes)
     results.add_result(
@@ -91,19 +100,19 @@ def save(results_dir, commit=0, result=None, benchmark=BENCHMARK, record_samples
     return results_dir / get_filename("ci-2core", HASHES[commit], results.env_name)
 
 
-def edit(path, change):
+def edit(path: Path, change: Any) -> None:
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
 
 
-def outcomes(path, *lines):
+def outcomes(path: Path, *lines: Any) -> Any:
     sidecar = path.with_name(path.name.removesuffix(".json") + ".outcomes.jsonl")
     sidecar.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return sidecar
 
 
-def case_of(history, model, batch):
+def case_of(history: History, model: str, batch: str) -> Any:
     [series] = [
         s
         for s in history.series
@@ -112,11 +121,11 @@ def case_of(history, model, batch):
     return series
 
 
-def run_of(history, model="darnn", batch="5", commit=0):
+def run_of(history: History, model: str = "darnn", batch: str = "5", commit: int = 0) -> Any:
     return case_of(history, model, batch).runs[HASHES[commit]]
 
 
-def test_what_asv_saves_is_what_is_read(results_dir):
+def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     path = save(results_dir)
     history = load_history(results_dir, COMMITS)
 
@@ -150,7 +159,9 @@ def test_what_asv_saves_is_what_is_read(results_dir):
         assert run.point.interval == pytest.approx((min(SAMPLES[place]), stats[place]["q_25"]))
 
 
-def test_without_samples_the_figure_is_the_median_with_the_interval_that_asv_has(results_dir):
+def test_without_samples_the_figure_is_the_median_with_the_interval_that_asv_has(
+    results_dir: Path,
+) -> None:
     path = save(results_dir, record_samples=False)
     history = load_history(results_dir, COMMITS)
     asv = Results.load(str(path))
@@ -158,13 +169,14 @@ def test_without_samples_the_figure_is_the_median_with_the_interval_that_asv_has
         zip(history.series, asv.get_result_stats(NAME, BENCHMARK["params"]), strict=True)
     ):
         point = series.runs[HASHES[0]].point
+        assert point is not None
         assert point.value == MEDIANS[place]
         assert point.samples == ()
         assert point.interval == (stats["ci_99_a"], stats["ci_99_b"])
         assert point.quartiles == (stats["q_25"], stats["q_75"])
 
 
-def test_a_case_is_labelled_with_plain_values(results_dir):
+def test_a_case_is_labelled_with_plain_values(results_dir: Path) -> None:
     save(results_dir)
     series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
     assert series.case.labels == {
@@ -176,14 +188,14 @@ def test_a_case_is_labelled_with_plain_values(results_dir):
     assert series.case.name == f"{NAME}('darnn', 5)"
 
 
-def test_without_recorded_samples_the_summary_is_there(results_dir):
+def test_without_recorded_samples_the_summary_is_there(results_dir: Path) -> None:
     save(results_dir, record_samples=False)
     point = run_of(load_history(results_dir, COMMITS)).point
     assert point.samples == ()
     assert point.quartiles is not None
 
 
-def test_a_single_sample_has_no_interval(results_dir):
+def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
     # What `asv run --quick` stores: infinite ends.
     path = save(results_dir, result=measured([1.1, 2.1, 3.1, 4.1], [[1.1], [2.1], [3.1], [4.1]]))
     assert "Infinity" in path.read_text()
@@ -193,7 +205,7 @@ def test_a_single_sample_has_no_interval(results_dir):
     assert history.problems == ()
 
 
-def test_every_outcome_is_told_apart(results_dir):
+def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     path = save(results_dir, result=measured([None, math.nan, 3.1, None]))
     outcomes(
         path,
@@ -221,7 +233,7 @@ def test_every_outcome_is_told_apart(results_dir):
     assert history.problems == ()
 
 
-def test_outcomes_speak_for_cases_whose_figures_were_lost(results_dir):
+def test_outcomes_speak_for_cases_whose_figures_were_lost(results_dir: Path) -> None:
     path = save(results_dir)
     edit(path, lambda content: content["results"].clear())
     outcomes(
@@ -236,7 +248,7 @@ def test_outcomes_speak_for_cases_whose_figures_were_lost(results_dir):
     assert run_of(history, "dsanet", "5").outcome is Outcome.NEVER_RUN
 
 
-def test_a_whole_benchmark_that_failed(results_dir):
+def test_a_whole_benchmark_that_failed(results_dir: Path) -> None:
     # asv shortens a list of nothing but null to null.
     path = save(results_dir, result=measured([None] * 4, [None] * 4, [None] * 4))
     assert json.loads(path.read_text())["results"][NAME][0] is None
@@ -244,7 +256,7 @@ def test_a_whole_benchmark_that_failed(results_dir):
     assert {s.runs[HASHES[0]].outcome for s in history.series} == {Outcome.FAILED}
 
 
-def test_stale_counts_commits_since_the_last_figure(results_dir):
+def test_stale_counts_commits_since_the_last_figure(results_dir: Path) -> None:
     save(results_dir, commit=0)
     save(results_dir, commit=1, result=measured([None, 2.0, 3.0, 4.0]))
     save(results_dir, commit=3, result=measured([math.nan, 2.0, math.nan, 4.0]))
@@ -267,14 +279,14 @@ def test_stale_counts_commits_since_the_last_figure(results_dir):
     assert first.values == {HASHES[0]: 1.0}
 
 
-def test_a_series_without_any_figure_is_not_stale(results_dir):
+def test_a_series_without_any_figure_is_not_stale(results_dir: Path) -> None:
     save(results_dir, result=measured([math.nan, 2.0, 3.0, 4.0]))
     series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
     assert series.stale_by is None
     assert series.last.outcome is Outcome.NEVER_RUN
 
 
-def test_results_of_other_code_are_counted_and_not_shown(results_dir):
+def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
     save(results_dir, commit=0, benchmark=BENCHMARK | {"version": "zero"})
     path = save(results_dir, commit=1, benchmark=BENCHMARK | {"version": "zero"})
     outcomes(path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "", "at": 5})
@@ -316,17 +328,17 @@ def test_a_note_about_an_unknown_commit_is_left_out_and_counted(results_dir: Pat
     assert "notes.toml" in left_out.reason
 
 
-def test_results_without_a_version_are_shown(results_dir):
+def test_results_without_a_version_are_shown(results_dir: Path) -> None:
     path = save(results_dir)
 
-    def forget(content):
+    def forget(content: Any) -> None:
         content["results"][NAME][2] = None
 
     edit(path, forget)
     assert run_of(load_history(results_dir, COMMITS)).outcome is Outcome.OK
 
 
-def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir):
+def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir: Path) -> None:
     other = BENCHMARK | {"name": "gone.Suite.time_x"}
     save(results_dir, benchmark=other)
     save(
@@ -340,7 +352,7 @@ def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir
     assert run_of(history, "dsanet", "5", commit=1).outcome is Outcome.NEVER_RUN
 
 
-def test_commits_of_other_branches_are_counted_and_not_shown(results_dir):
+def test_commits_of_other_branches_are_counted_and_not_shown(results_dir: Path) -> None:
     save(results_dir, commit=2)
     history = load_history(results_dir, COMMITS[:2])
     assert history.series == ()
@@ -349,18 +361,18 @@ def test_commits_of_other_branches_are_counted_and_not_shown(results_dir):
     assert "branch" in left_out.reason
 
 
-def test_commits_are_those_with_results_or_tags(results_dir):
+def test_commits_are_those_with_results_or_tags(results_dir: Path) -> None:
     save(results_dir, commit=2)
     tagged = Commit(HASHES[0], 1, "Tagged", ("v1",), 0)
     history = load_history(results_dir, [tagged, *COMMITS[1:]])
     assert [commit.hash for commit in history.commits] == [HASHES[0], HASHES[2]]
 
 
-def store(results_dir, figures):
+def store(results_dir: Path, figures: Any) -> Any:
     """A result file whose figures no asv would compute, but a track_* may return."""
     path = save(results_dir)
 
-    def change(content):
+    def change(content: Any) -> None:
         content["results"][NAME][0] = figures
 
     edit(path, change)
@@ -370,7 +382,7 @@ def store(results_dir, figures):
 @pytest.mark.parametrize(
     "figure", [math.inf, -math.inf, "fast", True, [1.0], {"a": 1}, 10**400], ids=repr
 )
-def test_what_is_no_finite_number_failed_and_is_named(results_dir, figure):
+def test_what_is_no_finite_number_failed_and_is_named(results_dir: Path, figure: Any) -> None:
     path = store(results_dir, [figure, 2, 3.0, 4.0])
     history = load_history(results_dir, COMMITS)
     run = run_of(history)
@@ -382,7 +394,7 @@ def test_what_is_no_finite_number_failed_and_is_named(results_dir, figure):
     assert "1 of 4" in problem.message
 
 
-def test_text_that_looks_like_a_literal_is_text(results_dir):
+def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     """A NaN that was not run, a text of that name, and texts that hold one."""
     path = store(results_dir, [math.nan, "NaN", "a, NaN, b", "\x00NaN"])
     history = load_history(results_dir, COMMITS)
@@ -394,14 +406,14 @@ def test_text_that_looks_like_a_literal_is_text(results_dir):
     assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].torch == "NaN"
 
 
-def test_a_text_beside_a_literal(results_dir):
+def test_a_text_beside_a_literal(results_dir: Path) -> None:
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     history = load_history(results_dir, COMMITS)
     outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
     assert outcomes_found == [Outcome.NEVER_RUN, Outcome.FAILED, Outcome.OK, Outcome.OK]
 
 
-DAMAGE = {
+DAMAGE: dict[str, Any] = {
     "empty": lambda path: path.write_bytes(b""),
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-50]),
     "binary": lambda path: path.write_bytes(bytes(range(256))),
@@ -445,7 +457,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_file_is_named_and_the_rest_loads(results_dir, kind):
+def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str) -> None:
     path = save(results_dir, commit=0)
     save(results_dir, commit=1)
     DAMAGE[kind](path)
@@ -458,7 +470,7 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir, kind):
     assert HASHES[0] not in series.values
 
 
-def test_a_file_that_may_not_be_read_is_named(results_dir):
+def test_a_file_that_may_not_be_read_is_named(results_dir: Path) -> None:
     path = save(results_dir, commit=0)
     path.unlink()
     path.mkdir()
@@ -467,10 +479,10 @@ def test_a_file_that_may_not_be_read_is_named(results_dir):
     assert "cannot be read" in problem.message
 
 
-def test_a_damaged_spread_leaves_the_figure(results_dir):
+def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
     path = save(results_dir)
 
-    def change(content):
+    def change(content: Any) -> None:
         row = content["results"][NAME]
         row[5] = [0.5]
         row[7] = ["low", None, 9.0, 3.0]
@@ -480,14 +492,14 @@ def test_a_damaged_spread_leaves_the_figure(results_dir):
     history = load_history(results_dir, COMMITS)
     [problem] = history.problems
     assert "stats_ci_99_a" in problem.message
-    points = [series.runs[HASHES[0]].point for series in history.series]
+    points: list[Any] = [series.runs[HASHES[0]].point for series in history.series]
     assert [point.value for point in points] == [*MEDIANS[:3], 1.0]
     assert {point.interval for point in points} == {None}
     assert [point.quartiles for point in points] == [None, None, None, (1.25, 1.75)]
     assert [point.samples for point in points] == [(), (), (), (1, 2)]
 
 
-def test_two_files_of_one_commit_and_environment(results_dir):
+def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
     path = save(results_dir)
     copy = path.with_name(path.name.replace("a0000000", "b0000000"))
     copy.write_bytes(path.read_bytes())
@@ -497,7 +509,7 @@ def test_two_files_of_one_commit_and_environment(results_dir):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"machine": 7}'])
-def test_without_a_sound_machine_file_the_results_load(results_dir, content):
+def test_without_a_sound_machine_file_the_results_load(results_dir: Path, content: Any) -> None:
     save(results_dir)
     path = results_dir / "ci-2core" / "machine.json"
     path.unlink() if content is None else path.write_bytes(content)
@@ -511,7 +523,9 @@ BAD_LINES = ["{", "7", "null", '{"case": 1, "outcome": "ok"}', '{"case": "x", "o
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(results_dir, line):
+def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(
+    results_dir: Path, line: Any
+) -> None:
     path = save(results_dir, result=measured([None, 2.0, 3.0, 4.0]))
     sidecar = outcomes(
         path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "bad", "at": 1}
@@ -524,13 +538,13 @@ def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(results_dir, li
     assert run_of(history).reason == "bad"
 
 
-def test_outcomes_whose_lines_are_sound_only_together(results_dir):
+def test_outcomes_whose_lines_are_sound_only_together(results_dir: Path) -> None:
     sidecar = outcomes(save(results_dir))
     sidecar.write_text('{"case": "x"\n"outcome": "ok"}\n')
     assert len(load_history(results_dir, COMMITS).problems) == 2
 
 
-def test_outcomes_without_their_result_file_are_named(results_dir):
+def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None:
     path = save(results_dir)
     sidecar = outcomes(path, {"case": "x", "outcome": "ok", "reason": "", "at": 1})
     path.unlink()
@@ -539,7 +553,9 @@ def test_outcomes_without_their_result_file_are_named(results_dir):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"version": 1}', b"\xff"])
-def test_without_a_list_of_benchmarks_there_is_one_clear_error(results_dir, content):
+def test_without_a_list_of_benchmarks_there_is_one_clear_error(
+    results_dir: Path, content: Any
+) -> None:
     path = results_dir / "benchmarks.json"
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(TorchspeedError) as error:
@@ -549,7 +565,7 @@ def test_without_a_list_of_benchmarks_there_is_one_clear_error(results_dir, cont
     assert "\n" not in str(error.value)
 
 
-def test_without_a_results_folder_there_is_one_clear_error(tmp_path):
+def test_without_a_results_folder_there_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(TorchspeedError, match="no folder"):
         load_history(tmp_path / "absent", COMMITS)
 
@@ -559,7 +575,7 @@ def test_without_a_results_folder_there_is_one_clear_error(tmp_path):
     [7, {}, {"params": 3}, {"params": [[1]], "param_names": ["a"]}, {"params": [["1"]]}],
     ids=repr,
 )
-def test_a_damaged_benchmark_is_named_and_the_others_load(results_dir, entry):
+def test_a_damaged_benchmark_is_named_and_the_others_load(results_dir: Path, entry: Any) -> None:
     save(results_dir)
     edit(
         results_dir / "benchmarks.json",
@@ -575,12 +591,12 @@ def test_a_damaged_benchmark_is_named_and_the_others_load(results_dir, entry):
     ("unit", "better"),
     [("seconds", False), ("bytes", False), ("samples/s", True), ("Accuracy", True), ("MFU", True)],
 )
-def test_rates_are_better_when_higher(results_dir, unit, better):
+def test_rates_are_better_when_higher(results_dir: Path, unit: str, better: bool) -> None:
     write_json(results_dir / "benchmarks.json", {NAME: BENCHMARK | {"unit": unit}, "version": 2})
     assert load_history(results_dir, COMMITS).benchmarks[NAME].higher_is_better is better
 
 
-def test_a_benchmark_may_say_that_higher_is_better(results_dir):
+def test_a_benchmark_may_say_that_higher_is_better(results_dir: Path) -> None:
     entry = BENCHMARK | {"higher_is_better": True}
     write_json(results_dir / "benchmarks.json", {NAME: entry, "version": 2})
     assert load_history(results_dir, COMMITS).benchmarks[NAME].higher_is_better
@@ -588,7 +604,7 @@ def test_a_benchmark_may_say_that_higher_is_better(results_dir):
 
 @given(st.data())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_content_whatever_crashes(results_dir, data):
+def test_no_content_whatever_crashes(results_dir: Path, data: st.DataObject) -> None:
     """Anything in place of any part of a result file loads, or is a problem of that file."""
     path = save(results_dir)
     save(results_dir, commit=1)
@@ -613,7 +629,7 @@ def test_no_content_whatever_crashes(results_dir, data):
 
 @given(st.binary(max_size=200), st.integers(0, 2000))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_bytes_whatever_crash(results_dir, junk, place):
+def test_no_bytes_whatever_crash(results_dir: Path, junk: bytes, place: Any) -> None:
     path = save(results_dir)
     whole = path.read_bytes()
     path.write_bytes(whole[:place] + junk + whole[place + len(junk) :])
@@ -621,7 +637,7 @@ def test_no_bytes_whatever_crash(results_dir, junk, place):
         assert problem.path == str(path)
 
 
-def test_hostile_names_pass_through_unchanged(tmp_path):
+def test_hostile_names_pass_through_unchanged(tmp_path: Path) -> None:
     made = generate(tmp_path, Plan(commits=8, hostile=True, failures=0.2))
     history = load_history(made.results, read_commits(made.repository))
     assert history.problems == ()
@@ -635,7 +651,7 @@ def test_hostile_names_pass_through_unchanged(tmp_path):
     assert HOSTILE in reasons
 
 
-def test_asv_reads_what_the_generator_writes(generated, history):
+def test_asv_reads_what_the_generator_writes(generated: Generated, history: History) -> None:
     """The generator's files are asv's: its own reader finds the same figures in them."""
     conf = type("Conf", (), {"results_dir": str(generated.results), "benchmark_dir": ""})
     benchmarks = Benchmarks.load(conf)
@@ -661,7 +677,7 @@ def test_asv_reads_what_the_generator_writes(generated, history):
     assert compared > 5_000
 
 
-def test_generated_history_is_determined_by_its_plan(tmp_path):
+def test_generated_history_is_determined_by_its_plan(tmp_path: Path) -> None:
     plan = Plan(commits=6, samples=3)
     first, second = generate(tmp_path / "a", plan), generate(tmp_path / "b", plan)
     assert first.hashes == second.hashes
@@ -674,7 +690,7 @@ def test_generated_history_is_determined_by_its_plan(tmp_path):
     assert (other.results / name).read_bytes() != (first.results / name).read_bytes()
 
 
-def test_a_long_history_loads_in_time(tmp_path):
+def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     """1,000 commits of 200 series took 1.0 s of CPU where this was written; 4 s are allowed."""
     made = generate(tmp_path, plan_of_size(1000, 200))
     commits = read_commits(made.repository)
@@ -686,7 +702,7 @@ def test_a_long_history_loads_in_time(tmp_path):
     assert sum(len(series.values) for series in history.series) > 190_000
 
 
-def test_a_long_history_with_samples_loads_in_time(tmp_path):
+def test_a_long_history_with_samples_loads_in_time(tmp_path: Path) -> None:
     """300 commits of 200 series with 40 samples each, 30 MB: 0.6 s of CPU; 3 s are allowed."""
     made = generate(tmp_path, plan_of_size(300, 200, samples=40))
     commits = read_commits(made.repository)
@@ -698,7 +714,7 @@ def test_a_long_history_with_samples_loads_in_time(tmp_path):
     assert {len(point.samples) for point in points} == {40}
 
 
-def test_history_needs_neither_torch_nor_asv():
+def test_history_needs_neither_torch_nor_asv() -> None:
     source = Path(__file__).parents[3] / "src" / "torchspeed" / "watch" / "history"
     lines = [line for file in source.glob("*.py") for line in file.read_text().splitlines()]
     imports = [line for line in lines if line.lstrip().startswith(("import ", "from "))]

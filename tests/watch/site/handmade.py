@@ -7,6 +7,7 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import Literal
 
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.analysis.changes import Change, State
@@ -162,7 +163,8 @@ def _runs(
 
 
 def _findings(history: History) -> Findings:
-    levels, changes = [], []
+    levels: list[tuple[Level, ...]] = []
+    changes = []
     for index, one in enumerate(history.series):
         values = [run.point.value for run in one.runs.values() if run.point]
         if not values:
@@ -177,7 +179,8 @@ def _findings(history: History) -> Findings:
             continue
         before, after = values[0], values[-1]
         levels.append((Level(0, _STEP_AT - 1, before), Level(_STEP_AT, _COMMITS - 1, after)))
-        verdict = "better" if (after < before) != one.higher_is_better else "worse"
+        better = (after < before) != one.higher_is_better
+        verdict: Literal["better", "worse"] = "better" if better else "worse"
         runs, state = _COMMITS - _STEP_AT, State.CONFIRMED
         changes.append(
             Change(index, _STEP_AT - 1, _STEP_AT, before, after, verdict, state, runs, 0.014)

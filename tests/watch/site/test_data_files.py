@@ -24,7 +24,8 @@ from torchspeed.watch.site.names import slug
 
 @pytest.fixture(scope="module")
 def index(published: Project) -> dict[str, Any]:
-    return registered(published.html / "data/index.js")[1]
+    index: dict[str, Any] = registered(published.html / "data/index.js")[1]
+    return index
 
 
 @pytest.fixture(scope="module")

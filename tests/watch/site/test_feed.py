@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_every_entry_has_what_atom_requires(published: Project, name: str) -> No
     assert len(set(ids)) == len(ids)
 
 
-def test_ids_stay_when_the_history_grows(tmp_path) -> None:
+def test_ids_stay_when_the_history_grows(tmp_path: Path) -> None:
     project = make_project(tmp_path / "it", Plan(commits=60, machines=("ci-2core",)))
     hashes = project.generated.hashes
     project.publish("-o", "whole")

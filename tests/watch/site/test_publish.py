@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +220,7 @@ def _remove_branch(project: Project) -> str:
         _remove_branch,
     ],
 )
-def test_without_a_basis_the_old_site_stays(site: Project, spoil) -> None:
+def test_without_a_basis_the_old_site_stays(site: Project, spoil: Callable[..., Any]) -> None:
     before = tree(site.html)
     named = spoil(site)
     done = site.publish()
@@ -331,7 +332,7 @@ def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
 
 
-def _put(value: str):
+def _put(value: str) -> Any:
     def spoil(path: Path) -> None:
         content = json.loads(path.read_text())
         name = next(name for name in content["results"] if "time_forward" in name)
@@ -347,7 +348,9 @@ def _put(value: str):
     [_truncate, _put("-Infinity"), _put('"fast"'), _put("[1, 2]")],
     ids=["truncated", "infinity", "text", "list"],
 )
-def test_damage_is_named_and_the_rest_published(project: Project, spoil) -> None:
+def test_damage_is_named_and_the_rest_published(
+    project: Project, spoil: Callable[..., Any]
+) -> None:
     victim = project.result_files()[3]
     spoil(victim)
     done = project.publish()

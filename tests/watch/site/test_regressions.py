@@ -35,7 +35,7 @@ def test_every_row_has_the_seven_cells_of_asvs_file(published: Project) -> None:
         assert (published.html / path).is_file()
         assert set(place) == {"machine", "environment"}
         benchmark = case.partition("(")[0]
-        values = []
+        values: list[str] = []
         for choices in reversed(params[benchmark]["params"]):
             values.insert(0, choices[number % len(choices)])
             number //= len(choices)
@@ -79,8 +79,8 @@ def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
         )
         for old, new in pairwise(levels)
     ]
-    every = [()] * len(history.series)
-    every[index] = levels  # type: ignore[call-overload]
+    every: list[tuple[Level, ...]] = [()] * len(history.series)
+    every[index] = levels
     findings = Findings(
         segments=tuple(() for _ in every),
         noise=(None,) * len(every),

@@ -11,7 +11,6 @@ import pytest
 
 from tests.watch.site.conftest import tree
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.site import swap
 from torchspeed.watch.site.swap import KEPT_TEXT, MANIFEST, swapped_in
 
 
@@ -77,7 +76,7 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
             raise OSError(28, "No space left on device", str(target))
         rename(source, target)
 
-    monkeypatch.setattr(swap.os, "rename", failing)
+    monkeypatch.setattr(os, "rename", failing)
     with pytest.raises(TorchspeedError, match="No space left"), swapped_in(site) as fresh:
         fill(fresh)
     assert tree(site) == before
@@ -112,7 +111,7 @@ def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, 
                 os.kill(os.getpid(), signal.SIGKILL)
             rename(source, target)
 
-        swap.os.rename = striking  # type: ignore[attr-defined, assignment]
+        os.rename = striking  # type: ignore[assignment]
         with swapped_in(site) as fresh:
             fill(fresh)
         os._exit(0)

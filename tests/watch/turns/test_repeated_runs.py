@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +22,13 @@ from torchspeed.watch.turns.repeated_runs import compare_runs
 figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
 
 
-def sampled(rng, level, spread=0.005, count=20):
+def sampled(rng: Any, level: float, spread: float = 0.005, count: int = 20) -> Any:
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
     found = report_value(samples)
     return figure(found.value, samples=samples, interval=found.interval)
 
 
-def runs_of(levels, models=4, spread=0.005, count=20):
+def runs_of(levels: Any, models: Any = 4, spread: float = 0.005, count: int = 20) -> Any:
     rng = np.random.default_rng(3)
     return [
         make_history(
@@ -39,7 +40,7 @@ def runs_of(levels, models=4, spread=0.005, count=20):
 
 
 @given(figures)
-def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values):
+def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values: list[float]) -> None:
     found = compare_runs([make_history([make_series([value])]) for value in values])
     [case] = found.cases
     squares = [math.log(b / a) ** 2 for a, b in combinations(values, 2)]
@@ -49,8 +50,10 @@ def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values):
 
 
 @given(figures, st.sampled_from([2.0**-10, 2.0**20]), st.data())
-def test_neither_unit_nor_order_of_the_runs_matters(values, factor, data):
-    def noise(list_of_values):
+def test_neither_unit_nor_order_of_the_runs_matters(
+    values: list[float], factor: float, data: st.DataObject
+) -> None:
+    def noise(list_of_values: Any) -> Any:
         runs = [make_history([make_series([value])]) for value in list_of_values]
         [case] = compare_runs(runs).cases
         return case.noise, case.worst
@@ -60,13 +63,14 @@ def test_neither_unit_nor_order_of_the_runs_matters(values, factor, data):
     assert noise(data.draw(st.permutations(values))) == expected
 
 
-def test_runs_that_repeat_have_no_noise_and_see_little_more_than_the_least_that_counts():
+def test_runs_that_repeat_have_no_noise_and_see_little_more_than_the_least_that_counts() -> None:
     run = runs_of([1.0])[0]
     found = compare_runs([run, run, run])
     assert found.noise == found.worst == 0
     assert found.false_alarms == 0
     assert found.comparisons == 4 * 3
     for case in found.cases:
+        assert case.detectable is not None
         assert 0.01499 <= case.detectable <= 0.017
 
 
@@ -106,18 +110,21 @@ def test_the_smallest_slowdown_is_found_in_every_pair_and_a_little_less_is_not(
     assert not found_by_all(case.detectable - 1e-6)
 
 
-def test_more_noise_sees_less():
+def test_more_noise_sees_less() -> None:
     quiet = compare_runs(runs_of([1.0, 1.001, 0.999]))
     loud = compare_runs(runs_of([1.0, 1.04, 0.96]))
     assert quiet.noise < 0.005 < loud.noise
-    assert quiet.cases[0].detectable < 0.03 < loud.cases[0].detectable
+    quiet_case, loud_case = quiet.cases[0].detectable, loud.cases[0].detectable
+    assert quiet_case is not None
+    assert loud_case is not None
+    assert quiet_case < 0.03 < loud_case
 
 
-def test_a_case_far_noisier_than_all_others_raises_false_alarms():
+def test_a_case_far_noisier_than_all_others_raises_false_alarms() -> None:
     quiet = [(f"quiet {number}", [1.0, 1.001, 0.999]) for number in range(20)]
     cases = [*quiet, ("noisy", [1.0, 1.3, 1.0])]
 
-    def runs(cases):
+    def runs(cases: Any) -> Any:
         return [
             make_history(make_series([values[run]], model=name) for name, values in cases)
             for run in range(3)
@@ -128,8 +135,8 @@ def test_a_case_far_noisier_than_all_others_raises_false_alarms():
     assert (found.false_alarms, found.comparisons) == (2, 63)
 
 
-def test_a_failure_is_named_and_a_skip_is_not():
-    def run(second):
+def test_a_failure_is_named_and_a_skip_is_not() -> None:
+    def run(second: Any) -> Any:
         return make_history(
             [
                 make_series([1.0], model="fine"),
@@ -145,6 +152,6 @@ def test_a_failure_is_named_and_a_skip_is_not():
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_one_run_has_nothing_to_compare(count):
+def test_one_run_has_nothing_to_compare(count: int) -> None:
     with pytest.raises(ValueError, match="two at least"):
         compare_runs(runs_of([1.0] * count))

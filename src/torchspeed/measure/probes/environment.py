@@ -55,7 +55,7 @@ def facts() -> dict[str, str]:
     )
     found["CUDA of torch"] = torch.version.cuda or "not in this build"
     if torch.version.cuda:
-        found["cuDNN"] = _dotted(torch.backends.cudnn.version())  # type: ignore[no-untyped-call]
+        found["cuDNN"] = _dotted(torch.backends.cudnn.version())
         found["float32 products on CUDA"] = torch.get_float32_matmul_precision()
     return found
 

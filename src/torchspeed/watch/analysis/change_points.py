@@ -136,9 +136,9 @@ def smallest_visible(
 
 
 def find_steps(
-    values: Sequence[float],
+    values: Sequence[float] | Array,
     minimum_effect: float = MINIMUM_EFFECT,
-    standard_errors: Sequence[float] | None = None,
+    standard_errors: Sequence[float] | Array | None = None,
 ) -> list[Step]:
     """Find the steps of a series.
 
@@ -172,7 +172,7 @@ def find_steps(
     ]
 
 
-def _checked_errors(values: Array, standard_errors: Sequence[float]) -> Array:
+def _checked_errors(values: Array, standard_errors: Sequence[float] | Array) -> Array:
     errors = np.asarray(standard_errors, dtype=np.float64)
     if errors.shape != values.shape or not (np.isfinite(errors) & (errors > 0)).all():
         raise ValueError("give a finite, positive standard error for each value")
