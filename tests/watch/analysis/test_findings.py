@@ -20,6 +20,7 @@ from tests.watch.making import (
 )
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, analyse
+from torchspeed.watch.analysis.ratio import estimate_ratio
 from torchspeed.watch.analysis.step_cache import StepCache
 from torchspeed.watch.analysis.steps import steps_of
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
@@ -169,6 +170,39 @@ def test_two_comparisons_with_the_reference_are_evidence(ratio: float, state: St
     for alone in (old, new):
         [change] = analyse(history_of(values, comparisons={MACHINE: (alone,)})).changes
         assert change.state is State.UNCONFIRMED
+
+
+def with_reference(changes: Mapping[int, float], commits: int = 12, seed: int = 1) -> History:
+    """Runs with noise of 5 %, and ratios to the reference with noise of 0.3 %."""
+    rng = np.random.default_rng(seed)
+    stored = []
+    for number, ratio in enumerate(noisy(changes, commits, seed, noise=0.003)):
+        of_rounds = ratio * rng.lognormal(0.0, 0.006, 4)
+        estimate, interval = estimate_ratio(of_rounds.tolist(), 0.006)
+        [one] = comparison(0, number, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
+        [case] = one.ratios
+        measured = CaseRatio(
+            case.case, number, tuple(of_rounds.tolist()), estimate, interval, 1.0, estimate
+        )
+        stored.append(StoredComparison(one.path, one.header, (measured,), ()))
+    values = noisy(changes, commits, seed + 100, noise=0.05)
+    return history_of(values, comparisons={MACHINE: tuple(stored)})
+
+
+def test_a_small_change_in_noisy_runs_is_found_by_its_ratio_to_the_reference() -> None:
+    """5 % slower in a noise of 5 % between runs: one night is enough."""
+    found = [analyse(with_reference({11: 1.05}, seed=seed)).changes for seed in range(20)]
+    assert sum([change.commit for change in changes] == [11] for changes in found) >= 18
+    confirmed = [c for changes in found for c in changes if c.state is State.CONFIRMED]
+    assert len(confirmed) >= 15
+    assert all(c.ratio == pytest.approx(1.05, abs=0.02) for c in confirmed)
+    [change] = analyse(with_reference({6: 1.05})).changes
+    assert (change.commit, change.state, change.verdict) == (6, State.CONFIRMED, "worse")
+
+
+def test_ratios_to_the_reference_without_a_change_report_none() -> None:
+    found = [analyse(with_reference({}, seed=seed)).changes for seed in range(40)]
+    assert [c for changes in found for c in changes if c.state is State.CONFIRMED] == []
 
 
 def test_a_direct_comparison_outweighs_the_reference() -> None:

@@ -8,16 +8,17 @@ A change is
   runs that each differ, by `torchspeed.watch.analysis.rule`, from the median of the runs before
   them. A jump is reported after its first run;
 - **refuted** when the newest interleaved comparison across it shows no difference and its
-  confidence
-  interval excludes the size of the change.
+  confidence interval excludes the size of the change.
 
+The ratios to the reference are searched in the same way
+(`torchspeed.watch.analysis.ratio_changes`), for changes that runs are too noisy to show.
 `torchspeed.watch.analysis.evidence` says which comparisons are across a change.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import median
@@ -27,6 +28,7 @@ from torchspeed.watch.analysis.change_points import values_to_confirm
 from torchspeed.watch.analysis.evidence import Evidence, Span, find_evidence
 from torchspeed.watch.analysis.pruning import FEWEST_VALUES
 from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
+from torchspeed.watch.analysis.ratio_changes import Points, ratio_changes
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.analysis.steps import SeriesStep
@@ -101,6 +103,7 @@ def changes_of(
     noise: float | None,
     history: History,
     place: Mapping[str, int],
+    ratios: Points,
 ) -> tuple[Change, ...]:
     """List the changes of a series, oldest first.
 
@@ -111,6 +114,7 @@ def changes_of(
         noise: Its noise between runs.
         history: The history.
         place: Commit hash to index in the history's commits.
+        ratios: Its ratios to the reference.
     """
     series = history.series[index]
     of_ratio = None if noise is None else noise * math.sqrt(2)
@@ -155,7 +159,42 @@ def changes_of(
                     noise=of_ratio,
                 )
             )
+    changes += [
+        change
+        for change in _changes_of_ratios(index, series, ratios, of_ratio, place)
+        if not any(_overlap(change, other) for other in changes)
+    ]
+    changes.sort(key=lambda change: change.commit)
     return _with_evidence(series, changes, history)
+
+
+def _changes_of_ratios(
+    index: int,
+    series: Series,
+    ratios: Points,
+    of_ratio: float | None,
+    place: Mapping[str, int],
+) -> Iterator[Change]:
+    """Changes that the ratios to the reference show, at commits that have a value as well."""
+    values = series.values
+    measured = {commit: point for commit, point in ratios.items() if commit in values}
+    for change in ratio_changes(measured, MOST_NEW_RUNS):
+        before = values[change.previous]
+        yield Change(
+            series=index,
+            previous=place[change.previous],
+            commit=place[change.commit],
+            before=before,
+            after=before * change.ratio,
+            verdict=_direction(change.ratio > 1, series),
+            state=State.CONFIRMED if change.confirmed else State.UNCONFIRMED,
+            runs=change.runs,
+            noise=of_ratio,
+        )
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    return one.previous < other.commit and other.previous < one.commit
 
 
 def _direction(went_up: bool, series: Series) -> Direction:

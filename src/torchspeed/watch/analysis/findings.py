@@ -14,6 +14,7 @@ from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
+from torchspeed.watch.analysis.ratio_changes import Points, points_by_series
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
 from torchspeed.watch.analysis.step_cache import StepCache
@@ -71,8 +72,16 @@ def analyse(history: History, cache: StepCache | None = None) -> Findings:
     of_machines = _steps_of_machines(history, steps, place)
     notes = history.notes or Notes()
     changes = []
+    points = points_by_series(history)
     for index, of_series in enumerate(segments):
-        for change in changes_of(index, of_series, steps[index], noise[index], history, place):
+        series = history.series[index]
+        ratios: Points = {}
+        if points and series.unit == "seconds":
+            torch = history.environments[series.environment].torch
+            ratios = points.get((series.machine, series.case.name, torch), {})
+        for change in changes_of(
+            index, of_series, steps[index], noise[index], history, place, ratios
+        ):
             cause = _cause(history, change, events, place, of_machines)
             changes.append(replace(change, cause=cause, note=_note(history, change, notes)))
     confirmed: list[list[Change]] = [[] for _ in segments]
