@@ -55,10 +55,11 @@ export function yTicks(y, frame, kind, unit, small) {
     if (!relative) return formatTick(value, unit);
     return Math.abs(value - 1) < 1e-9 ? "0%" : formatChange(value).replace(".0%", "%");
   };
-  const count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 34 : 52)));
-  return y.ticks(count).flatMap((tick) => {
+  let count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 34 : 52)));
+  let ticks = y.ticks(count);
+  while (ticks.length < 2 && count < 12) ticks = y.ticks(++count); // one number is no scale
+  return ticks.flatMap((tick) => {
     const at = Math.round(y(tick)) + 0.5;
-    if (at < frame.top - 1 || at > frame.bottom + 1) return [];
     const level = relative && Math.abs(tick - 1) < 1e-9;
     return [
       svg("line", {

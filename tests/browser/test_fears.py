@@ -1,0 +1,189 @@
+"""What people fear is on the first screen: each is planted, and the first lines are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.browser.visitor import Visitor, plain
+from torchspeed.watch.analysis.findings import analyse
+from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.labels import case_labels
+from torchspeed.watch.history.records import (
+    Benchmark,
+    Case,
+    Commit,
+    Environment,
+    Machine,
+    Outcome,
+    Point,
+    Run,
+    Series,
+)
+from torchspeed.watch.site.build import build_site
+from torchspeed.watch.site.contents import contents_of, in_order
+
+MODELS = {"darnn": 5.6e-3, "dsanet": 19.5e-3, "lstnet": 45.8e-3, "tpa_lstm": 61.8e-3}
+COMMITS = 24
+MACHINE = "ci-2core"
+SLOWED = "'tpa_lstm'"
+
+Value = Callable[[int, str, str], float]
+"""Factor of the usual time at a commit's place, for a model and a release of torch."""
+
+
+@dataclass
+class Planted:
+    """A history in which one thing happened."""
+
+    factor: Value = lambda place, model, torch: 1.0
+    torches: tuple[str, ...] = ("2.15.0",)
+    recipe: Callable[[int], str] = lambda place: "rounds=3"
+    failed: str = ""
+    """Model whose newest run fails."""
+    comparison: float | None = None
+    """Ratio that an interleaved comparison of the last two commits found."""
+    lines: tuple[str, ...] = field(default=())
+
+
+def commits() -> tuple[Commit, ...]:
+    return tuple(
+        Commit(f"{place:02x}" * 20, 1_780_000_000 + place * 86_400, f"Change {place}", (), place)
+        for place in range(COMMITS)
+    )
+
+
+def run_of(planted: Planted, place: int, model: str, torch: str, value: float) -> Run:
+    if planted.failed == model and place == COMMITS - 1:
+        return Run(Outcome.FAILED, None, "Traceback\nRuntimeError: planted\n\nFor parameters: 'b'")
+    value *= planted.factor(place, model, torch)
+    point = Point(value, (value * 0.995, value * 1.005))
+    return Run(Outcome.OK, point, at=1_780_000_000 + place * 86_400, recipe=planted.recipe(place))
+
+
+def history_of(planted: Planted) -> History:
+    """Four models, forward, on one machine, with a noise of 1 % between runs."""
+    random = Random(5)  # noqa: S311
+    name = "time_series.TimeSeries.time_forward"
+    params = (tuple(map(repr, MODELS)), ("'cpu'",))
+    benchmark = Benchmark(name, "time", "seconds", ("model", "device"), params)
+    environments = {
+        f"virtualenv-py3.11-torch{torch}": Environment(
+            f"virtualenv-py3.11-torch{torch}", "3.11", {"torch": torch, "torchvision": "0.29"}
+        )
+        for torch in planted.torches
+    }
+    series = []
+    for environment, described in environments.items():
+        for model, seconds in MODELS.items():
+            case = Case(
+                name, (repr(model), "'cpu'"), case_labels(benchmark, (repr(model), "'cpu'"))
+            )
+            runs = {
+                commit.hash: run_of(
+                    planted, place, model, described.torch, seconds * random.gauss(1, 0.01)
+                )
+                for place, commit in enumerate(commits())
+            }
+            series.append(Series(MACHINE, environment, case, "seconds", False, runs))
+    history = History(
+        commits(),
+        {MACHINE: Machine(MACHINE, {"cpu": "Some CPU"})},
+        environments,
+        {name: benchmark},
+        tuple(series),
+        positions={commit.hash: commit.position for commit in commits()},
+    )
+    if planted.comparison is not None:
+        history = replace(history, comparisons={MACHINE: (compared(planted.comparison),)})
+    return in_order(history)
+
+
+def compared(ratio: float) -> StoredComparison:
+    """An interleaved comparison of the last two commits."""
+    before, after = (Version(commit.hash, "2.15.0", "0.29", "3.11") for commit in commits()[-2:])
+    at = commits()[-1].date + 3600
+    header = Header(kind="confirm", at=at, machine=MACHINE, before=before, after=after)
+    case = CaseRatio(
+        f"time_series.TimeSeries.time_forward({SLOWED}, 'cpu')",
+        at,
+        (ratio, ratio, ratio),
+        ratio,
+        (ratio * 0.99, ratio * 1.01),
+        0.06,
+        0.06 * ratio,
+    )
+    return StoredComparison(Path("planted.jsonl"), header, (case,), ())
+
+
+def slowed(newest: int, factor: float) -> Value:
+    """The time of one model, multiplied in the newest commits."""
+    return lambda place, model, _: (
+        factor if model == "tpa_lstm" and place >= COMMITS - newest else 1.0
+    )
+
+
+FEARS = {
+    "doubled in the newest commit": Planted(
+        slowed(1, 2.0), lines=("1 slower, unconfirmed", "tpa_lstm cpu forward")
+    ),
+    "doubled in the last two": Planted(
+        slowed(2, 2.0), lines=("1 slower, unconfirmed", "tpa_lstm cpu forward")
+    ),
+    "tripled for good": Planted(slowed(10, 3.0), lines=("1 slower", "(confirmed: 10 runs")),
+    "confirmed by a comparison": Planted(
+        slowed(1, 2.0), comparison=2.0, lines=("1 slower", "(confirmed")
+    ),
+    "refuted by a comparison": Planted(
+        slowed(1, 1.2), comparison=1.0, lines=("No change of a time",)
+    ),
+    "a changed recipe": Planted(
+        slowed(1, 2.0),
+        recipe=lambda place: "rounds=3" if place < COMMITS - 1 else "rounds=5",
+        lines=("No change of a time",),
+    ),
+    "a failed case": Planted(failed="lstnet", lines=("1 of 4 cases", "RuntimeError: planted")),
+    "a release that is slower": Planted(
+        lambda place, model, torch: 1.5 if torch == "2.15.0" and model == "dsanet" else 1.0,
+        torches=("2.14.1", "2.15.0"),
+        lines=("1 slower, 0 faster", "dsanet"),
+    ),
+    "nothing": Planted(lines=("No change of a time",)),
+}
+
+
+@pytest.mark.parametrize("fear", FEARS)
+def test_the_first_screen_says_what_was_planted(
+    fear: str, tmp_path: Path, visit: Callable[..., Visitor]
+) -> None:
+    planted = FEARS[fear]
+    history = history_of(planted)
+    folder = tmp_path / "html"
+    project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
+    build_site(
+        folder, contents_of(history, analyse(history)), generated=1_790_000_000, project=project
+    )
+    visitor = visit((folder / "index.html").as_uri())
+    page = visitor.go()
+    cards = page.locator("#answers .card")
+    texts = [plain(text) for text in cards.all_inner_texts()]
+    [card] = [text for text in texts if planted.lines[0] in text]
+    for line in planted.lines:
+        assert line in card
+    box = cards.nth(texts.index(card)).bounding_box()
+    assert box is not None
+    assert box["y"] < 600, "on the first screen"
+    cell = page.locator('#overview-matrix a[href*="tpa_lstm"] .change').first
+    shown = plain(cell.inner_text())
+    if "unconfirmed" in planted.lines[0]:
+        assert "unconfirmed" in shown
+    elif planted.lines[0] == "1 slower":
+        assert shown.startswith("✗")
+        assert "unconfirmed" not in shown
+    else:
+        assert "✗" not in shown
