@@ -22,9 +22,9 @@ from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, read_comparisons
 from torchspeed.watch.jobs.workplace import open_workplace
-from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import compare
+from torchspeed.watch.turns.markdown import table
 from torchspeed.watch.turns.sides import PACKAGES, side
 
 TARGETS = (0.006, 0.02)

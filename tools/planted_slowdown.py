@@ -29,11 +29,11 @@ from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine import description as machine
 from torchspeed.watch.progress import human_time
-from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.markdown import table
 from torchspeed.watch.turns.repeated_comparisons import summarise_repeats
 from torchspeed.watch.turns.rounds import measure_interleaved
-from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.sides import PACKAGES, side
 
 WANTED = {0.03: 0.95, 0.05: 0.95, 0.10: 1.0}
 """Planted share to the part of the cases in which it should be found."""
@@ -130,7 +130,7 @@ def _measure(
 ) -> None:
     selection = matching(options.cases, otherwise=SHORT).only_times()
     head = ask_git(root, "rev-parse", "HEAD")
-    packages = root / ".asv" / "interleaved" / "packages"
+    packages = root / PACKAGES
     unchanged = side(root, conf, head, pair.torch, packages)
     cases = list_cases(root, [pair], name, selection, head)
     started = time.monotonic()

@@ -50,4 +50,4 @@ _PLAIN = Calibration(
 
 def calibration(others: float = 0.05, **changes: Any) -> Calibration:
     """A calibration of a quiet machine, with changes."""
-    return replace(_PLAIN, load=replace(_PLAIN.load, others=others), **changes)
+    return replace(_PLAIN, **({"load": replace(_PLAIN.load, others=others)} | changes))

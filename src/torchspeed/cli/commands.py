@@ -13,8 +13,10 @@ from typing import Any
 
 from torchspeed.cli import inference, sweep, train
 from torchspeed.cli.bench import bench
+from torchspeed.cli.bisect import bisect
 from torchspeed.cli.calibrate import calibrate
 from torchspeed.cli.compare import compare
+from torchspeed.cli.confirm import confirm
 from torchspeed.cli.explain import explain
 from torchspeed.cli.information import info, list_names
 from torchspeed.cli.nightly import nightly
@@ -52,6 +54,8 @@ COMMANDS = {
     "nightly": Command(nightly, WATCH, interrupted=CONTINUES),
     "compare": Command(compare, WATCH, interrupted="the finished cases are stored"),
     "reference": Command(reference, WATCH, interrupted="the finished cases are stored"),
+    "confirm": Command(confirm, WATCH, interrupted="the finished cases are stored"),
+    "bisect": Command(bisect, WATCH, interrupted="the comparisons so far are stored"),
     "explain": Command(explain, WATCH, interrupted="nothing was printed"),
     "calibrate": Command(
         calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"

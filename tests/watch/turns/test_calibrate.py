@@ -112,7 +112,7 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
             break
     os.killpg(process.pid, signal.SIGINT)
     said, wrong = process.communicate()
-    assert "interrupted: the runs count, side by side does not" in said, said + wrong
+    assert "interrupted: the runs count, the comparisons do not" in said, said + wrong
     last = read_calibrations(path)[0][-1]
     assert (last.runs, last.interleaved) == (2, None)
 
@@ -162,7 +162,7 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
         ["`a.A.time_w('m', 'cpu')`", "9", "0.50%", "1.20%", "3.1%"],
         ["`a.A.time_x('m', 'cpu')`", "5", "0.30%", "0.80%", "1.6%"],
     ]
-    assert "Side by side: 2 comparisons with itself in 1 min 30 s." in text
+    assert "Interleaved: 2 comparisons of the commit with itself in 1 min 30 s." in text
     assert "a.A.time_z('m', 'cpu')" in text
     assert "sudo <cpupower>" in text
     assert "swap: none" in text
@@ -171,11 +171,11 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
 
 def test_the_verdict_names_the_targets_that_count() -> None:
     assert verdict(calibration()) == (
-        "Run after run, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
-        "on an idle machine); 0 false alarms in 6 comparisons. Side by side, steady: noise "
+        "Separate runs, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
+        "on an idle machine); 0 false alarms in 6 comparisons. Interleaved, steady: noise "
         "0.41%, worst 1.2% of 2 cases; 0 false alarms in 4 ratios."
     )
     loaded = verdict(calibration(others=0.8, worst=0.07))
-    assert loaded.startswith("Run after run, too noisy: ")
-    assert "Side by side" not in verdict(calibration(interleaved=None))
+    assert loaded.startswith("Separate runs, too noisy: ")
+    assert "Interleaved" not in verdict(calibration(interleaved=None))
     assert "worst at most 6% on a loaded machine" in loaded

@@ -17,7 +17,7 @@ from torchspeed.watch.machine.description import default_name
 from torchspeed.watch.turns import compare_report
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import compare as measure
-from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.sides import PACKAGES, side
 
 
 def compare(
@@ -50,7 +50,7 @@ def compare(
     name = machine or default_name()
     check_machine_name(name)
     with exclusive_run(configuration.environments, "compare"):
-        packages = root / ".asv" / "interleaved" / "packages"
+        packages = root / PACKAGES
         sides = (
             side(root, configuration, before, torch, packages),
             side(root, configuration, after, torch, packages),

@@ -18,6 +18,7 @@ from torchspeed.watch.history.git import ask_git, read_commits
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.attempts import FILE_NAME, NIGHTS, Attempts
 from torchspeed.watch.jobs.budget import Budget, BudgetSpentError, parse_duration_s
+from torchspeed.watch.jobs.confirm import confirm_suspects
 from torchspeed.watch.jobs.coverage import Coverage, ReferenceCoverage
 from torchspeed.watch.jobs.measuring import Tally, measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Task, next_task
@@ -128,7 +129,8 @@ class _Night:
             self._read_results()
             if self._situation.needs(task):
                 self._fail(task.name, str(task), reason or "some of its cases are not measured")
-        print("nothing is left to be done tonight", flush=True)
+        if self._confirm_changes(budget):
+            print("nothing is left to be done tonight", flush=True)
 
     def end(self) -> ExitStatus:
         """Report, publish, and return the exit status."""
@@ -204,6 +206,27 @@ class _Night:
             for case in result.unmeasured
             if case.failed
         ]
+
+    def _confirm_changes(self, budget: Budget) -> bool:
+        """Measure unconfirmed changes again; return whether there was time for all."""
+        if not any(self._place.results.glob("*-*.json")):
+            return True
+        try:
+            with budget.enforced():
+                compared = confirm_suspects(self._place)
+        except BudgetSpentError:
+            print("\nthe time budget is spent; the next night confirms the other changes")
+            return False
+        except TorchspeedError as error:
+            self._failed["the confirmation of changes"] = str(error)
+            return True
+        self._tally.failures += [
+            f"{case.case}, measured again, failed: {case.failed}"
+            for result in compared
+            for case in result.unmeasured
+            if case.failed
+        ]
+        return True
 
     def _fail(self, name: str, what: str, reason: str) -> None:
         self._attempts.add_failure(name, reason)

@@ -1,8 +1,8 @@
-"""``make calibrate``: how noisy this machine is, and why.
+"""Measures how noisy this machine is, and what disturbs timing on it.
 
-The timing cases of the short set are measured in several runs of one commit, run after run
-as nights are, by the same asv with the same recipe. What the runs differ by is noise. Then
-the commit is compared with itself side by side, as ``make compare`` does.
+The timing cases of the short set are measured in several separate runs of one commit, by the same
+asv with the same recipe as every night. The runs differ by noise. Then the commit is compared with
+itself, interleaved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import compare
 from torchspeed.watch.turns.repeated_comparisons import summarise_repeats
 from torchspeed.watch.turns.repeated_runs import compare_runs
-from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.sides import PACKAGES, side
 
 FEWEST_RUNS = 2
 
@@ -101,14 +101,14 @@ def calibrate(
         raise TorchspeedError(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"
         )
-    turns = None
+    interleaved = None
     if comparisons:
         try:
-            turns = _side_by_side(
+            interleaved = _compare_with_itself(
                 root, configuration, commit, pair, machine, selection, comparisons
             )
         except KeyboardInterrupt:
-            print("\ninterrupted: the runs count, side by side does not", flush=True)
+            print("\ninterrupted: the runs count, the comparisons do not", flush=True)
         load = watch.load()
     return Calibration(
         at=int(time.time()),
@@ -129,11 +129,11 @@ def calibrate(
             *describe_throttling(throttling, read_throttling()),
             *describe_conditions(pair.variables),
         ),
-        interleaved=turns,
+        interleaved=interleaved,
     )
 
 
-def _side_by_side(
+def _compare_with_itself(
     root: Path,
     configuration: Configuration,
     commit: str,
@@ -142,8 +142,8 @@ def _side_by_side(
     selection: Selection,
     comparisons: int,
 ) -> RepeatedComparisons | None:
-    """The commit against itself."""
-    packages = root / ".asv" / "interleaved" / "packages"
+    """Compare the commit with itself, interleaved."""
+    packages = root / PACKAGES
     version = side(root, configuration, commit, pair.torch, packages)
     cases = list_cases(root, [pair], machine, selection, commit)
     started = time.monotonic()

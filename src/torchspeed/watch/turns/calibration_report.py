@@ -1,9 +1,8 @@
-"""A calibration as a person reads it: Markdown, aligned for the terminal."""
+"""The report of a calibration: Markdown, aligned for the terminal."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 
 from torchspeed.watch.history.calibrations import (
     NOISE_TARGET,
@@ -14,88 +13,78 @@ from torchspeed.watch.history.calibrations import (
     RepeatedComparison,
 )
 from torchspeed.watch.progress import human_time
+from torchspeed.watch.turns.markdown import table
 
 
 def report(calibration: Calibration, machine: str) -> str:
-    """The cases, the noisiest first, what hurts and what does not, and the verdict."""
-    one = calibration
-    day = datetime.datetime.fromtimestamp(one.at, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    """The cases, the noisiest first, what disturbs timing and what does not, and the verdict."""
+    day = datetime.datetime.fromtimestamp(calibration.at, datetime.UTC)
+    load, repeated = calibration.load, calibration.interleaved
     parts = [
-        f"**{machine}, {day}**: commit {one.commit[:8]}, torch {one.torch} + torchvision "
-        f"{one.torchvision}, {one.runs} runs in {human_time(one.seconds)}; other load "
-        f"{one.load.others:.2f} cores, load average before {one.load.before:.2f}, stolen "
-        f"{one.load.stolen:.1%}.",
+        f"**{machine}, {day:%Y-%m-%d %H:%M} UTC**: commit {calibration.commit[:8]}, torch "
+        f"{calibration.torch} + torchvision {calibration.torchvision}, {calibration.runs} runs in "
+        f"{human_time(calibration.seconds)}; other load {load.others:.2f} cores, load average "
+        f"before {load.before:.2f}, stolen {load.stolen:.1%}.",
         table(
-            ("case", "figure", "samples", "noise", "worst", "sees from"),
-            [_row(case) for case in sorted(one.cases, key=lambda case: -case.noise)],
+            ("case", "value", "samples", "noise", "worst", "smallest slowdown detected"),
+            [_row(case) for case in sorted(calibration.cases, key=lambda case: -case.noise)],
         ),
-        "Noise is the standard deviation of the ratio of two runs, worst the highest figure "
-        "over the lowest; *sees from* is the smallest slowdown found in every pair of runs; a "
-        "false alarm is a pair that differs by the noise of all cases together.",
+        "Noise is the standard deviation of the ratio of two runs, worst the highest value over "
+        "the lowest. The smallest slowdown is detected in every pair of runs; a false alarm is a "
+        "pair that differs by the noise of all cases together.",
     ]
-    if one.interleaved is not None:
-        turns = one.interleaved
+    if repeated is not None:
         parts += [
-            f"Side by side: {turns.repeats} comparisons with itself in "
-            f"{human_time(turns.seconds)}.",
+            f"Interleaved: {repeated.repeats} comparisons of the commit with itself in "
+            f"{human_time(repeated.seconds)}.",
             table(
-                ("case", "rounds", "noise", "worst", "sees from"),
-                [_turns(case) for case in sorted(turns.cases, key=lambda case: -case.noise)],
+                ("case", "rounds", "noise", "worst", "smallest slowdown detected"),
+                [_interleaved(case) for case in sorted(repeated.cases, key=lambda c: -c.noise)],
             ),
         ]
-    if one.without_value:
-        parts.append("Failed in at least one run: " + ", ".join(one.without_value) + ".")
-    hurting = [(f.what, f.state, f.remedy) for f in one.findings if f.hurts]
-    if hurting:
-        parts.append("What hurts here (nothing was changed):")
-        parts.append(table(("what", "state", "remedy"), hurting))
-    well = [f"{f.what}: {f.state}" for f in one.findings if not f.hurts]
-    if well:
-        parts.append("What does not: " + "; ".join(well) + ".")
-    parts.append(verdict(one))
+    if calibration.without_value:
+        parts.append(f"Failed in at least one run: {', '.join(calibration.without_value)}.")
+    disturbing = [(f.what, f.state, f.remedy) for f in calibration.findings if f.hurts]
+    if disturbing:
+        parts.append("What disturbs timing here (nothing was changed):")
+        parts.append(table(("what", "state", "remedy"), disturbing))
+    harmless = [f"{f.what}: {f.state}" for f in calibration.findings if not f.hurts]
+    if harmless:
+        parts.append(f"What does not: {'; '.join(harmless)}.")
+    parts.append(verdict(calibration))
     return "\n\n".join(parts)
 
 
 def verdict(calibration: Calibration) -> str:
-    """One sentence each for runs and for sides: how noisy, and whether the targets are met."""
-    one, turns = calibration, calibration.interleaved
-    if one.idle:
+    """A sentence for separate runs and one for comparisons: the noise against the targets."""
+    if calibration.idle:
         wanted = f"at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%} on an idle machine"
     else:
         wanted = f"worst at most {WORST_TARGET_LOADED:.0%} on a loaded machine"
-    said = [
-        f"Run after run, {'steady' if one.steady else 'too noisy'}: noise {one.noise:.2%}, "
-        f"worst {one.worst:.1%} of {len(one.cases)} cases (wanted: {wanted}); "
-        f"{one.false_alarms} false alarms in {one.comparisons} comparisons."
+    sentences = [
+        f"Separate runs, {_steady(calibration.steady)}: noise {calibration.noise:.2%}, worst "
+        f"{calibration.worst:.1%} of {len(calibration.cases)} cases (wanted: {wanted}); "
+        f"{calibration.false_alarms} false alarms in {calibration.comparisons} comparisons."
     ]
-    if turns is not None:
-        said.append(
-            f"Side by side, {'steady' if one.steady_interleaved else 'too noisy'}: noise "
-            f"{turns.noise:.2%}, worst {turns.worst:.1%} of {len(turns.cases)} cases; "
-            f"{turns.false_alarms} false alarms in {turns.ratios} ratios."
+    repeated = calibration.interleaved
+    if repeated is not None:
+        sentences.append(
+            f"Interleaved, {_steady(calibration.steady_interleaved)}: noise {repeated.noise:.2%}, "
+            f"worst {repeated.worst:.1%} of {len(repeated.cases)} cases; {repeated.false_alarms} "
+            f"false alarms in {repeated.ratios} ratios."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns line up."""
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    lines = [
-        "| "
-        + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        + " |"
-        for row in (head, *rows)
-    ]
-    return "\n".join(
-        [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
-    )
+def _steady(steady: bool) -> str:
+    return "steady" if steady else "too noisy"
 
 
 def _row(case: CaseNoise) -> tuple[str, ...]:
-    figure = sorted(case.values)[len(case.values) // 2]
+    value = sorted(case.values)[len(case.values) // 2]
     return (
         f"`{case.case}`",
-        f"{figure * 1e3:.3g} ms",
+        f"{value * 1e3:.3g} ms",
         str(case.samples),
         f"{case.noise:.2%}",
         f"{case.worst:.2%}",
@@ -103,7 +92,7 @@ def _row(case: CaseNoise) -> tuple[str, ...]:
     )
 
 
-def _turns(case: RepeatedComparison) -> tuple[str, ...]:
+def _interleaved(case: RepeatedComparison) -> tuple[str, ...]:
     return (
         f"`{case.case}`",
         str(case.rounds),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from torchspeed.watch.analysis.ratio import CONFIDENCE, verdict
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.history.comparisons import CaseRatio
-from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.compare import Compared
+from torchspeed.watch.turns.markdown import table
 
 _WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 
@@ -45,6 +45,12 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in _WORDS.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     return f"Of {len(ratios)} cases {counts}; the widest interval is ±{widest:.1%}."
+
+
+def describe(case: CaseRatio) -> str:
+    """The change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
+    low, high = case.interval
+    return f"{case.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.explain import Explanation, OperatorDifference
+from torchspeed.watch.turns.markdown import table
 
 _ROWS = 10
 

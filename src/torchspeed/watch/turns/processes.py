@@ -23,10 +23,10 @@ from typing import Any
 from torchspeed.watch import probes
 from torchspeed.watch.turns.sides import Side
 
-MOST_SAMPLES = 30
+MOST_SAMPLES = 16
 """Of each side in a round."""
 FEWEST_SAMPLES = 8
-SECONDS = 2.5
+SECONDS = 1.5
 """After which no new turn begins."""
 _SECONDS_TO_END = 2.0
 """How long a server may take to end by itself."""

@@ -24,6 +24,7 @@ from torchspeed.watch.analysis.ratio import (
     ratio_of_round,
     spread_of_rounds,
 )
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT
 from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.progress import human_time
 from torchspeed.watch.turns.processes import (
@@ -47,6 +48,8 @@ class Sampling:
 
 
 DEFAULT = Sampling()
+PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
+"""Tells a difference that counts from none, also in noisy cases."""
 
 Round = tuple[tuple[float, ...], tuple[float, ...]]
 """The samples before and after, in seconds a call."""
@@ -144,7 +147,7 @@ def measure_interleaved(
             comparison.close_known(all_of_them=number + 1 == sampling.most_rounds)
             if not comparison.open:
                 break
-    except KeyboardInterrupt:
+    except BaseException:  # an interrupt, or the end of a time budget
         comparison.close_known(all_of_them=True)
         raise
     print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)

@@ -1,0 +1,231 @@
+"""Finds the commits, or the torch releases, that changed the time of a case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.ratio import estimate_ratio, verdict
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
+from torchspeed.watch.asv.settings import Configuration
+from torchspeed.watch.history.comparisons import CaseRatio
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.turns.compare import compare
+from torchspeed.watch.turns.compare_report import describe
+from torchspeed.watch.turns.narrowing import Answer, Range, UnmeasurableError, narrow
+from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.rounds import Sampling
+from torchspeed.watch.turns.sides import PACKAGES, Side, side
+
+_RESOLUTION = 1 / 4
+"""Changes below this share of the whole change are not looked for: telling them from nothing
+would take many rounds."""
+_MOST_ROUNDS = 24
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A change between two versions, measured."""
+
+    before: Side
+    after: Side
+    between: int
+    """Number of versions between the two, which could not be measured or told apart from both;
+    the change may lie in any of them."""
+    ratio: CaseRatio
+
+
+@dataclass
+class _Bisection:
+    """Compares candidates of one case, each pair once."""
+
+    root: Path
+    configuration: Configuration
+    machine: str
+    case: Case
+    candidates: Sequence[str]
+    """As `side` reads them, oldest first."""
+    resolution: float = MINIMUM_EFFECT
+    """Smallest relative change that is looked for."""
+    ratios: dict[tuple[int, int], CaseRatio] = field(default_factory=dict)
+    _sides: dict[int, Side] = field(default_factory=dict)
+    _unmeasurable: dict[int, str] = field(default_factory=dict)
+    """Candidate to why it cannot be measured."""
+
+    def side(self, index: int) -> Side:
+        """One candidate, with its package.
+
+        Raises:
+            TorchspeedError: it has none.
+        """
+        if index not in self._sides:
+            text = self.candidates[index]
+            self._sides[index] = side(
+                self.root, self.configuration, text, "newest", self.root / PACKAGES
+            )
+        return self._sides[index]
+
+    def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
+        """Compare a midpoint with both ends, which can be measured.
+
+        Raises:
+            UnmeasurableError: the midpoint cannot be measured.
+        """
+        if midpoint in self._unmeasurable:
+            raise UnmeasurableError(self._unmeasurable[midpoint])
+        try:
+            return self.compare(before, midpoint), self.compare(midpoint, after)
+        except UnmeasurableError as error:
+            self._unmeasurable[midpoint] = str(error)
+            raise
+
+    def compare(self, before: int, after: int) -> Answer:
+        """Measure two candidates until they are different or the same, or it stays unknown.
+
+        Raises:
+            UnmeasurableError: one of them cannot be measured.
+        """
+        measured: list[CaseRatio] = []
+        for _ in range(_ATTEMPTS):
+            measured.append(self._measure(before, after))
+            self.ratios[before, after] = _pooled(measured)
+            answer = answer_of(self.ratios[before, after], self.resolution)
+            if answer is not Answer.UNKNOWN:
+                break
+        print(f"  {answer.value}: {describe(self.ratios[before, after])}", flush=True)
+        return answer
+
+    def _measure(self, before: int, after: int) -> CaseRatio:
+        try:
+            sides = self.side(before), self.side(after)
+            print(f"{sides[1].name} against {sides[0].name}", flush=True)
+            sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)
+            compared = compare(
+                self.configuration, sides, self.machine, [self.case], "bisect", sampling
+            )
+        except TorchspeedError as error:
+            print(f"  cannot be measured: {error}", flush=True)
+            raise UnmeasurableError(str(error)) from error
+        return compared.ratios[0]
+
+
+def bisect(
+    root: Path,
+    configuration: Configuration,
+    machine: str,
+    case: Case,
+    candidates: Sequence[str],
+) -> list[Culprit]:
+    """Narrow the change of a case between the first and the last candidate.
+
+    Every comparison is stored with kind ``bisect``.
+
+    Args:
+        root: the checkout.
+        configuration: of the checkout.
+        machine: name under which results are stored.
+        case: what changed.
+        candidates: two at least, as `torchspeed.watch.turns.sides.side` reads them, oldest first.
+
+    Returns:
+        The changes, oldest first; empty where the first and last candidate do not differ.
+
+    Raises:
+        TorchspeedError: an end cannot be measured, or noise hides whether the ends differ.
+    """
+    work = _Bisection(root, configuration, machine, case, candidates)
+    last = len(candidates) - 1
+    try:
+        answer = work.compare(0, last)
+    except UnmeasurableError as error:
+        raise TorchspeedError(f"the ends of the range cannot be compared: {error}") from error
+    if answer is Answer.UNKNOWN:
+        raise TorchspeedError(
+            f"{describe(work.ratios[0, last])}: too noisy to tell whether {case.name} changed; "
+            "try again at a quieter time"
+        )
+    if answer is Answer.SAME:
+        return []
+    change = abs(math.log(work.ratios[0, last].ratio))
+    work.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
+    return [_culprit(work, found) for found in narrow(len(candidates), work.split)]
+
+
+def candidates_between(
+    root: Path, configuration: Configuration, before: str, after: str
+) -> list[str]:
+    """List what can have changed the time between two sides, both included, oldest first.
+
+    Args:
+        root: the checkout.
+        configuration: of the checkout.
+        before: ``COMMIT[@RELEASE]``.
+        after: the same commit with another release, or a later commit with the same release.
+
+    Raises:
+        TorchspeedError: they differ in both or in nothing, or in an order that has no range.
+    """
+    old, new = (
+        side(root, configuration, text, "newest", root / PACKAGES) for text in (before, after)
+    )
+    if old.version is None or new.version is None:
+        raise TorchspeedError("a bisection compares commits; commit the changes of src/ first")
+    if old.version.commit == new.version.commit:
+        places = sorted((configuration.pairs.index(old.pair), configuration.pairs.index(new.pair)))
+        pairs = configuration.pairs[places[0] : places[1] + 1]
+        if len(pairs) < 2:
+            raise TorchspeedError(f"{old.name} and {new.name} are the same; there is no range")
+        releases = [f"{old.version.commit}@{pair.torch}" for pair in reversed(pairs)]
+        return releases if releases[0].endswith(f"@{old.pair.torch}") else releases[::-1]
+    if old.pair != new.pair:
+        raise TorchspeedError(
+            "a bisection is over commits or over torch releases, not both; give both sides the "
+            "same release, or both the same commit"
+        )
+    commits = ask_git(
+        root,
+        *("rev-list", "--first-parent", "--reverse"),
+        *(f"{old.version.commit}..{new.version.commit}", "--", "src"),
+    ).split()
+    ancestor = ask_git(root, "merge-base", old.version.commit, new.version.commit)
+    if ancestor != old.version.commit or not commits:
+        raise TorchspeedError(
+            f"there is no commit between {old.name} and {new.name} that changes src/; "
+            "the first has to be an ancestor of the second"
+        )
+    return [f"{commit}@{old.pair.torch}" for commit in (old.version.commit, *commits)]
+
+
+def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
+    """Whether two versions differ by ``resolution`` or more, as a relative change.
+
+    They are different where the rule for ratios says so and the ratio is that large, and the same
+    where the interval excludes a change of that size.
+    """
+    smallest = math.log1p(resolution)
+    if verdict(ratio) is not Verdict.SAME and abs(math.log(ratio.ratio)) >= smallest:
+        return Answer.DIFFERENT
+    largest = max(abs(math.log(end)) for end in ratio.interval)
+    return Answer.SAME if largest <= smallest else Answer.UNKNOWN
+
+
+def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
+    """One ratio from the rounds of several measurements of the same pair."""
+    newest = measured[-1]
+    if len(measured) == 1:
+        return newest
+    ratios = tuple(ratio for one in measured for ratio in one.ratios)
+    value, interval = estimate_ratio(ratios)
+    return CaseRatio(
+        newest.case, newest.at, ratios, value, interval, newest.before_s, newest.after_s
+    )
+
+
+def _culprit(work: _Bisection, found: Range) -> Culprit:
+    ratio = work.ratios[found.before, found.after]
+    between = found.after - found.before - 1
+    return Culprit(work.side(found.before), work.side(found.after), between, ratio)

@@ -1,0 +1,124 @@
+"""Suspected changes are found, measured interleaved, and confirmed or refuted by that."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import commit, git
+from tests.watch.analysis.test_findings import history_of, noisy
+from tests.watch.interruptible import start_driver
+from tests.watch.making import MACHINE, commit_hash
+from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.turns.confirm import Suspect, find_suspects
+
+SUITE = """
+import time
+
+class Suite:
+    params = ["plain", "slow"]
+    param_names = ["model"]
+    timer = time.process_time
+    sample_time = 0.002
+    warmup_time = 0
+    rounds = 1
+    repeat = 5
+
+    def time_it(self, model):
+        try:
+            from package import work
+        except ImportError:  # asv installs nothing here; a comparison has it
+            sum(range(2000))
+        else:
+            work(model)
+"""
+PACKAGE = """
+def work(model):
+    for _ in range({slow} if model == "slow" else 200):
+        sum(range(20))
+"""
+EARLIER = 9
+_SCALED = {"result", "samples"} | {
+    f"stats_{name}" for name in ("ci_99_a", "ci_99_b", "q_25", "q_75")
+}
+
+
+def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
+    quiet, jumped, lasting = noisy({}), noisy({39: 1.3}), noisy({20: 1.3})
+    history = history_of(quiet, jumped, lasting)
+    [suspect] = find_suspects(history, MACHINE)
+    case = history.series[1].case.name
+    assert suspect == Suspect(case, "2.15.0", commit_hash(38), commit_hash(39))
+    assert find_suspects(history, "another") == []
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    root = make_repository(
+        {
+            "asv.conf.json": json.dumps(CONFIGURATION),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": PACKAGE.format(slow=200),
+            ".gitignore": ".asv/\nresults/\nhtml/\n",
+        }
+    )
+    for number in range(EARLIER - 1):
+        commit(root, {"README": str(number)}, "Write docs")
+    commit(root, {"src/package.py": PACKAGE.format(slow=300)}, "Do more in one model")
+    return root
+
+
+def _scaled(stored: Any, factor: float) -> Any:
+    if isinstance(stored, list):
+        return [_scaled(value, factor) for value in stored]
+    return stored * factor if isinstance(stored, float) else stored
+
+
+def _pretend_history(project: Path, result: Path) -> None:
+    """Store results of the earlier commits in which both cases were two thirds of HEAD's."""
+    newest = json.loads(result.read_text())
+    commits = git(project, "rev-list", "--reverse", "HEAD").split()[:-1]
+    for number, hash_ in enumerate(commits):
+        earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
+        factor = (1 + 0.001 * math.cos(7 * number)) / 1.5
+        for name, columns in newest["results"].items():
+            earlier["results"][name] = [
+                _scaled(value, factor) if column in _SCALED else value
+                for column, value in zip(newest["result_columns"], columns, strict=False)
+            ]
+        name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
+        result.with_name(name).write_text(json.dumps(earlier))
+
+
+def _run(job: str, project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start_driver(job, project, home, *arguments)
+    output, errors = process.communicate()
+    return process.returncode, output, errors
+
+
+def test_a_real_change_is_confirmed_and_interference_is_refuted(
+    project: Path, tmp_path: Path
+) -> None:
+    status, output, errors = _run("bench", project, tmp_path, "--cases", "suite")
+    assert status == 0, output + errors
+    [result] = (project / "results" / "m").glob("*-*.json")
+    _pretend_history(project, result)
+
+    status, output, errors = _run("confirm", project, tmp_path)
+    assert status == 0, output + errors
+    head, parent = git(project, "rev-list", "--max-count=2", "HEAD").split()
+    [comparison], _ = read_comparisons(project / "results")
+    header = comparison.header
+    assert (header.kind, header.before.commit, header.after.commit) == ("confirm", parent, head)
+    assert f"confirmed: suite.Suite.time_it('slow') in {head[:8]}, +" in output
+    assert f"refuted: suite.Suite.time_it('plain') in {head[:8]}, " in output
+
+    status, output, _ = _run("confirm", project, tmp_path)
+    assert (status, output) == (0, "no change is waiting for a confirmation\n")
