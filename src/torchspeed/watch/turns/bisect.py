@@ -152,7 +152,7 @@ def bisect(
         return []
     change = abs(math.log(work.ratios[0, last].ratio))
     work.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
-    return [_culprit(work, found) for found in narrow(len(candidates), work.split)]
+    return [_culprit(work, range_) for range_ in narrow(len(candidates), work.split)]
 
 
 def candidates_between(
@@ -218,14 +218,14 @@ def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
     newest = measured[-1]
     if len(measured) == 1:
         return newest
-    ratios = tuple(ratio for one in measured for ratio in one.ratios)
+    ratios = tuple(ratio for case in measured for ratio in case.ratios)
     value, interval = estimate_ratio(ratios)
     return CaseRatio(
         newest.case, newest.at, ratios, value, interval, newest.before_s, newest.after_s
     )
 
 
-def _culprit(work: _Bisection, found: Range) -> Culprit:
-    ratio = work.ratios[found.before, found.after]
-    between = found.after - found.before - 1
-    return Culprit(work.side(found.before), work.side(found.after), between, ratio)
+def _culprit(work: _Bisection, range_: Range) -> Culprit:
+    ratio = work.ratios[range_.before, range_.after]
+    between = range_.after - range_.before - 1
+    return Culprit(work.side(range_.before), work.side(range_.after), between, ratio)

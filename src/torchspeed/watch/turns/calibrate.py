@@ -95,9 +95,13 @@ def calibrate(
         seconds |= round_seconds(project.results / machine)
         load, took = watch.load(), time.monotonic() - started
         progress.say(f"  done, {human_time(took)} so far")
-    found = compare_runs(measured)
-    if not found.cases:
-        what = found.without_value[0] if found.without_value else "no case that times something"
+    repeated = compare_runs(measured)
+    if not repeated.cases:
+        what = (
+            repeated.without_value[0]
+            if repeated.without_value
+            else "no case that times something"
+        )
         raise TorchspeedError(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"
         )
@@ -118,12 +122,12 @@ def calibrate(
         runs=len(measured),
         seconds=took,
         load=_rounded(load),
-        noise=found.noise,
-        worst=found.worst,
-        comparisons=found.comparisons,
-        false_alarms=found.false_alarms,
-        cases=found.cases,
-        without_value=found.without_value,
+        noise=repeated.noise,
+        worst=repeated.worst,
+        comparisons=repeated.comparisons,
+        false_alarms=repeated.false_alarms,
+        cases=repeated.cases,
+        without_value=repeated.without_value,
         findings=(
             *describe_load(load),
             *describe_throttling(throttling, read_throttling()),

@@ -48,24 +48,24 @@ class Side:
         return self.pair.folder / "bin" / "python"
 
 
-def side(root: Path, configuration: Configuration, said: str, release: str, place: Path) -> Side:
-    """Make one side from what a person asked for.
+def side(root: Path, configuration: Configuration, text: str, release: str, folder: Path) -> Side:
+    """Make one side from what a person typed.
 
     Args:
         root: the checkout.
         configuration: of the checkout.
-        said: a commit, tag or branch, or ``.`` for the working tree as it is; and after an
-            ``@``, if not ``release``, the torch release: ``v1@2.14.1``.
-        release: torch release where ``said`` names none.
-        place: folder for the packages of commits.
+        text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
+            followed by ``@`` and a torch release: ``v1@2.14.1``.
+        release: torch release where ``text`` names none.
+        folder: where the packages of commits are put.
 
     Raises:
         TorchspeedError: there is no such commit or release, or the commit has no package.
     """
-    revision, _, named = said.partition("@")
-    pairs = select_pairs(configuration.pairs, named or release)
+    revision, _, own_release = text.partition("@")
+    pairs = select_pairs(configuration.pairs, own_release or release)
     if len(pairs) != 1:
-        raise TorchspeedError(f"a side takes one torch release, not {named or release!r}")
+        raise TorchspeedError(f"a side takes one torch release, not {own_release or release!r}")
     [pair] = pairs
     if revision == WORKING_TREE:
         if ask_git(root, "status", "--porcelain", "--", _PACKAGE):
@@ -79,28 +79,28 @@ def side(root: Path, configuration: Configuration, said: str, release: str, plac
         )
     name = f"{revision} ({commit[:8]}), torch {pair.torch}"
     version = Version(commit, pair.torch, pair.torchvision, configuration.python)
-    return Side(name, check_out(root, commit, place) / _PACKAGE, pair, version)
+    return Side(name, check_out(root, commit, folder) / _PACKAGE, pair, version)
 
 
-def check_out(root: Path, commit: str, place: Path) -> Path:
-    """Put the package of a commit into a folder of its own below ``place``; return that.
+def check_out(root: Path, commit: str, parent: Path) -> Path:
+    """Put the package of a commit into a folder of its own below ``parent``; return that.
 
     Raises:
         TorchspeedError: the commit has none.
     """
-    folder = place / commit
+    folder = parent / commit
     shutil.rmtree(folder, ignore_errors=True)
-    packed = subprocess.run(
+    archived = subprocess.run(
         ["git", "archive", "--format=tar", commit, _PACKAGE],
         cwd=root,
         capture_output=True,
         check=False,
     )
-    if packed.returncode:
+    if archived.returncode:
         raise TorchspeedError(
             f"commit {commit[:8]} has no {_PACKAGE}/, so there is nothing to measure; "
             "choose a later one"
         )
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         archive.extractall(folder, filter="data")
     return folder
