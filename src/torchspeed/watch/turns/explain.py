@@ -2,7 +2,7 @@
 
 Both sides are profiled in alternation, each time by a new process (`measure/probes/operators.py`).
 An operator *accounts for* the difference where all of its times on one side are above all on the
-other; its contribution is the difference of the medians.
+other; its contribution is the difference of the least times, because interference only adds time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class OperatorDifference:
     calls: tuple[float, float]
     """Before and after."""
     seconds: tuple[float, float]
-    """Median self time before and after."""
+    """Least self time before and after."""
     clear: bool
     """All times of one side are above all times of the other."""
 
@@ -135,7 +135,7 @@ def _difference(key: tuple[str, str], before: _Times, after: _Times) -> Operator
     return OperatorDifference(
         *key,
         calls=(statistics.median(n for n, _ in before), statistics.median(n for n, _ in after)),
-        seconds=(statistics.median(old), statistics.median(new)),
+        seconds=(min(old), min(new)),
         clear=max(old) < min(new) or max(new) < min(old),
     )
 
