@@ -44,11 +44,11 @@ def confirm_suspects(place: Workplace) -> list[Compared]:
     if not suspects:
         return []
     compared = measure(place.root, place.configuration, place.machine, suspects)
-    ratios = [ratio for result in compared for ratio in result.ratios]
+    measured = {(case.case, case.at) for result in compared for case in result.ratios}
     history = _history(place)
     for change in analyse(history).changes:
-        if change.evidence is not None and change.evidence in ratios:
-            case = history.series[change.series].case.name
+        case = history.series[change.series].case.name
+        if change.evidence is not None and (case, change.evidence.at) in measured:
             commit = history.commits[change.commit].hash[:8]
             print(f"{change.state.value}: {case} in {commit}, {describe(change.evidence)}")
     return compared

@@ -18,9 +18,9 @@ from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine.description import default_name
 from torchspeed.watch.turns import compare_report, package_index
 from torchspeed.watch.turns import release_environments as environments
-from torchspeed.watch.turns.calibration_report import table
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import Compared
+from torchspeed.watch.turns.markdown import table
 from torchspeed.watch.turns.releases import measure_releases, neighbours
 from torchspeed.watch.turns.sides import check_out
 

@@ -98,9 +98,7 @@ def calibrate(
     repeated = compare_runs(measured)
     if not repeated.cases:
         what = (
-            repeated.without_value[0]
-            if repeated.without_value
-            else "no case that times something"
+            repeated.without_value[0] if repeated.without_value else "no case that times something"
         )
         raise TorchspeedError(
             f"no case has a figure in every run ({what}); try `make bench`, which says why"

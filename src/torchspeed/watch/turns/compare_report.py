@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from torchspeed.watch.analysis.ratio import CONFIDENCE, verdict
+from torchspeed.watch.analysis.ratio import CONFIDENCE, Ratio, verdict
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.history.comparisons import CaseRatio
 from torchspeed.watch.turns.compare import Compared
@@ -47,10 +47,10 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     return f"Of {len(ratios)} cases {counts}; the widest interval is ±{widest:.1%}."
 
 
-def describe(case: CaseRatio) -> str:
+def describe(ratio: Ratio) -> str:
     """The change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
-    low, high = case.interval
-    return f"{case.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
+    low, high = ratio.interval
+    return f"{ratio.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:

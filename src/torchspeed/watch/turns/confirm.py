@@ -26,7 +26,7 @@ from torchspeed.watch.turns.sides import PACKAGES, side
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A change that no interleaved comparison has judged yet."""
+    """A change that no interleaved comparison of its two commits has judged yet."""
 
     case: str
     torch: str
@@ -42,7 +42,7 @@ def find_suspects(history: History, machine: str) -> list[Suspect]:
         _suspect(history, change)
         for change in analyse(history).changes
         if change.state is State.UNCONFIRMED
-        and change.evidence is None
+        and (change.evidence is None or change.evidence.through_reference)
         and change.cause != "machine"
         and history.series[change.series].unit == "seconds"
         and history.series[change.series].machine == machine
