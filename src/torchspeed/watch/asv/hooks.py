@@ -74,10 +74,11 @@ def _running(original: Any) -> Any:
         _runs.append(run)
         try:
             run.begin()
-            return original(remaining.benchmarks, env, results=results, **options)
+            answer = original(remaining.benchmarks, env, results=results, **options)
         finally:
             _runs.pop()
-            run.end()
+        run.end()
+        return answer
 
     return run_benchmarks
 

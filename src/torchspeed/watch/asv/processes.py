@@ -101,15 +101,18 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
     """
-    process = env.run(
-        [BENCHMARK_RUN_SCRIPT, *arguments],
-        cwd=folder,
-        env=_variables(env),
-        redirect_stderr=True,
-        return_popen=True,
-    )
+    with _signals_deferred() as deferred:
+        process = env.run(
+            [BENCHMARK_RUN_SCRIPT, *arguments],
+            cwd=folder,
+            env=_variables(env),
+            redirect_stderr=True,
+            return_popen=True,
+        )
     output = bytearray()
     try:
+        for number in deferred:
+            signal.raise_signal(number)
         in_time = _collect(process, output, time.monotonic() + timeout)
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -118,6 +121,22 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
         _read(process, output)
         process.stdout.close()
     return output.decode(errors="replace"), process.returncode if in_time else TIMEOUT_RETCODE
+
+
+@contextlib.contextmanager
+def _signals_deferred() -> Iterator[list[int]]:
+    """Collect signals that would raise an exception, and so lose a process that is starting."""
+    deferred: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    replaced = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in replaced:
+        signal.signal(number, lambda received, _: deferred.append(received))
+    try:
+        yield deferred
+    finally:
+        for number, handler in replaced.items():
+            signal.signal(number, handler)
 
 
 def _collect(process: subprocess.Popen[bytes], output: bytearray, deadline: float) -> bool:
