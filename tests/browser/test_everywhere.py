@@ -165,7 +165,13 @@ def test_no_view_is_wider_than_the_screen(
     for address in (*map(address_of, VIEWS), *PERMALINKS):
         page = visitor.go(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-        assert page.locator("header").bounding_box()["height"] <= 64  # type: ignore[index]
+        header = page.locator("header").bounding_box()
+        assert header is not None
+        assert header["height"] <= (64 if width > 704 else 120)
+        for link in page.locator("header nav a").all():
+            box = link.bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, "no tab is clipped"
 
 
 def test_controls_fold_away_on_a_phone_and_work_there(
