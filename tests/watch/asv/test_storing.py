@@ -43,6 +43,16 @@ class Often:
     def time_often(self):
         pass
 
+class Hungry:
+    def track_memory(self):
+        held = bytearray(600 * 2**20)
+        held[::4096] = bytes(len(held[::4096]))
+        child = subprocess.Popen(
+            [sys.executable, "-c", "held = b'1' * (600 * 2**20); import time; time.sleep(60)"]
+        )
+        child.wait()
+        return 1
+
 class Chatty:
     timeout = 4
 
@@ -74,6 +84,26 @@ def test_values_that_cannot_be_stored_fail_with_the_reason_and_the_run_goes_on(
     assert "True, not a number" in outcomes["suite.Values.track_it('boolean')"][1]
     assert outcomes["suite.Values.track_it('crash')"][0] == "failed"
     assert "SIGABRT" in outcomes["suite.Values.track_it('crash')"][1]
+
+
+def test_a_case_beyond_the_memory_limit_fails_and_the_run_goes_on(project: Project) -> None:
+    started = time.monotonic()
+    arguments = project.run_arguments("--bench", "memory", "--bench", r"track_it\('fine'")
+    project.asv(*arguments, status=2, TORCHSPEED_MEMORY_LIMIT_GIB="1")
+    assert time.monotonic() - started < 60
+    outcomes = {line["case"]: (line["outcome"], line["reason"]) for line in project.lines()}
+    outcome, reason = outcomes["suite.Hungry.track_memory"]
+    assert outcome == "failed"
+    assert "it used more than 1 GiB of memory and was stopped" in reason
+    assert outcomes["suite.Values.track_it('fine')"] == ("ok", "")
+
+
+@pytest.mark.parametrize("limit", ["many", "0", "-1", "nan"])
+def test_a_memory_limit_that_is_no_number_is_one_line(project: Project, limit: str) -> None:
+    arguments = project.run_arguments("--bench", r"track_it\('fine'")
+    output = project.asv(*arguments, status=1, TORCHSPEED_MEMORY_LIMIT_GIB=limit)
+    assert f"TORCHSPEED_MEMORY_LIMIT_GIB is {limit!r}; give a number" in output
+    assert "Traceback" not in output
 
 
 def test_a_damaged_result_file_is_set_aside_and_measured_again(project: Project) -> None:

@@ -1,7 +1,8 @@
-"""Runs one measured process, within its time limit, and ends everything that it started.
+"""Runs one measured process, within its time and memory, and ends everything that it started.
 
-asv's own limit is on the time without output, and it waits for processes that a benchmark left
-behind. Here the limit is on the whole time, and the process group is killed in any case.
+asv's own limit is on the time without output, it has none on memory, and it waits for processes
+that a benchmark left behind. Here the limits are on the whole time and on the memory of the
+process with its children, and the process group is killed in any case.
 """
 
 from __future__ import annotations
@@ -16,15 +17,27 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import psutil
 from asv.runner import BENCHMARK_RUN_SCRIPT
 from asv.util import TIMEOUT_RETCODE
+
+from torchspeed.errors import TorchspeedError
 
 _TEMPORARY_FOLDER = "TMPDIR"
 _POLLING = 0.1
 """Seconds between looks at a process, where its end cannot be waited for together with output."""
+MEMORY_LIMIT = "TORCHSPEED_MEMORY_LIMIT_GIB"
+"""Environment variable: memory that a case may use, in GiB."""
+_SHARE_OF_MEMORY = 0.9
+"""Limit where the variable is not set, as a share of the machine's memory: beyond it the kernel
+would end processes of its own choice."""
+_SECONDS_BETWEEN_LOOKS = 1.0
+"""Between looks at a process's memory; one takes less than a millisecond."""
+_GIB = 1024**3
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
 
@@ -113,14 +126,61 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
     try:
         for number in deferred:
             signal.raise_signal(number)
-        in_time = _collect(process, output, time.monotonic() + timeout)
+        stopped = _collect(process, output, time.monotonic() + timeout)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         _read(process, output)
         process.stdout.close()
-    return output.decode(errors="replace"), process.returncode if in_time else TIMEOUT_RETCODE
+    text = output.decode(errors="replace")
+    if stopped is _Stopped.OUT_OF_MEMORY:
+        limit = f"{_memory_limit() / _GIB:.3g} GiB"
+        text += (
+            f"\nit used more than {limit} of memory and was stopped; {MEMORY_LIMIT} sets the limit"
+        )
+    return text, TIMEOUT_RETCODE if stopped is _Stopped.OUT_OF_TIME else process.returncode
+
+
+class _Stopped(Enum):
+    """Why a process was not left to its end."""
+
+    OUT_OF_TIME = 1
+    OUT_OF_MEMORY = 2
+
+
+def _memory_limit() -> float:
+    """Memory that a process with its children may use, in bytes.
+
+    Raises:
+        TorchspeedError: the variable is no positive number.
+    """
+    given = os.environ.get(MEMORY_LIMIT)
+    if given is None:
+        return _SHARE_OF_MEMORY * float(psutil.virtual_memory().total)
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = math.nan
+    if not limit > 0:
+        raise TorchspeedError(
+            f"{MEMORY_LIMIT} is {given!r}; give a number of GiB above 0, or leave it out"
+        )
+    return limit * _GIB
+
+
+def _memory_of(pid: int) -> int:
+    """Resident memory of a process and its descendants, in bytes; 0 once it has ended."""
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    total = 0
+    for member in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += member.memory_info().rss
+    return total
 
 
 @contextlib.contextmanager
@@ -139,29 +199,37 @@ def _signals_deferred() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _collect(process: subprocess.Popen[bytes], output: bytearray, deadline: float) -> bool:
-    """Collect output until the process has ended; return whether it did so in time.
+def _collect(
+    process: subprocess.Popen[bytes], output: bytearray, deadline: float
+) -> _Stopped | None:
+    """Collect output until the process has ended, or has to be stopped; return why it has.
 
-    On Linux this process sleeps meanwhile, but for output.
+    On Linux this process sleeps meanwhile, but for output and one look at the memory per second.
     """
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     os.set_blocking(process.stdout.fileno(), False)
     longest_wait = _POLLING
+    memory_limit = _memory_limit()
+    next_look = time.monotonic()
     with selectors.DefaultSelector() as selector, contextlib.ExitStack() as stack:
         selector.register(process.stdout, selectors.EVENT_READ)
         if hasattr(os, "pidfd_open"):
             end = os.pidfd_open(process.pid)
             stack.callback(os.close, end)
             selector.register(end, selectors.EVENT_READ)
-            longest_wait = math.inf
+            longest_wait = _SECONDS_BETWEEN_LOOKS
         while process.poll() is None:
             left = deadline - time.monotonic()
             if left <= 0:
-                return False
+                return _Stopped.OUT_OF_TIME
+            if time.monotonic() >= next_look:
+                if _memory_of(process.pid) > memory_limit:
+                    return _Stopped.OUT_OF_MEMORY
+                next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
             for key, _ in selector.select(min(left, longest_wait)):
                 if key.fileobj is process.stdout and _read(process, output):
                     selector.unregister(process.stdout)
-    return True
+    return None
 
 
 def _read(process: subprocess.Popen[bytes], output: bytearray) -> bool:
