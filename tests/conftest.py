@@ -15,6 +15,7 @@ SHARING = ("tests/browser", "tests/watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
