@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,14 @@ SHARING = ("tests/browser", "tests/watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
         path = item.path.relative_to(ROOT).as_posix()
         folders = [folder for folder in SHARING if path.startswith(f"{folder}/")]
         item.add_marker(pytest.mark.xdist_group("".join(folders) or path))
+    yield
 
 
 @pytest.fixture(scope="session")

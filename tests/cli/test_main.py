@@ -71,8 +71,8 @@ def test_watching_works_without_torch_and_training_says_what_to_install(tmp_path
     "name", [name for name, command in COMMANDS.items() if command.extras == WATCH]
 )
 def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) -> None:
-    required = ["--cases", "x"] if name == "explain" else []
-    done = _python(WITHOUT.format(missing=["asv"]), name, *required, folder=tmp_path)
+    required = {"explain": ["--cases", "x"], "bisect": ["--cases", "x", "--before", "HEAD"]}
+    done = _python(WITHOUT.format(missing=["asv"]), name, *required.get(name, []), folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
         f"torchspeed: the Python package asv is missing, which `torchspeed {name}` needs; "
