@@ -196,7 +196,7 @@ def test_every_precision_trains(precision: str) -> None:
 
 @pytest.mark.parametrize("model", list_workloads("time_series"))
 def test_every_forecaster_trains_on_a_real_series(model: str) -> None:
-    config = replace(DARNN, model=model, data_options=DataOptions(target="0"))
+    config = replace(DARNN, model=model)
     result = train(config)
     assert result.accuracy is None
     assert 0 < result.loss < 10

@@ -153,8 +153,9 @@ def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> 
         first.kill()
     assert len(file.read_text().splitlines()) == 1
     second = subprocess.run(
-        command(file), capture_output=True, text=True, env=variables, check=True
+        command(file), capture_output=True, text=True, env=variables, check=False
     )
+    assert second.returncode == 3  # one of the two points cannot be measured
     told = [entry.rsplit(": ", 1)[1] for entry in second.stderr.splitlines()]
     assert told[0] == "known"
     assert told[1].startswith("all 1 steps would be warm-up")
