@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SHARING = ("tests/browser", "tests/watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
+
+
+def pytest_configure() -> None:
+    """Let signals reach what tests start, also where pytest itself ignores them.
+
+    A shell's background job ignores interrupts, `nohup` hang-ups, and children inherit that. A
+    handler, unlike that, is not inherited: children get the default action back.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
