@@ -60,9 +60,13 @@ def select(
                 continue
             if is_finite_number(stored[index]):
                 report = reports.get(case)
-                if report is None or not report.rounds_left:
+                if report is None and not reports:
+                    continue  # asv stored it without this plugin, and so all of its rounds
+                if report is not None and not report.rounds_left:
                     continue
-                remaining.continued[case] = report
+                # Without a report a kill came between the value of a first round and its outcome.
+                if report is not None:
+                    remaining.continued[case] = report
             elif stored[index] is None and resume == "never-run":
                 continue
             wanted.append(index)
