@@ -196,10 +196,14 @@ def test_a_night_measures_new_commits_and_leaves_the_rest(user: NewUser, benched
     configuration.write_text(re.sub(r'\n *"reference": ".*",', "", text))
     git(user.clone, "commit", "--quiet", "--all", "--message", "Pin one pair")
     said = user.does(
-        "make", "nightly", "MACHINE=a-new-machine", r"CASES=time_forward\('lenet5', 'cpu'"
+        "make",
+        "nightly",
+        "MACHINE=a-new-machine",
+        r"CASES=^small_cnns.*time_forward\('lenet5', 'cpu'",
     )
     assert "Change a model" in said
     assert "Pin one pair" in said
+    assert "nothing is left to be done tonight" in said
     assert len(list((user.clone / "results/a-new-machine").glob("*-*.json"))) == 3
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asv.results import get_filename
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,9 @@ from torchspeed.watch.jobs.budget import parse_duration_s
 from torchspeed.watch.jobs.coverage import Coverage
 from torchspeed.watch.jobs.night_queue import Situation, Task, next_task
 
-NEW, OLD = (Pair(torch, "0", f"env-{torch}", Path(torch)) for torch in ("2", "1"))
+NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
+"""Its name is so long that asv names result files by a hash of it, as it does in this project."""
+OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
 BENCHMARKS = {
     "version": 2,
     "s.track_a": {
@@ -59,7 +62,7 @@ class Project:
         self.path(place, pair).write_text(json.dumps(result))
 
     def path(self, place: int, pair: Pair) -> Path:
-        return self.folder / "results/m" / f"{self.hashes[place][:8]}-{pair.environment}.json"
+        return self.folder / "results" / get_filename("m", self.hashes[place], pair.environment)
 
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)

@@ -50,6 +50,7 @@ CALLED = {
     "asv.results.Results.get_result_stats": "self key params",
     "asv.results.Results.get_result_value": "self key params",
     "asv.results.Results.load": "path machine_name",
+    "asv.results.get_filename": "machine commit_hash env_name",
     "asv.util.load_json": "path api_version js_comments",
     "asv_runner.statistics.compute_stats": "samples number",
 }

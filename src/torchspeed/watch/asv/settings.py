@@ -9,6 +9,7 @@ from typing import Annotated
 
 import asv.config
 import asv.environment
+import asv.results
 import asv.util
 import msgspec
 
@@ -41,6 +42,12 @@ class Pair:
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     """What measured processes have in their environment, besides that of the run."""
+
+    @property
+    def stored_as(self) -> str:
+        """The environment in the names of result files: a hash where asv's name is long."""
+        file_name = Path(asv.results.get_filename("", "", self.environment))
+        return file_name.stem.removeprefix("-")
 
     def __str__(self) -> str:
         return f"torch {self.torch} + torchvision {self.torchvision}"

@@ -64,7 +64,7 @@ class Situation:
         if task.against_reference:
             assert self.references is not None  # noqa: S101 - the queue has no such task then
             return self.references.is_complete(task.commit.hash, task.pair.torch)
-        return self.coverage.is_complete(task.commit.hash, task.pair.environment)
+        return self.coverage.is_complete(task.commit.hash, task.pair.stored_as)
 
     def tasks(self) -> Iterator[Task]:
         """Every commit with every release, oldest first, the newest release first."""
@@ -77,7 +77,7 @@ class Situation:
         if self.references is not None:
             for pair in self.pairs:
                 for commit in reversed(self.commits):
-                    if self.coverage.is_complete(commit.hash, pair.environment):
+                    if self.coverage.is_complete(commit.hash, pair.stored_as):
                         yield Task(commit, pair, "missing reference", against_reference=True)
 
 
@@ -88,7 +88,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
     """The newest commit with the newest release; where that fails, the one before it."""
     for commit in reversed(situation.commits):
         yield Task(commit, situation.pairs[0], "newest commit")
-        if situation.coverage.is_complete(commit.hash, situation.pairs[0].environment):
+        if situation.coverage.is_complete(commit.hash, situation.pairs[0].stored_as):
             return
 
 
@@ -96,7 +96,7 @@ def new_releases(situation: Situation) -> Iterator[Task]:
     """The newest commit with each release that was never measured here."""
     for commit in situation.commits[-1:]:
         for pair in situation.pairs:
-            if not situation.coverage.has(pair.environment):
+            if not situation.coverage.has(pair.stored_as):
                 yield Task(commit, pair, "new torch release")
 
 
