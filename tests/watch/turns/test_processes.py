@@ -46,6 +46,7 @@ class Suite:
     def setup(self, how):
         print("what a suite prints is no sample")
         if how == "absent":
+            time.sleep(package.SECONDS)
             raise NotImplementedError("nobody has it")
         if how == "lineage":
             with open(os.environ["NOTES"], "a") as notes:
@@ -162,6 +163,14 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
         if folder.name.isdigit() and Path(folder.path, "cmdline").is_file()
     ]
     assert not [line for line in running if str(suites).encode() in line]
+
+
+def test_a_side_that_answered_long_ago_is_not_waited_for(suites: Path, tmp_path: Path) -> None:
+    slow, quick = _side(tmp_path, "A", 0.5), _side(tmp_path, "B")
+    started = time.monotonic()
+    with pytest.raises(CaseSkippedError, match="nobody has it"):
+        _measure((slow, quick), suites, _case(1))
+    assert time.monotonic() - started < 20
 
 
 def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Path) -> None:

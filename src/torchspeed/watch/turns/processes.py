@@ -131,6 +131,7 @@ class Server:
             stderr=self._errors,
             cwd=self._folder.name,
             env=environment | {"PYTHONPATH": str(self._side.source)},
+            bufsize=0,  # `_read` waits for the pipe, and must not have read a line ahead
             start_new_session=True,  # so that it can be killed together with its child
         )
 
