@@ -7,8 +7,9 @@ the safe side: it refuses what cannot work, and does not promise that the rest d
 from __future__ import annotations
 
 import math
-
-import psutil
+import os
+import re
+from pathlib import Path
 
 from torchspeed.data.dataset import Data
 from torchspeed.errors import TorchspeedError
@@ -39,7 +40,7 @@ def check_memory(data: Data, batch_size: int, workers: int, ranks: int) -> None:
     Raises:
         TorchspeedError: too many; the message names a number that fits.
     """
-    room = SHARE * psutil.virtual_memory().available / ranks
+    room = SHARE * _available_bytes() / ranks
     item_bytes = 4 * math.prod(data.item_shape)
     largest_batch = int(room // (2 * item_bytes))  # the batch, and its copy in the model
     if batch_size > largest_batch:
@@ -54,3 +55,16 @@ def check_memory(data: Data, batch_size: int, workers: int, ranks: int) -> None:
             f"{workers} workers need about {workers * per_worker / 1024**3:.1f} GiB and "
             f"{room / 1024**3:.1f} GiB may be used; give --workers {most_workers} or fewer"
         )
+
+
+def _available_bytes() -> int:
+    """Memory that processes can still get; all of it where the system does not say how much.
+
+    Suites train in environments that have torch and not psutil.
+    """
+    counts = Path("/proc/meminfo")
+    if counts.exists() and (
+        available := re.search(r"MemAvailable: +(\d+) kB", counts.read_text())
+    ):
+        return int(available[1]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
