@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
-from torchspeed.training.phases import Phase, PhaseClock, summarise, timeline_for
+from torchspeed.training.phases import Phase, PhaseClock, Timeline, summarise, timeline_for
 from torchspeed.training.precision import grad_scaler
 from torchspeed.training.steps import InferenceStep, Network, SmoothInferenceStep, TrainingStep
 
@@ -69,15 +70,15 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     model = SlowModel(PLANTED[Phase.FORWARD], PLANTED[Phase.BACKWARD])
     network = Network(model, nn.functional.cross_entropy, CPU)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-    step = TrainingStep(network, optimiser, grad_scaler("32-true", CPU))
+    step = TrainingStep(network, optimiser, grad_scaler(RunConfig()))
     batches = slow_batches(12, PLANTED[Phase.LOADING], PLANTED[Phase.PROCESSING])
     began = time.perf_counter()
     result = run_loop(batches, step, timeline_for(CPU), limit=10, warmup=2)
     wall = time.perf_counter() - began
     summary = summarise(result.steps)
     for phase, planted in PLANTED.items():
-        assert planted <= summary[phase].median <= planted + SLACK, phase
-    phases = sum(phase.total for phase in summary.values())
+        assert planted <= summary[phase].median_s <= planted + SLACK, phase
+    phases = sum(phase.total_s for phase in summary.values())
     assert phases <= result.wall_s <= phases * 1.02
     assert result.warmup_s + result.wall_s == pytest.approx(wall, rel=0.02)
 
@@ -87,10 +88,10 @@ def test_a_delay_in_one_phase_alone_moves_no_other() -> None:
     network = Network(model, nn.functional.cross_entropy, CPU)
     result = run_loop(slow_batches(6, 0.0, 0.05), InferenceStep(network), timeline_for(CPU))
     summary = summarise(result.steps[1:])
-    assert summary[Phase.PROCESSING].median >= 0.05
-    assert summary[Phase.LOADING].median < 0.01
-    assert summary[Phase.FORWARD].median < 0.01
-    assert summary[Phase.BACKWARD].total == pytest.approx(0, abs=1e-12)
+    assert summary[Phase.PROCESSING].median_s >= 0.05
+    assert summary[Phase.LOADING].median_s < 0.01
+    assert summary[Phase.FORWARD].median_s < 0.01
+    assert summary[Phase.BACKWARD].total_s == pytest.approx(0, abs=1e-12)
 
 
 def test_warmup_steps_are_left_out_of_the_times_alone() -> None:
@@ -109,7 +110,7 @@ def test_warmup_steps_are_left_out_of_the_times_alone() -> None:
     assert result.wall_s < 0.3
 
 
-class Queue:
+class Queue(Timeline):
     """A device that works through a queue while the host runs on, as a GPU does.
 
     Times are integers of an invented unit, so sums are exact. A mark is passed

@@ -12,8 +12,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import Trainee, save_checkpoint
 from torchspeed.training.config import RunConfig
-from torchspeed.training.optimisers import make_optimiser, make_schedule
-from torchspeed.training.run import infer, infer_smoothly, train
+from torchspeed.training.run import Observer, infer, infer_smoothly, train
 from torchspeed.workloads import list_workloads
 
 LENET = RunConfig(model="lenet5", data="digits", batch_size=64, rate=0.1)
@@ -93,14 +92,10 @@ def test_resumed_dropout_and_schedule_equal_one_without_interruption(tmp_path: P
     class StopHereError(Exception):
         pass
 
-    class Interrupts:
+    class Interrupts(Observer):
         def begin(self, title: str, steps: int) -> None:
             if title.startswith("epoch 2"):
                 raise StopHereError
-
-        def step(self, *args: object) -> None: ...
-
-        def epoch(self, *args: object) -> None: ...
 
     file = tmp_path / "run.pt"
     with pytest.raises(StopHereError):
@@ -153,11 +148,7 @@ def test_a_schedule_keeps_its_span_when_more_epochs_are_asked_for(tmp_path: Path
 def test_a_checkpoint_of_a_model_with_other_shapes_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2)
-    model = torch.nn.Linear(2, 2)
-    optimiser = make_optimiser("sgd", model.parameters(), rate=1, momentum=0, weight_decay=0)
-    other = Trainee(
-        model, optimiser, make_schedule("constant", optimiser, 1), torch.amp.GradScaler("cpu")
-    )
+    other = Trainee(torch.nn.Linear(2, 2), config)
     save_checkpoint(file, config, other, [other.state_of_rank()])
     with pytest.raises(TorchspeedError, match="parameters do not fit the model"):
         train(config, checkpoint=file, resume=True)
@@ -174,10 +165,7 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2, epochs=2)
     model: Any = create_model("lenet5")
-    optimiser = make_optimiser("sgd", model.parameters(), rate=0.1, momentum=0, weight_decay=0)
-    trainee = Trainee(
-        model, optimiser, make_schedule("constant", optimiser, 2), torch.amp.GradScaler("cpu")
-    )
+    trainee = Trainee(model, config)
     trainee.epochs = train(replace(config, epochs=1)).epochs
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)

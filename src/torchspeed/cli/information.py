@@ -9,14 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchspeed.cli.training_options import Optimiser, Precision, Schedule
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import Source, load_sources
 
 
 def list_names() -> None:
     """List models, data sets, optimisers, schedules and number formats."""
-    from torchspeed.training.optimisers import OPTIMISERS, SCHEDULES
-    from torchspeed.training.precision import PRECISIONS
     from torchspeed.workloads import get_workload, list_workloads
 
     console = Console()
@@ -34,9 +33,9 @@ def list_names() -> None:
     for name, entry in DATA.items():
         data.add_row(name, entry.kind, entry.about, entry.needs)
     console.print(data)
-    console.print(f"optimisers: {', '.join(OPTIMISERS)}")
-    console.print(f"schedules: {', '.join(SCHEDULES)}")
-    console.print(f"precisions: {', '.join(PRECISIONS)}")
+    console.print(f"optimisers: {', '.join(Optimiser)}")
+    console.print(f"schedules: {', '.join(Schedule)}")
+    console.print(f"precisions: {', '.join(Precision)}")
 
 
 def info(

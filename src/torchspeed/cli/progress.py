@@ -10,12 +10,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.results import EpochRecord
+from torchspeed.training.run import Observer
 
 REDRAW_S = 0.5
 """A drawing takes milliseconds between two steps: this keeps it near 1 % of the run."""
 
 
-class RunProgress:
+class RunProgress(Observer):
     """Shows steps on a terminal; elsewhere writes one line an epoch.
 
     Drawing happens between steps, so that no phase pays for it.

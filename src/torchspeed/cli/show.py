@@ -55,10 +55,10 @@ def _phases(title: str, rank: RankTimes) -> Table:
     for name, phase in rank.phases.items():
         table.add_row(
             name,
-            seconds(phase.median),
-            seconds(phase.iqr),
-            seconds(phase.total),
-            f"{100 * phase.total / rank.wall_s:.1f} %",
+            seconds(phase.median_s),
+            seconds(phase.iqr_s),
+            seconds(phase.total_s),
+            f"{100 * phase.total_s / rank.wall_s:.1f} %",
         )
     return table
 

@@ -61,10 +61,8 @@ class Training:
             self.step(batch)
 
 
-@lru_cache(maxsize=1)
-def training(workload: str, device: str, batches: int = 1) -> Training:
-    """A workload ready to be trained."""
-    return Training(workload, device, batches)
+training = lru_cache(maxsize=1)(Training)
+"""A workload ready to be trained."""
 
 
 class AdamSteps:
@@ -105,10 +103,8 @@ class AdamSteps:
             optimiser.step()
 
 
-@lru_cache(maxsize=1)
-def adam_steps(workload: str, device: str) -> AdamSteps:
-    """A workload ready for its five steps."""
-    return AdamSteps(workload, device)
+adam_steps = lru_cache(maxsize=1)(AdamSteps)
+"""A workload ready for its five steps."""
 
 
 class Loading:
@@ -127,10 +123,8 @@ class Loading:
         self._epoch += 1
 
 
-@lru_cache(maxsize=1)
-def loading(workers: int) -> Loading:
-    """Data loading with so many workers, 0 for none."""
-    return Loading(workers)
+loading = lru_cache(maxsize=1)(Loading)
+"""Data loading with so many workers, 0 for none."""
 
 
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
@@ -156,7 +150,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
     )
     run = {"train": train, "inference": infer, "smooth-inference": infer_smoothly}[mode]
     phases = run(config).ranks[0].phases
-    return {phase: times.median for phase, times in phases.items()}
+    return {phase: times.median_s for phase, times in phases.items()}
 
 
 def time_to_accuracy_of(model: str, device: str) -> TimeToAccuracy:

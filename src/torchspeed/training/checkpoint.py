@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn, optim
+from torch import nn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.phases import Phase
+from torchspeed.training.optimisers import make_optimiser, make_schedule
+from torchspeed.training.precision import grad_scaler
 from torchspeed.training.results import EpochRecord
 from torchspeed.training.saving import save_whole
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
 
-_FORMAT = b"torchspeed checkpoint 2\n"
+_FORMAT = b"torchspeed checkpoint 3\n"
 
 State = dict[str, Any]
 
@@ -34,14 +35,11 @@ State = dict[str, Any]
 class Trainee:
     """Everything that changes while training, with its state in one dictionary."""
 
-    def __init__(
-        self,
-        model: nn.Module,
-        optimiser: optim.Optimizer,
-        schedule: optim.lr_scheduler.LRScheduler,
-        scaler: torch.amp.GradScaler,
-    ) -> None:
-        self._parts: tuple[Any, ...] = (model, optimiser, schedule, scaler)
+    def __init__(self, model: nn.Module, config: RunConfig) -> None:
+        self.optimiser = make_optimiser(config, model.parameters())
+        self.schedule = make_schedule(config, self.optimiser)
+        self.scaler = grad_scaler(config)
+        self._parts: tuple[Any, ...] = (model, self.optimiser, self.schedule, self.scaler)
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []
 
@@ -57,7 +55,7 @@ class Trainee:
         return {
             "generator": torch.get_rng_state(),
             "cuda_generators": torch.cuda.get_rng_state_all(),
-            "loops": [_plain(loop) for loop in self.loops],
+            "loops": [asdict(loop) for loop in self.loops],
         }
 
     def restore(self, state: State, rank: int) -> None:
@@ -79,7 +77,7 @@ class Trainee:
         torch.set_rng_state(own["generator"])
         torch.cuda.set_rng_state_all(own["cuda_generators"])
         self.epochs = [EpochRecord(**record) for record in state["epochs"]]
-        self.loops = [_loop(values) for values in own["loops"]]
+        self.loops = [LoopResult(**values) for values in own["loops"]]
 
 
 def check_new(path: Path) -> None:
@@ -162,18 +160,3 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
             f"{getattr(config, name)!r}); give the same, or another --checkpoint"
         )
     return state
-
-
-def _plain(loop: LoopResult) -> State:
-    values = asdict(loop)
-    for key in ("warmup", "steps"):
-        values[key] = [[step[phase] for phase in Phase] for step in values[key]]
-    return values
-
-
-def _loop(values: State) -> LoopResult:
-    timed = {
-        key: [dict(zip(Phase, step, strict=True)) for step in values[key]]
-        for key in ("warmup", "steps")
-    }
-    return LoopResult(**{**values, **timed})

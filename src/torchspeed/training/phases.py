@@ -13,13 +13,13 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any
 
 import torch
 
 
-class Phase(Enum):
+class Phase(StrEnum):
     """What a step spends its time on, in order."""
 
     LOADING = "data loading"
@@ -32,50 +32,30 @@ class Phase(Enum):
     """Gradient and the optimiser's step."""
 
 
-StepTimes = dict[Phase, float]
-"""Seconds of each phase of one step."""
+StepTimes = dict[str, float]
+"""Value of each phase to its seconds in one step."""
 
 
-class Timeline(Protocol):
-    """A device's order of events in time."""
+class Timeline:
+    """A device's order of events in time; here the CPU's: work is done when its call returns."""
 
     def mark(self) -> Any:
         """A point that is passed once all work given so far is done."""
-        ...
+        return time.perf_counter()
 
     def settle(self) -> None:
         """Wait until every mark is passed."""
-        ...
 
     def seconds(self, earlier: Any, later: Any) -> float:
         """Time between two marks that are passed, in seconds."""
-        ...
+        return float(later - earlier)
 
     def host(self) -> float:
         """The host's clock, in seconds."""
-        ...
-
-
-class HostTimeline:
-    """The CPU's: work is done when its call returns."""
-
-    def mark(self) -> float:
-        """Now, in seconds."""
-        return time.perf_counter()
-
-    def settle(self) -> None:
-        """Nothing to wait for."""
-
-    def seconds(self, earlier: float, later: float) -> float:
-        """Difference of two readings."""
-        return later - earlier
-
-    def host(self) -> float:
-        """The same clock as the marks'."""
         return time.perf_counter()
 
 
-class CudaTimeline:
+class CudaTimeline(Timeline):
     """A GPU's current stream: marks are CUDA events among the kernels."""
 
     def __init__(self, device: torch.device) -> None:
@@ -95,14 +75,10 @@ class CudaTimeline:
         """Time between two events; CUDA counts it in milliseconds."""
         return float(earlier.elapsed_time(later)) / 1e3
 
-    def host(self) -> float:
-        """Wall time, in seconds."""
-        return time.perf_counter()
-
 
 def timeline_for(device: torch.device) -> Timeline:
     """The timeline of the work on ``device``."""
-    return CudaTimeline(device) if device.type == "cuda" else HostTimeline()
+    return CudaTimeline(device) if device.type == "cuda" else Timeline()
 
 
 class PhaseClock:
@@ -132,7 +108,7 @@ class PhaseClock:
         """End the step: wait for the device, return seconds a phase, absent ones as 0."""
         self._timeline.settle()
         span = self._timeline.host() - self._began
-        times = dict.fromkeys(Phase, 0.0)
+        times = {phase.value: 0.0 for phase in Phase}
         earlier = self._origin
         for phase, mark in self._marks:
             times[phase] += self._timeline.seconds(earlier, mark)
@@ -146,13 +122,13 @@ class PhaseClock:
 class PhaseSummary:
     """One phase over many steps, all in seconds."""
 
-    median: float
-    iqr: float
+    median_s: float
+    iqr_s: float
     """Distance of the quartiles."""
-    total: float
+    total_s: float
 
 
-def summarise(steps: list[StepTimes]) -> dict[Phase, PhaseSummary]:
+def summarise(steps: list[StepTimes]) -> dict[str, PhaseSummary]:
     """Median, interquartile range and total of each phase; nothing for no steps."""
     if not steps:
         return {}
@@ -164,5 +140,5 @@ def summarise(steps: list[StepTimes]) -> dict[Phase, PhaseSummary]:
             if len(seconds) > 1
             else (seconds[0],) * 3
         )
-        summaries[phase] = PhaseSummary(median, high - low, sum(seconds))
+        summaries[phase.value] = PhaseSummary(median, high - low, sum(seconds))
     return summaries

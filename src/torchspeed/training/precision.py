@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
-"""float32 throughout; or float32 parameters with products in float16 or bfloat16."""
+from torchspeed.training.config import RunConfig
 
 _MIXED = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}
+"""float32 parameters with products in half the bits; ``32-true`` is float32 throughout."""
 
 
 def autocast(precision: str, device: torch.device) -> Any:
@@ -21,6 +21,7 @@ def autocast(precision: str, device: torch.device) -> Any:
     )
 
 
-def grad_scaler(precision: str, device: torch.device) -> torch.amp.GradScaler:
+def grad_scaler(config: RunConfig) -> torch.amp.GradScaler:
     """Scales the loss so that float16 gradients do not vanish; idle otherwise."""
-    return torch.amp.GradScaler(device.type, enabled=precision == "16-mixed")
+    device = torch.device(config.device)
+    return torch.amp.GradScaler(device.type, enabled=config.precision == "16-mixed")

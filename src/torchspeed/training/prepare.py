@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,14 +25,6 @@ from torchspeed.workloads import Workload, get_workload
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What a run needs, on its device."""
-
-    network: Network
-    data: Data
-
-
 def seed_everything(seed: int) -> None:
     """Set the seed of every generator that a run may draw from."""
     random.seed(seed)
@@ -40,8 +32,8 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def prepare(config: RunConfig) -> Prepared:
-    """Open the data, and make the model for them.
+def prepare(config: RunConfig) -> tuple[Network, Data]:
+    """Open the data, and make the model for them, on the run's device.
 
     Raises:
         TorchspeedError: unknown name, absent device, data that the model cannot
@@ -57,7 +49,7 @@ def prepare(config: RunConfig) -> Prepared:
     device = torch.device(config.device)
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    return Prepared(Network(model.to(device), workload.loss, device, config.precision), data)
+    return Network(model.to(device), workload.loss, device, config.precision), data
 
 
 def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:

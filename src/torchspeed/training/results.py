@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from torchspeed.training.loop import LoopResult
@@ -48,7 +48,7 @@ class RankTimes:
     @property
     def phases_share(self) -> float:
         """What part of the wall time the phases add up to."""
-        return sum(phase.total for phase in self.phases.values()) / self.wall_s
+        return sum(phase.total_s for phase in self.phases.values()) / self.wall_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,10 @@ class RunResult:
     loss: float
     """Mean loss of the last epoch; test loss for inference."""
     accuracy: float | None
-    epochs: list[EpochRecord]
-    time_to_accuracy: TimeToAccuracy | None
+    epochs: list[EpochRecord] = field(default_factory=list)
+    """Empty for inference."""
+    time_to_accuracy: TimeToAccuracy | None = None
+    """None for inference."""
 
     @property
     def items_per_s(self) -> float:
@@ -109,10 +111,6 @@ class RunResult:
         for rank, record in zip(values["ranks"], self.ranks, strict=True):
             rank["items_per_s"] = record.items_per_s
             rank["phases_share"] = record.phases_share
-            rank["phases"] = {
-                phase: {"median_s": s.median, "iqr_s": s.iqr, "total_s": s.total}
-                for phase, s in record.phases.items()
-            }
         return {key: _finite(value) for key, value in values.items()}
 
 
@@ -131,7 +129,7 @@ def across_ranks(ranks: list[RankTimes]) -> dict[str, PhaseSpread]:
     """How evenly the ranks worked, for each phase."""
     spreads = {}
     for phase in ranks[0].phases:
-        medians = [rank.phases[phase].median for rank in ranks]
+        medians = [rank.phases[phase].median_s for rank in ranks]
         slowest = max(medians)
         spreads[phase] = PhaseSpread(
             slowest,
@@ -150,9 +148,7 @@ def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
         steps=len(steps),
         items=sum(loop.measured_items for loop in loops),
         wall_s=sum(loop.wall_s for loop in loops),
-        phases={
-            phase.value: summary for phase, summary in summarise(steps).items() if summary.total
-        },
+        phases={phase: summary for phase, summary in summarise(steps).items() if summary.total_s},
     )
 
 
@@ -189,12 +185,11 @@ def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> TimeToA
 
 
 def _best(accuracies: Any) -> float | None:
-    known = [accuracy for accuracy in accuracies if accuracy is not None]
-    return max(known) if known else None
+    return max((accuracy for accuracy in accuracies if accuracy is not None), default=None)
 
 
 def _total(epochs: list[EpochRecord], *phases: Phase) -> float:
-    return sum(record.phases_s[phase.value] for record in epochs for phase in phases)
+    return sum(record.phases_s[phase] for record in epochs for phase in phases)
 
 
 def _finite(value: Any) -> Any:

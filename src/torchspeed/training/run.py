@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.checkpoint import (
@@ -24,15 +26,12 @@ from torchspeed.training.checkpoint import (
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_memory
-from torchspeed.training.loop import LoopResult, run_loop
-from torchspeed.training.optimisers import make_optimiser, make_schedule
+from torchspeed.training.loop import LoopResult, Step, run_loop
 from torchspeed.training.phases import StepTimes, timeline_for
-from torchspeed.training.precision import grad_scaler
-from torchspeed.training.prepare import Prepared, prepare
+from torchspeed.training.prepare import prepare
 from torchspeed.training.results import (
     EpochRecord,
     RunResult,
-    TimeToAccuracy,
     phase_totals,
     rank_times,
     time_to_accuracy,
@@ -40,37 +39,118 @@ from torchspeed.training.results import (
 from torchspeed.training.steps import InferenceStep, Network, SmoothInferenceStep, TrainingStep
 
 
-class Observer(Protocol):
-    """Who wants to know how a run goes."""
+class Observer:
+    """Is called as a run proceeds; this one ignores the calls."""
 
     def begin(self, title: str, steps: int) -> None:
         """A loop of so many steps starts."""
-        ...
 
     def step(self, items: int, times: StepTimes) -> None:
         """A step is done."""
-        ...
 
     def epoch(self, record: EpochRecord) -> None:
         """An epoch and its test are done."""
-        ...
-
-
-class Unobserved:
-    """Nobody looks on."""
-
-    def begin(self, title: str, steps: int) -> None:
-        """Nothing."""
-
-    def step(self, items: int, times: StepTimes) -> None:
-        """Nothing."""
-
-    def epoch(self, record: EpochRecord) -> None:
-        """Nothing."""
 
 
 ALONE = Group()
-NOBODY = Unobserved()
+NOBODY = Observer()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run in any mode needs, on this rank."""
+
+    config: RunConfig
+    network: Network
+    data: Data
+    group: Group
+    observer: Observer
+
+    @classmethod
+    def prepared(cls, config: RunConfig, group: Group, observer: Observer) -> _Run:
+        """Open the data and make the model, on the device of this rank."""
+        config = replace(config, device=group.device(config.device))
+        network, data = prepare(config)
+        check_memory(data, config.batch_size, config.workers, group.world)
+        return cls(config, network, data, group, observer)
+
+    def batches(self, *, training: bool) -> Batches:
+        """This rank's batches of the training or the test items."""
+        return Batches(
+            self.data.train if training else self.data.test,
+            self.config.batch_size,
+            workers=self.config.workers,
+            shuffle=training,
+            seed=self.config.seed,
+            rank=self.group.rank,
+            world=self.group.world,
+            pin_memory=self.network.device.type == "cuda",
+        )
+
+    def steps(self, available: int, epochs: int = 1) -> int:
+        """Steps of a loop over so many batches.
+
+        Raises:
+            TorchspeedError: all of them would be warm-up, which ends with the first loop.
+        """
+        steps = min(available, self.config.limit_batches or available)
+        if epochs * steps <= min(self.config.warmup, steps):
+            raise TorchspeedError(
+                f"all {epochs * steps} steps would be warm-up; give a smaller --batch-size or "
+                "--warmup, or more batches"
+            )
+        return steps
+
+    def loop(
+        self, batches: Iterator[Any], step: Step, *, warmup: int = 0, observer: Observer = NOBODY
+    ) -> LoopResult:
+        """Run a step on each batch; the model's mode is the caller's choice."""
+        return run_loop(
+            batches,
+            step,
+            timeline_for(self.network.device),
+            limit=self.config.limit_batches,
+            warmup=warmup,
+            on_step=observer.step,
+        )
+
+    def inference(
+        self, mode: str, batches: Iterator[Any], available: int, step: Step
+    ) -> RunResult:
+        """The result of one loop over so many batches without training."""
+        self.observer.begin(mode.replace("-", " "), self.steps(available))
+        self.network.model.eval()
+        loop = self.loop(batches, step, warmup=self.config.warmup, observer=self.observer)
+        summed = self.sum_up(loop)
+        return self.result(mode, [loop], summed.loss, self.accuracy(summed))
+
+    def sum_up(self, loop: LoopResult) -> LoopResult:
+        """Items, loss and right answers of all ranks."""
+        parts = self.group.gather((loop.items, loop.loss_sum, loop.right))
+        items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
+        return LoopResult(items=items, loss_sum=loss_sum, right=right)
+
+    def accuracy(self, loop: LoopResult) -> float | None:
+        """Share of items classified correctly; None for a forecast."""
+        return loop.accuracy if self.data.classes else None
+
+    def result(
+        self, mode: str, loops: list[LoopResult], loss: float, accuracy: float | None
+    ) -> RunResult:
+        """What all ranks measured, without the records of training."""
+        device = self.network.device
+        parameters = (p.numel() for p in self.network.model.parameters() if p.requires_grad)
+        return RunResult(
+            mode=mode,
+            config=self.config.as_dict(),
+            parameters=sum(parameters),
+            device_name=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+            world=self.group.world,
+            warmup_steps=sum(len(loop.warmup) for loop in loops),
+            ranks=self.group.gather(rank_times(self.group.rank, loops)),
+            loss=loss,
+            accuracy=accuracy,
+        )
 
 
 def train(
@@ -85,7 +165,7 @@ def train(
 
     Args:
         config: what to do.
-        observer: told of each step and epoch.
+        observer: called after each step and epoch.
         checkpoint: file to keep the state in after each epoch.
         resume: whether to go on from ``checkpoint``.
         group: the ranks that train together; each batch of the optimiser is then
@@ -94,65 +174,48 @@ def train(
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint.
     """
-    config = replace(config, device=group.device(config.device))
-    prepared = prepare(config)
-    check_memory(prepared.data, config.batch_size, config.workers, group.world)
-    network, data = prepared.network, prepared.data
+    run = _Run.prepared(config, group, observer)
+    config, network = run.config, run.network
     torch.manual_seed(config.seed + group.rank)  # the same model, other dropout
-    if config.target_accuracy is not None and data.classes is None:
+    if config.target_accuracy is not None and run.data.classes is None:
         raise TorchspeedError(
-            f"{data.name} is a forecast and has no accuracy; leave out --target-accuracy"
+            f"{run.data.name} is a forecast and has no accuracy; leave out --target-accuracy"
         )
-    batches = _batches(prepared, config, group, training=True)
-    steps = _steps(batches, config)
-    _check_warmup(config, config.epochs * steps, steps)
-    optimiser = make_optimiser(
-        config.optimiser,
-        network.model.parameters(),
-        rate=config.rate,
-        momentum=config.momentum,
-        weight_decay=config.weight_decay,
-    )
-    schedule = make_schedule(config.schedule, optimiser, config.schedule_span)
-    scaler = grad_scaler(config.precision, network.device)
-    trainee = Trainee(network.model, optimiser, schedule, scaler)
+    batches = run.batches(training=True)
+    steps = run.steps(len(batches), config.epochs)
+    trainee = Trainee(network.model, config)
     if checkpoint is not None:
         if resume:
             trainee.restore(load_checkpoint(checkpoint, config, group.world), group.rank)
         else:
             check_new(checkpoint)
-    step = TrainingStep(replace(network, model=_replicated(network, group)), optimiser, scaler)
-    test = _batches(prepared, config, group, training=False)
+    replicated = replace(network, model=_replicated(network, group))
+    step = TrainingStep(replicated, trainee.optimiser, trainee.scaler)
+    test = run.batches(training=False)
     warmup = config.warmup
     for number in range(len(trainee.epochs), config.epochs):
-        if _reached(trainee.epochs, config.target_accuracy):
+        if trainee.epochs and _reached(trainee.epochs[-1], config.target_accuracy):
             break
-        rate = schedule.get_last_lr()[0]
+        rate = float(trainee.schedule.get_last_lr()[0])
         network.model.train()
         observer.begin(f"epoch {number + 1} of {config.epochs}", steps)
-        loop = run_loop(
-            batches.epoch(number),
-            step,
-            timeline_for(network.device),
-            limit=config.limit_batches,
-            warmup=warmup,
-            on_step=observer.step,
-        )
+        loop = run.loop(batches.epoch(number), step, warmup=warmup, observer=observer)
         warmup = 0
-        schedule.step()
+        trainee.schedule.step()
         evaluation_began = time.perf_counter()
-        evaluation = _evaluate(network, test, config)
+        network.model.eval()
+        evaluation = run.loop(test.epoch(0), InferenceStep(network))
         evaluation_s = time.perf_counter() - evaluation_began
-        trained, tested = _sum_up(group, loop), _sum_up(group, evaluation)
+        trained, tested = run.sum_up(loop), run.sum_up(evaluation)
         trainee.loops.append(loop)
         trainee.epochs.append(
             EpochRecord(
                 number=number + 1,
-                rate=float(rate),
+                rate=rate,
                 train_loss=trained.loss,
-                train_accuracy=trained.accuracy if data.classes else None,
+                train_accuracy=run.accuracy(trained),
                 test_loss=tested.loss,
-                test_accuracy=tested.accuracy if data.classes else None,
+                test_accuracy=run.accuracy(tested),
                 wall_s=loop.warmup_s + loop.wall_s,
                 phases_s=phase_totals(loop),
                 evaluation_s=evaluation_s,
@@ -165,17 +228,45 @@ def train(
             if group.leads:
                 save_checkpoint(checkpoint, config, trainee, states)
     last = trainee.epochs[-1]
-    return _result(
-        "train",
-        config,
-        prepared,
-        group,
-        trainee.loops,
-        loss=last.train_loss,
-        accuracy=last.test_accuracy,
+    return replace(
+        run.result("train", trainee.loops, last.train_loss, last.test_accuracy),
         epochs=trainee.epochs,
-        columns=time_to_accuracy(trainee.epochs, config.target_accuracy),
+        time_to_accuracy=time_to_accuracy(trainee.epochs, config.target_accuracy),
     )
+
+
+def infer(config: RunConfig, *, observer: Observer = NOBODY, group: Group = ALONE) -> RunResult:
+    """One pass over the test items, batch by batch.
+
+    Raises:
+        TorchspeedError: impossible configuration or unreadable data.
+    """
+    run = _Run.prepared(config, group, observer)
+    batches = run.batches(training=False)
+    return run.inference("inference", batches.epoch(0), len(batches), InferenceStep(run.network))
+
+
+def infer_smoothly(
+    config: RunConfig,
+    *,
+    passes: int = 1,
+    observer: Observer = NOBODY,
+    group: Group = ALONE,
+) -> RunResult:
+    """Each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
+
+    As in BenchmarkJade the item is read in the run's own process: workers are
+    not used. Items are read anew for each, not for each pass.
+
+    Raises:
+        TorchspeedError: impossible configuration or unreadable data.
+    """
+    run = _Run.prepared(config, group, observer)
+    items: Any = run.data.test
+    indices = range(group.rank, len(items), group.world)
+    repeated = chain.from_iterable(repeat(items[index], passes) for index in indices)
+    step = SmoothInferenceStep(run.network, config.batch_size, config.seed)
+    return run.inference("smooth-inference", repeated, len(indices) * passes, step)
 
 
 def _check_finite(loop: LoopResult, epoch: int, loss: float, checkpoint: Path | None) -> None:
@@ -194,96 +285,9 @@ def _check_finite(loop: LoopResult, epoch: int, loss: float, checkpoint: Path | 
     )
 
 
-def infer(config: RunConfig, *, observer: Observer = NOBODY, group: Group = ALONE) -> RunResult:
-    """One pass over the test items, batch by batch.
-
-    Raises:
-        TorchspeedError: impossible configuration or unreadable data.
-    """
-    config = replace(config, device=group.device(config.device))
-    prepared = prepare(config)
-    check_memory(prepared.data, config.batch_size, config.workers, group.world)
-    batches = _batches(prepared, config, group, training=False)
-    steps = _steps(batches, config)
-    _check_warmup(config, steps, steps)
-    observer.begin("inference", steps)
-    prepared.network.model.eval()
-    loop = run_loop(
-        batches.epoch(0),
-        InferenceStep(prepared.network),
-        timeline_for(prepared.network.device),
-        limit=config.limit_batches,
-        warmup=config.warmup,
-        on_step=observer.step,
-    )
-    summed = _sum_up(group, loop)
-    accuracy = summed.accuracy if prepared.data.classes else None
-    return _result(
-        "inference", config, prepared, group, [loop], loss=summed.loss, accuracy=accuracy
-    )
-
-
-def infer_smoothly(
-    config: RunConfig,
-    *,
-    passes: int = 1,
-    observer: Observer = NOBODY,
-    group: Group = ALONE,
-) -> RunResult:
-    """Each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
-
-    As in BenchmarkJade the item is read in the run's own process: workers are
-    not used. Items are read anew for each, not for each pass.
-
-    Raises:
-        TorchspeedError: impossible configuration or unreadable data.
-    """
-    config = replace(config, device=group.device(config.device))
-    prepared = prepare(config)
-    items = range(group.rank, len(prepared.data.test), group.world)  # type: ignore[arg-type]
-    steps = min(len(items) * passes, config.limit_batches or len(items) * passes)
-    _check_warmup(config, steps, steps)
-    observer.begin("smooth inference", steps)
-    prepared.network.model.eval()
-    loop = run_loop(
-        _repeated(prepared.data.test, items, passes),
-        SmoothInferenceStep(prepared.network, config.batch_size, config.seed),
-        timeline_for(prepared.network.device),
-        limit=config.limit_batches,
-        warmup=config.warmup,
-        on_step=observer.step,
-    )
-    summed = _sum_up(group, loop)
-    accuracy = summed.accuracy if prepared.data.classes else None
-    return _result(
-        "smooth-inference", config, prepared, group, [loop], loss=summed.loss, accuracy=accuracy
-    )
-
-
-def _batches(prepared: Prepared, config: RunConfig, group: Group, *, training: bool) -> Batches:
-    return Batches(
-        prepared.data.train if training else prepared.data.test,
-        config.batch_size,
-        workers=config.workers,
-        shuffle=training,
-        seed=config.seed,
-        rank=group.rank,
-        world=group.world,
-        pin_memory=prepared.network.device.type == "cuda",
-    )
-
-
-def _steps(batches: Batches, config: RunConfig) -> int:
-    return min(len(batches), config.limit_batches or len(batches))
-
-
-def _check_warmup(config: RunConfig, steps: int, first_loop: int) -> None:
-    """Warm-up ends with the first loop; something must be left to measure."""
-    if steps <= min(config.warmup, first_loop):
-        raise TorchspeedError(
-            f"all {steps} steps would be warm-up; give a smaller --batch-size or --warmup, or "
-            "more batches"
-        )
+def _reached(epoch: EpochRecord, target: float | None) -> bool:
+    accuracy = epoch.test_accuracy
+    return target is not None and accuracy is not None and accuracy >= target
 
 
 def _replicated(network: Network, group: Group) -> nn.Module:
@@ -291,63 +295,3 @@ def _replicated(network: Network, group: Group) -> nn.Module:
         return network.model
     ids = [network.device.index] if network.device.type == "cuda" else None
     return DistributedDataParallel(network.model, device_ids=ids)
-
-
-def _evaluate(network: Network, batches: Batches, config: RunConfig) -> LoopResult:
-    network.model.eval()
-    return run_loop(
-        batches.epoch(0),
-        InferenceStep(network),
-        timeline_for(network.device),
-        limit=config.limit_batches,
-    )
-
-
-def _reached(epochs: list[EpochRecord], target: float | None) -> bool:
-    if target is None or not epochs:
-        return False
-    accuracy = epochs[-1].test_accuracy
-    return accuracy is not None and accuracy >= target
-
-
-def _repeated(items: Any, indices: range, passes: int) -> Iterator[Any]:
-    for index in indices:
-        item = items[index]
-        for _ in range(passes):
-            yield item
-
-
-def _sum_up(group: Group, loop: LoopResult) -> LoopResult:
-    """Items, loss and right answers of all ranks."""
-    parts = group.gather((loop.items, loop.loss_sum, loop.right))
-    items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
-    return LoopResult(items=items, loss_sum=loss_sum, right=right)
-
-
-def _result(
-    mode: str,
-    config: RunConfig,
-    prepared: Prepared,
-    group: Group,
-    loops: list[LoopResult],
-    *,
-    loss: float,
-    accuracy: float | None,
-    epochs: list[EpochRecord] | None = None,
-    columns: TimeToAccuracy | None = None,
-) -> RunResult:
-    device = prepared.network.device
-    parameters = (p.numel() for p in prepared.network.model.parameters() if p.requires_grad)
-    return RunResult(
-        mode=mode,
-        config=config.as_dict(),
-        parameters=sum(parameters),
-        device_name=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        world=group.world,
-        warmup_steps=sum(len(loop.warmup) for loop in loops),
-        ranks=group.gather(rank_times(group.rank, loops)),
-        loss=loss,
-        accuracy=accuracy,
-        epochs=epochs or [],
-        time_to_accuracy=columns,
-    )

@@ -62,7 +62,8 @@ class Project:
         self.path(place, pair).write_text(json.dumps(result))
 
     def path(self, place: int, pair: Pair) -> Path:
-        return self.folder / "results" / get_filename("m", self.hashes[place], pair.environment)
+        name: str = get_filename("m", self.hashes[place], pair.environment)
+        return self.folder / "results" / name
 
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
