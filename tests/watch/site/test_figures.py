@@ -12,7 +12,7 @@ from tests.watch.site.conftest import Project, parsed_xml, registered
 from tests.watch.site.handmade import HOSTILE, handmade_contents
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.site import figures
-from torchspeed.watch.site.figures import Drawing, Figure, Mark, write_figures
+from torchspeed.watch.site.figures import Figure, Mark, draw_svg, write_figures
 
 
 def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
@@ -65,11 +65,13 @@ def test_an_unchanged_figure_is_not_drawn_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", [HOSTILE, "$\\frac{", "bell\x07", "日本語", "x" * 500, ""])
 def test_any_label_can_be_drawn(label: str) -> None:
-    drawing = Drawing(
-        Figure("figures/x.svg", label, label),
+    figure = Figure(
+        "figures/x.svg",
+        label,
+        label,
         ((label, (Mark(1.0, "#000000", interval=(0.9, 1.2)),)),),
         "seconds",
         ((label, Mark(1.0, "#000000")),),
     )
-    root = parsed_xml(figures._draw_svg(drawing, "key"))
+    root = parsed_xml(draw_svg(figure, "key"))
     assert not [element for element in root.iter() if element.tag.endswith("script")]

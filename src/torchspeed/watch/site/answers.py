@@ -106,63 +106,45 @@ class NewestRun:
     """Cases that failed or timed out in the newest run of another setup."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """All four; ``None`` where there is nothing to answer with."""
-
-    slowest: SlowestModel | None
-    recent: RecentChanges
-    release: NewestRelease | None
-    newest_run: NewestRun | None
-
-
-def answers(contents: Contents) -> Answers:
-    """Answer the four questions."""
-    first = contents.of_setup(contents.setups[0]) if contents.setups else []
-    times = [one for one in first if one.metric.label == "time" and one.last is not None]
-    return Answers(
-        slowest=_slowest(times),
-        recent=_recent(contents, times),
-        release=newest_release(contents),
-        newest_run=_newest_run(contents),
-    )
-
-
 def _count(changes: Sequence[Change]) -> tuple[int, int]:
     """How many are confirmed, and how many are not."""
     confirmed = sum(change.state is State.CONFIRMED for change in changes)
     return confirmed, len(changes) - confirmed
 
 
-def _slowest(times: Sequence[SeriesSummary]) -> SlowestModel | None:
-    def value(summary: SeriesSummary) -> float:
-        return summary.last[1].value if summary.last else 0.0
+def _times(contents: Contents) -> list[SeriesSummary]:
+    """Times of the first setup that have values."""
+    first = contents.of_setup(contents.setups[0]) if contents.setups else []
+    return [row for row in first if row.metric.label == "time" and row.points]
 
-    on_cpu = [one for one in times if one.labels.get("device") == "cpu"]
-    forward = [one for one in on_cpu if one.labels.get("pass") == "forward"]
-    ordered = sorted(forward or on_cpu, key=value, reverse=True)
+
+def slowest_model(contents: Contents) -> SlowestModel | None:
+    """Find the slowest model; ``None`` if none was measured on the CPU."""
+    on_cpu = [row for row in _times(contents) if row.labels.get("device") == "cpu"]
+    forward = [row for row in on_cpu if row.labels.get("pass") == "forward"]
+    ordered = sorted(forward or on_cpu, key=lambda row: -row.points[-1][1].value)
     if not ordered:
         return None
-    first = ordered[0]
-    backward = [one for one in on_cpu if one.labels == {**first.labels, "pass": "backward"}]
-    models = {first.model: first}
-    for one in ordered[1:]:
-        models.setdefault(one.model, one)
-    others = [one for one in models.values() if one is not first]
+    slowest_of: dict[str, SeriesSummary] = {}
+    for row in ordered:
+        slowest_of.setdefault(row.model, row)
+    first, *others = slowest_of.values()
+    backward = [row for row in on_cpu if row.labels == {**first.labels, "pass": "backward"}]
     return SlowestModel(first, backward[0] if backward else None, tuple(others[:RUNNERS_UP]))
 
 
-def _recent(contents: Contents, times: Sequence[SeriesSummary]) -> RecentChanges:
+def changes_lately(contents: Contents) -> RecentChanges:
+    """Sort the changes of the newest measured commits."""
     commits, changes = recent_changes(contents)
     of_times = [c for c in changes if contents.series[c.series].metric.unit == "seconds"]
     others = [c for c in changes if contents.series[c.series].metric.unit != "seconds"]
-    shares = sorted(share for one in times if (share := detectable(one)) is not None)
+    shares = sorted(share for row in _times(contents) if (share := detectable(row)) is not None)
     return RecentChanges(
         commits=commits,
         slower=largest_first([change for change in of_times if change.verdict == "worse"]),
         faster=largest_first([change for change in of_times if change.verdict == "better"]),
         others=largest_first(others),
-        times=sum(one.metric.unit == "seconds" and bool(one.points) for one in contents.series),
+        times=sum(row.metric.unit == "seconds" and bool(row.points) for row in contents.series),
         without_noise=not shares,
         detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
     )
@@ -211,19 +193,20 @@ def newest_release(contents: Contents) -> NewestRelease | None:
     return None
 
 
-def _newest_run(contents: Contents) -> NewestRun | None:
+def newest_run(contents: Contents) -> NewestRun | None:
+    """Count the outcomes of the newest run; ``None`` if nothing was measured."""
     if not contents.setups:
         return None
     setup = contents.setups[0]
     members = contents.of_setup(setup)
-    of_run = [one for one in members if one.at == setup.newest]
-    reasons = Counter(one.reason for one in of_run if one.status == "skipped")
+    of_run = [row for row in members if row.at == setup.newest]
+    reasons = Counter(row.reason for row in of_run if row.status == "skipped")
     return NewestRun(
         setup=setup,
-        failed=tuple(one for one in of_run if one.status in {"failed", "timed out"}),
+        failed=tuple(row for row in of_run if row.status in {"failed", "timed out"}),
         cases=len(of_run),
         skipped_mostly=reasons.most_common(1)[0][0] if reasons else "",
-        stale=sum(one.status == "stale" for one in members),
+        stale=sum(row.status == "stale" for row in members),
         failed_elsewhere=sum(
             other.counts.get(outcome, 0)
             for other in contents.setups[1:]

@@ -9,13 +9,14 @@ import ast
 import math
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from torchspeed.watch.history.records import Benchmark, Point
 from torchspeed.watch.site import names
-from torchspeed.watch.site.contents import Contents, SeriesSummary
+from torchspeed.watch.site.contents import Contents, SeriesSummary, setup_key
 from torchspeed.watch.site.data_files import series_files
 from torchspeed.watch.site.scripts import script
 
@@ -31,25 +32,30 @@ def write_case_files(folder: Path, contents: Contents) -> None:
     """Write ``data/c`` and ``data/n`` into the folder of a site."""
     for name in ("c", "n"):
         (folder / "data" / name).mkdir(parents=True, exist_ok=True)
-    by_benchmark: dict[str, list[SeriesSummary]] = {}
-    for summary in contents.series:
-        by_benchmark.setdefault(summary.benchmark.name, []).append(summary)
-    related = _related(contents.series)
-    for benchmark, members in by_benchmark.items():
+    by_model: dict[str, list[SeriesSummary]] = defaultdict(list)
+    for row in contents.series:
+        by_model[row.model].append(row)
+    for benchmark, members in contents.by_benchmark().items():
         name = f"c/{names.slug(benchmark)}"
-        cases = dict.fromkeys(one.series.case.name for one in members)
+        cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
             "commands": {case: measure_command(case) for case in cases},
-            "related": {str(one.index): related[one.index] for one in members},
+            "related": {
+                str(row.index): [
+                    other.index for other in by_model[row.model] if _is_related(row, other)
+                ]
+                for row in members
+            },
         }
         (folder / "data" / f"{name}.js").write_bytes(script(name, data))
-    edges: dict[int, set[int]] = {}
+    edges: dict[int, set[int]] = defaultdict(set)
     for change in contents.changes:
-        edges.setdefault(change.series, set()).update((change.previous, change.commit))
-    for name, benchmark, some in series_files("n", contents):
-        runs = {one.index: _samples(one, edges.get(one.index, set())) for one in some}
+        edges[change.series].update((change.previous, change.commit))
+    for name, benchmark, of_file in series_files("n", contents):
         series = [
-            {"s": index, "runs": of_series} for index, of_series in runs.items() if of_series
+            {"s": row.index, "runs": runs}
+            for row in of_file
+            if (runs := _samples(row, edges[row.index]))
         ]
         content = {"benchmark": benchmark, "series": series}
         (folder / "data" / f"{name}.js").write_bytes(script(name, content))
@@ -88,30 +94,17 @@ def _source(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _related(rows: Sequence[SeriesSummary]) -> dict[int, list[int]]:
-    """For each series those of the same work and place that measure something else."""
-    by_model: dict[str, list[SeriesSummary]] = {}
-    for row in rows:
-        by_model.setdefault(row.model, []).append(row)
-    return {
-        row.index: [other.index for other in by_model[row.model] if _is_related(row, other)]
-        for row in rows
-    }
-
-
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
+    """Whether another series measures something else of the same work in the same place."""
     if row.benchmark is other.benchmark or not other.points:
         return False
-    if (row.series.machine, row.series.environment) != (
-        other.series.machine,
-        other.series.environment,
-    ):
+    if setup_key(row.series) != setup_key(other.series):
         return False
-    mine, theirs = row.labels, other.labels
+    labels, others = row.labels, other.labels
     return all(
-        mine[key] == theirs[key]
-        for key in mine.keys() & theirs.keys()
-        if key != "metric" and mine[key] and theirs[key]
+        labels[key] == others[key]
+        for key in labels.keys() & others.keys()
+        if key != "metric" and labels[key] and others[key]
     )
 
 

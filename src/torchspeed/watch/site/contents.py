@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, Level
-from torchspeed.watch.analysis.geometric_mean import geometric_mean
+from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.history.ancestry import Ancestry
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.records import (
+    NEVER_RUN,
     Benchmark,
     Environment,
     Machine,
@@ -22,8 +23,6 @@ from torchspeed.watch.history.records import (
     Series,
 )
 from torchspeed.watch.site import names
-
-_WORD = {outcome: outcome.value for outcome in Outcome}  # `value` itself is slow to reach
 
 SPARK_VALUES = 60
 """Values that a sparkline shows at most."""
@@ -53,6 +52,11 @@ class Setup:
     """When the last case of its newest commit was measured, seconds since the epoch, if known."""
     record: tuple[int, Record] | None
     """The newest commit whose runs recorded where they were measured, and the last record."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names of the machine and the environment."""
+        return (self.machine.name, self.environment.name)
 
     @property
     def newest(self) -> int:
@@ -116,29 +120,14 @@ class SeriesSummary:
 
 @dataclass(frozen=True, slots=True)
 class MeanRatio:
-    """The geometric mean of the ratios, newest over baseline, of a group of series."""
+    """The geometric mean of the ratios, newest commit over baseline, of a group of series."""
 
     metric: Metric
     setup: Setup
     labels: dict[str, str]
     base: int
-    commit: int
-    ratio: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """An event as charts and lists name it."""
-
-    commit: int
-    """Index of the first commit measured with the new."""
-    machine: str
-    environment: str
-    """Empty where it concerns all environments of the machine."""
-    kind: str
-    """Name of the fact: ``os``, ``requirement numpy``; ``environment`` for a new one."""
-    text: str
+    """Index of the baseline's commit."""
+    mean: GeometricMean
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +137,11 @@ class Contents:
     history: History
     findings: Findings
     metrics: tuple[Metric, ...]
-    machines: tuple[Machine, ...]
-    environments: tuple[Environment, ...]
-    benchmarks: tuple[Benchmark, ...]
     setups: tuple[Setup, ...]
     """The one to show first at the front."""
     series: tuple[SeriesSummary, ...]
-    annotations: tuple[Annotation, ...]
     means: tuple[MeanRatio, ...]
-    ancestry: Ancestry = field(default_factory=lambda: Ancestry(()))
+    ancestry: Ancestry
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -165,12 +150,14 @@ class Contents:
 
     def of_setup(self, setup: Setup) -> list[SeriesSummary]:
         """The series of a setup."""
-        return [
-            summary
-            for summary in self.series
-            if summary.series.machine == setup.machine.name
-            and summary.environment.name == setup.environment.name
-        ]
+        return [summary for summary in self.series if setup_key(summary.series) == setup.key]
+
+    def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
+        """The series of each benchmark."""
+        members: dict[str, list[SeriesSummary]] = defaultdict(list)
+        for summary in self.series:
+            members[summary.benchmark.name].append(summary)
+        return members
 
 
 def in_order(history: History) -> History:
@@ -194,7 +181,8 @@ def contents_of(
         ancestry: What lies between its commits; by default those along the branch alone.
     """
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
-    measured = _measured(history.series, place)
+    setups = _setups(history, place)
+    commits = {setup.key: setup.commits for setup in setups}
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     newest_change: dict[int, Change] = {}
     for change in findings.changes:
@@ -203,27 +191,21 @@ def contents_of(
     series = tuple(
         _summary(
             index,
-            one,
             history,
             findings,
-            metric=metric_of[one.case.benchmark],
+            metric=metric_of[of_case.case.benchmark],
             place=place,
-            measured=measured[one.machine, one.environment],
+            measured=commits.get(setup_key(of_case), ()),
             change=newest_change.get(index),
         )
-        for index, one in enumerate(history.series)
+        for index, of_case in enumerate(history.series)
     )
-    setups = _setups(history, series, measured, place)
     return Contents(
         history=history,
         findings=findings,
-        metrics=_in_order(metric_of.values()),
-        machines=tuple(history.machines[name] for name in sorted(history.machines)),
-        environments=tuple(history.environments[name] for name in sorted(history.environments)),
-        benchmarks=tuple(history.benchmarks[name] for name in sorted(history.benchmarks)),
+        metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
         setups=setups,
         series=series,
-        annotations=_annotations(history, findings, place),
         means=mean_ratios(series, setups, history),
         ancestry=ancestry or Ancestry(history.commits),
     )
@@ -238,40 +220,31 @@ def mean_ratios(
     commit, or the first commit measured where none is tagged. A series that was measured
     under other conditions at the baseline does not count.
     """
-    of_setup = {(one.machine.name, one.environment.name): one for one in setups}
-    groups: dict[tuple[str, str, str, str, bool, str], list[SeriesSummary]] = {}
+    setup_of = {setup.key: setup for setup in setups if len(setup.commits) > 1}
+    groups: dict[tuple[Metric, tuple[str, str], str, str], list[float]] = defaultdict(list)
     for summary in series:
-        if "device" in summary.labels:
-            direction = summary.labels.get("pass", "")
-            key = (
-                summary.metric.id,
-                summary.series.machine,
-                summary.series.environment,
-                summary.labels["device"],
-                direction != "forward",
-                direction,
-            )
-            groups.setdefault(key, []).append(summary)
-    means = []
-    for (_, machine, environment, device, _, direction), members in sorted(groups.items()):
-        setup = of_setup.get((machine, environment))
-        if setup is None or len(setup.commits) < 2:
+        setup = setup_of.get(setup_key(summary.series))
+        if setup is None or "device" not in summary.labels:
             continue
         base = baseline(history, setup.commits)
-        ratios = []
-        for member in members:
-            values = {index: point.value for index, point in member.points}
-            comparable = member.comparable_from <= base
-            if comparable and values.get(base, 0) > 0 and values.get(setup.newest, 0) > 0:
-                ratios.append(values[setup.newest] / values[base])
-        if ratios:
-            labels = {"device": device} | ({"pass": direction} if direction else {})
-            mean = geometric_mean(ratios)
-            metric = members[0].metric
-            means.append(
-                MeanRatio(metric, setup, labels, base, setup.newest, mean.value, mean.count)
-            )
-    return tuple(means)
+        values = {index: point.value for index, point in summary.points}
+        before, after = values.get(base, 0), values.get(setup.newest, 0)
+        if summary.comparable_from <= base and before > 0 and after > 0:
+            labels = (summary.labels["device"], summary.labels.get("pass", ""))
+            groups[summary.metric, setup.key, *labels].append(after / before)
+    means = []
+    for (metric, key, device, direction), ratios in groups.items():
+        labels_of_group = {"device": device} | ({"pass": direction} if direction else {})
+        base = baseline(history, setup_of[key].commits)
+        mean = geometric_mean(ratios)
+        means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, mean))
+    return tuple(sorted(means, key=_mean_order))
+
+
+def _mean_order(mean: MeanRatio) -> tuple[str, tuple[str, str], str, bool, str]:
+    direction = mean.labels.get("pass", "")
+    is_forward = direction == "forward"
+    return (mean.metric.id, mean.setup.key, mean.labels["device"], not is_forward, direction)
 
 
 def baseline(history: History, commits: Sequence[int]) -> int:
@@ -287,43 +260,34 @@ def baseline(history: History, commits: Sequence[int]) -> int:
     return tagged[-1] if tagged else commits[0]
 
 
-def _measured(
-    series: Iterable[Series], place: dict[str, int]
-) -> dict[tuple[str, str], tuple[int, ...]]:
-    found: dict[tuple[str, str], set[int]] = {}
-    for one in series:
-        commits = found.setdefault((one.machine, one.environment), set())
-        for commit, run in one.runs.items():
-            if run.outcome is not Outcome.NEVER_RUN:
-                commits.add(place[commit])
-    return {key: tuple(sorted(commits)) for key, commits in found.items()}
+def setup_key(series: Series) -> tuple[str, str]:
+    """Names of the machine and the environment of a series."""
+    return (series.machine, series.environment)
 
 
-def _setups(
-    history: History,
-    series: Iterable[SeriesSummary],
-    measured: dict[tuple[str, str], tuple[int, ...]],
-    place: dict[str, int],
-) -> tuple[Setup, ...]:
+def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
     """All setups, the one to show first at the front.
 
     That is the machine with the most series that have a value, and of its environments the
     one with the newest value, then with the newest torch.
     """
-    members: dict[tuple[str, str], list[SeriesSummary]] = {key: [] for key in measured}
+    members: dict[tuple[str, str], list[Series]] = defaultdict(list)
     series_of_machine: Counter[str] = Counter()
-    for summary in series:
-        members[summary.series.machine, summary.series.environment].append(summary)
-        series_of_machine[summary.series.machine] += bool(summary.points)
+    for series in history.series:
+        members[setup_key(series)].append(series)
+        series_of_machine[series.machine] += bool(series.values)
     setups = []
-    for (machine, environment), commits in sorted(measured.items()):
-        if not commits:
-            continue
-        newest_runs = [
-            summary.series.last
-            for summary in members[machine, environment]
-            if summary.at == commits[-1]
+    for (machine, environment), of_setup in members.items():
+        runs = [
+            (place[commit], run)
+            for series in of_setup
+            for commit, run in series.runs.items()
+            if run.outcome is not Outcome.NEVER_RUN
         ]
+        if not runs:
+            continue
+        commits = tuple(sorted({commit for commit, _ in runs}))
+        newest_runs = [run for commit, run in runs if commit == commits[-1]]
         records = history.recorded.get((machine, environment), {})
         record = [(place[commit], noted[-1]) for commit, noted in records.items()][-1:]
         setups.append(
@@ -331,47 +295,42 @@ def _setups(
                 machine=history.machines[machine],
                 environment=history.environments[environment],
                 commits=commits,
-                counts=dict(sorted(Counter(_WORD[run.outcome] for run in newest_runs).items())),
+                counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
                 at=max((run.at for run in newest_runs if run.at is not None), default=None),
                 record=record[0] if record else None,
             )
         )
-    setups.sort(key=lambda one: (one.newest, release_order(one.environment.torch)), reverse=True)
-    setups.sort(key=lambda one: (-series_of_machine[one.machine.name], one.machine.name))
+    setups.sort(key=lambda setup: setup.key)
+    setups.sort(
+        key=lambda setup: (setup.newest, release_order(setup.environment.torch)), reverse=True
+    )
+    setups.sort(key=lambda setup: (-series_of_machine[setup.machine.name], setup.machine.name))
     return tuple(setups)
 
 
 def _summary(
     index: int,
-    series: Series,
     history: History,
     findings: Findings,
     *,
     metric: Metric,
-    place: dict[str, int],
+    place: Mapping[str, int],
     measured: tuple[int, ...],
     change: Change | None,
 ) -> SeriesSummary:
+    series = history.series[index]
     environment = history.environments[series.environment]
-    points: list[tuple[int, Point]] = []
-    others: list[tuple[int, str, str]] = []
-    status, reason = _WORD[Outcome.NEVER_RUN], ""
-    at: int | None = None
-    for commit, run in series.runs.items():
-        if run.outcome is Outcome.NEVER_RUN:
-            continue
-        at = place[commit]
-        status, reason = _WORD[run.outcome], run.reason
-        if run.point is not None:
-            points.append((at, run.point))
-        else:
-            others.append((at, status, reason))
-    newest_value = points[-1][0] if points else -1
-    behind = sum(commit > newest_value for commit in measured) if points else 0
-    if status == _WORD[Outcome.OK] and behind:
-        status = "stale"
-    segments = findings.segments[index] if findings.segments else ()
+    runs = [
+        (place[commit], run)
+        for commit, run in series.runs.items()
+        if run.outcome is not Outcome.NEVER_RUN
+    ]
+    at, last = runs[-1] if runs else (None, NEVER_RUN)
+    points = tuple((commit, run.point) for commit, run in runs if run.point is not None)
     values = {commit: point.value for commit, point in points}
+    behind = sum(commit > points[-1][0] for commit in measured) if points else 0
+    is_stale = behind and last.outcome is Outcome.OK
+    segments = findings.segments[index] if findings.segments else ()
     return SeriesSummary(
         index=index,
         id=names.series_id(series, names.environment_id(environment)),
@@ -379,11 +338,13 @@ def _summary(
         benchmark=history.benchmarks[series.case.benchmark],
         metric=metric,
         environment=environment,
-        points=tuple(points),
-        others=tuple(others),
-        status=status,
+        points=points,
+        others=tuple(
+            (commit, run.outcome.value, run.reason) for commit, run in runs if run.point is None
+        ),
+        status="stale" if is_stale else last.outcome.value,
         at=at,
-        reason=reason,
+        reason=last.reason,
         behind=behind,
         change=change,
         levels=findings.levels[index],
@@ -393,24 +354,6 @@ def _summary(
     )
 
 
-def _annotations(
-    history: History, findings: Findings, place: dict[str, int]
-) -> tuple[Annotation, ...]:
-    labels = names.environment_labels(history.environments.values())
-    annotations = []
-    for event in findings.events:
-        if event.fact == "environment":
-            text = f"first measured with {labels[event.environment]}"
-        else:
-            text = f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
-        if event.reason:
-            text = f"{text} ({event.reason})"
-        annotations.append(
-            Annotation(place[event.commit], event.machine, event.environment, event.fact, text)
-        )
-    return tuple(annotations)
-
-
 def _metric(series: Series) -> Metric:
     label = series.case.labels.get("metric") or series.unit
     direction = "-more" if series.higher_is_better else ""
@@ -418,16 +361,8 @@ def _metric(series: Series) -> Metric:
     return Metric(name, label, series.unit, series.higher_is_better)
 
 
-def _in_order(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
-    """Each metric once: the two of every model, other times, other memory, the rest by name."""
-    first = ("time", "peak memory")
-    units = ("seconds", "bytes")
-
-    def place(metric: Metric) -> tuple[int, int, str]:
-        return (
-            first.index(metric.label) if metric.label in first else len(first),
-            units.index(metric.unit) if metric.unit in units else len(units),
-            metric.id,
-        )
-
-    return tuple(sorted(set(metrics), key=place))
+def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
+    """The two metrics of every model, other times, other memory, the rest by name."""
+    unit, label = metric.unit, metric.label
+    is_memory = label == "peak memory"
+    return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)

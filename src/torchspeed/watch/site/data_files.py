@@ -27,11 +27,11 @@ def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
         (folder / "data" / name).mkdir(parents=True, exist_ok=True)
     (folder / "data" / "index.js").write_bytes(script("index", index))
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
-    columns = [_columns(one) for one in contents.series]
+    columns = [_columns(row) for row in contents.series]
     for name, benchmark, members in series_files("s", contents):
         data = {
             "benchmark": benchmark,
-            "series": [_history_of(one, columns[one.index]) for one in members],
+            "series": [_history_of(row, columns[row.index]) for row in members],
         }
         (folder / "data" / f"{name}.js").write_bytes(script(name, data))
     for number, block in enumerate(_blocks(columns, len(contents.history.commits))):
@@ -53,10 +53,7 @@ def series_files(
         Name below ``data`` without ``.js``, benchmark, and the series of the file.
     """
     share = series_in_a_file(contents)
-    by_benchmark: dict[str, list[SeriesSummary]] = {}
-    for one in contents.series:
-        by_benchmark.setdefault(one.benchmark.name, []).append(one)
-    for benchmark, members in by_benchmark.items():
+    for benchmark, members in contents.by_benchmark().items():
         for number, first in enumerate(range(0, len(members), share)):
             suffix = f"~{number}" if number else ""
             name = f"{prefix}/{names.slug(benchmark)}{suffix}"
@@ -97,7 +94,9 @@ def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
             [commit, outcome, place[reason]] for commit, outcome, reason in summary.others
         ]
     if summary.levels:
-        data["steps"] = [[one.first, one.last, shortened(one.value)] for one in summary.levels]
+        data["steps"] = [
+            [level.first, level.last, shortened(level.value)] for level in summary.levels
+        ]
     return data
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -13,13 +12,14 @@ from torchspeed.watch.site import quantities
 from torchspeed.watch.site.commit_changes import certainty
 from torchspeed.watch.site.contents import Contents
 from torchspeed.watch.site.index import change_id
+from torchspeed.watch.site.quantities import timestamp
 
 ENTRIES = 100
 """Newest changes that a feed holds."""
 
 _ATOM = "http://www.w3.org/2005/Atom"
-# What XML 1.0 cannot hold at all, not even as a character reference.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold at all, not even as a character reference."""
 
 
 def write_feed(
@@ -50,7 +50,7 @@ def write_feed(
     _text(feed, "title", f"{project}: {title}")
     shown = changes[:ENTRIES]
     newest = max((commits[change.commit].date for change in shown), default=0)
-    _text(feed, "updated", _instant(newest))
+    _text(feed, "updated", timestamp(newest))
     author = ET.SubElement(feed, f"{{{_ATOM}}}author")
     _text(author, "name", project)
     _link(feed, f"{site}index.html")
@@ -60,7 +60,7 @@ def write_feed(
         commit, previous = commits[change.commit], commits[change.previous]
         _text(entry, "id", f"{urn}:change:{_entry_id(contents, change)}")
         _text(entry, "title", _title(contents, change))
-        _text(entry, "updated", _instant(commit.date))
+        _text(entry, "updated", timestamp(commit.date))
         _link(entry, f"{site}index.html#/changes?rev={commit.hash[:12]}&base={previous.hash[:12]}")
         unit = row.metric.unit
         before, after = (quantities.quantity(v, unit) for v in (change.before, change.after))
@@ -91,12 +91,8 @@ def _title(contents: Contents, change: Change) -> str:
     return f"{where}: {change.verdict}, {quantities.change(change.ratio)}{state}"
 
 
-def _instant(seconds: int) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _text(parent: ET.Element, tag: str, text: str) -> None:
-    ET.SubElement(parent, f"{{{_ATOM}}}{tag}").text = _NOT_XML.sub(
+    ET.SubElement(parent, f"{{{_ATOM}}}{tag}").text = NOT_XML.sub(
         "\N{REPLACEMENT CHARACTER}", text
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from torchspeed.watch.analysis.change_points import values_to_confirm
@@ -47,122 +48,108 @@ def index_data(
     figures: Sequence[Json],
 ) -> Json:
     """Everything about a history but the values themselves."""
-    metric = {one: place for place, one in enumerate(contents.metrics)}
-    machine = {one.name: place for place, one in enumerate(contents.machines)}
-    environment = {one.name: place for place, one in enumerate(contents.environments)}
-    environment_label = names.environment_labels(contents.environments)
-    benchmark = {one.name: place for place, one in enumerate(contents.benchmarks)}
-    metric_of = {one.benchmark.name: metric[one.metric] for one in contents.series}
-    order = {commit.hash: place for place, commit in enumerate(contents.history.commits)}
+    history = contents.history
+    environments = [history.environments[name] for name in sorted(history.environments)]
+    labels = names.environment_labels(environments)
+    benchmarks = [history.benchmarks[name] for name in sorted(history.benchmarks)]
+    place_of_metric = {metric: place for place, metric in enumerate(contents.metrics)}
+    metric_of = {row.benchmark.name: place_of_metric[row.metric] for row in contents.series}
+    place_of_machine = _places(sorted(history.machines))
+    place_of_environment = _places(labels)
+    place_of_commit = _places(commit.hash for commit in history.commits)
+    where = {
+        setup.key: {"m": place_of_machine[setup.key[0]], "e": place_of_environment[setup.key[1]]}
+        for setup in contents.setups
+    }
     measured = sorted({commit for setup in contents.setups for commit in setup.commits})
-    families = map(family, sorted(contents.benchmarks, key=family_order))
+    families = map(family, sorted(benchmarks, key=family_order))
     index: Json = {
         "format": FORMAT,
         "generated": generated,
         "project": project,
         "block": BLOCK,
         "share": series_in_a_file(contents),
-        "baseline": baseline(contents.history, measured) if measured else None,
+        "baseline": baseline(history, measured) if measured else None,
         "rules": RULES,
         "commits": [
-            [commit.hash, commit.date, commit.subject, list(commit.tags), commit.position]
-            for commit in contents.history.commits
+            [commit.hash, commit.date, commit.subject, commit.tags, commit.position]
+            for commit in history.commits
         ],
-        "machines": [{"name": one.name, "facts": one.facts} for one in contents.machines],
+        "machines": [history.machines[name] for name in place_of_machine],
         "environments": [
             {
-                "id": names.environment_id(one),
-                "name": one.name,
-                "label": environment_label[one.name],
-                "torch": one.torch,
-                "python": one.python,
-                "requirements": one.requirements,
-                "variables": one.variables,
+                "id": names.environment_id(environment),
+                "name": environment.name,
+                "label": labels[environment.name],
+                "torch": environment.torch,
+                "python": environment.python,
+                "requirements": environment.requirements,
+                "variables": environment.variables,
             }
-            for one in contents.environments
+            for environment in environments
         ],
-        "metrics": [
-            {
-                "id": one.id,
-                "label": one.label,
-                "unit": one.unit,
-                "higher_is_better": one.higher_is_better,
-            }
-            for one in contents.metrics
-        ],
+        "metrics": contents.metrics,
         "groups": list(dict.fromkeys(families)),
         "benchmarks": [
             {
-                "name": one.name,
-                "slug": names.slug(one.name),
-                "metric": metric_of.get(one.name),
-                "group": family(one),
-                "param_names": list(one.param_names),
+                "name": benchmark.name,
+                "slug": names.slug(benchmark.name),
+                "metric": metric_of.get(benchmark.name),
+                "group": family(benchmark),
+                "param_names": benchmark.param_names,
             }
-            for one in contents.benchmarks
+            for benchmark in benchmarks
         ],
         "events": [
             {
-                "c": one.commit,
-                "m": machine[one.machine],
-                "e": environment.get(one.environment),
-                "kind": one.kind,
-                "text": one.text,
+                "c": place_of_commit[event.commit],
+                "m": place_of_machine[event.machine],
+                "e": place_of_environment.get(event.environment),
+                "kind": event.fact,
+                "text": names.event_text(event, labels),
             }
-            for one in contents.annotations
+            for event in contents.findings.events
         ],
         "geomeans": [
             {
-                "metric": metric[one.metric],
-                "m": machine[one.setup.machine.name],
-                "e": environment[one.setup.environment.name],
-                "labels": one.labels,
-                "base": one.base,
-                "c": one.commit,
-                "ratio": shortened(one.ratio),
-                "n": one.count,
+                "metric": place_of_metric[group.metric],
+                **where[group.setup.key],
+                "labels": group.labels,
+                "base": group.base,
+                "c": group.setup.newest,
+                "ratio": shortened(group.mean.value),
+                "n": group.mean.count,
             }
-            for one in contents.means
+            for group in contents.means
         ],
         "records": [
-            {
-                "m": machine[setup.machine.name],
-                "e": environment[setup.environment.name],
-                "c": setup.record[0],
-                "at": setup.record[1].at,
-                "machine": setup.record[1].machine,
-                "environment": setup.record[1].environment,
-                "before": setup.record[1].before,
-                "after": setup.record[1].after,
-            }
+            {**where[setup.key], "c": setup.record[0], **asdict(setup.record[1])}
             for setup in contents.setups
             if setup.record is not None
         ],
         "newest_runs": [
-            {
-                "m": machine[setup.machine.name],
-                "e": environment[setup.environment.name],
-                "c": setup.newest,
-                "at": setup.at,
-                "counts": setup.counts,
-            }
+            {**where[setup.key], "c": setup.newest, "at": setup.at, "counts": setup.counts}
             for setup in contents.setups
         ],
         "releases": [
             {
-                "m": machine[one.machine],
-                "c": order[one.commit],
-                "e": [environment[name] for name in one.environments],
+                "m": place_of_machine[releases.machine],
+                "c": place_of_commit[releases.commit],
+                "e": [place_of_environment[name] for name in releases.environments],
             }
-            for one in contents.findings.releases
+            for releases in contents.findings.releases
         ],
-        "published": list(published),
-        "problems": [
-            {"path": one.path, "message": one.message} for one in contents.history.problems
-        ],
-        "figures": list(figures),
+        "published": published,
+        "problems": history.problems,
+        "figures": figures,
     }
-    return index | _changes(contents, project) | _series(contents, benchmark, machine, environment)
+    place_of_benchmark = _places(benchmark.name for benchmark in benchmarks)
+    places = (place_of_benchmark, place_of_machine, place_of_environment)
+    return index | _changes(contents, project) | _series(contents, *places)
+
+
+def _places(of_names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(of_names)}
 
 
 def series_in_a_file(contents: Contents) -> int:
@@ -176,35 +163,30 @@ def _series(
     machine: Mapping[str, int],
     environment: Mapping[str, int],
 ) -> Json:
-    reasons = [_reason(one) for one in contents.series]
-    texts = sorted(
-        {
-            one.reason
-            for one, reason in zip(contents.series, reasons, strict=True)
-            if one.reason != reason
-        }
-    )
-    place_of_text = {text: place for place, text in enumerate(texts)}
+    reasons = [_reason(row) for row in contents.series]
+    shown_of = list(zip(contents.series, reasons, strict=True))
+    texts = sorted({row.reason for row, reason in shown_of if row.reason != reason})
+    place_of_text = _places(texts)
     rows = [
         {
-            "id": one.id,
-            "b": benchmark[one.benchmark.name],
-            "m": machine[one.series.machine],
-            "e": environment[one.series.environment],
-            "labels": one.labels,
-            "last": _last(one),
-            "status": one.status,
-            "behind": one.behind,
+            "id": row.id,
+            "b": benchmark[row.benchmark.name],
+            "m": machine[row.series.machine],
+            "e": environment[row.series.environment],
+            "labels": row.labels,
+            "last": _last(row),
+            "status": row.status,
+            "behind": row.behind,
             "reason": reason,
-            "text": place_of_text.get(one.reason),
-            "at": one.at,
-            "change": None if one.change is None else _size_of(one.change),
-            "comparable_from": one.comparable_from,
-            "noise": _shortened(one.noise, 3),
-            "detectable": _shortened(detectable(one), 3),
-            "spark": [_shortened(value, 4) for value in one.spark],
+            "text": place_of_text.get(row.reason),
+            "at": row.at,
+            "change": None if row.change is None else _size_of(row.change),
+            "comparable_from": row.comparable_from,
+            "noise": _shortened(row.noise, 3),
+            "detectable": _shortened(detectable(row), 3),
+            "spark": [_shortened(value, 4) for value in row.spark],
         }
-        for one, reason in zip(contents.series, reasons, strict=True)
+        for row, reason in shown_of
     ]
     return {"series": rows, "texts": texts}
 
@@ -251,12 +233,14 @@ def _size_of(change: Change) -> Json:
 def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
     before, after = (contents.history.commits[place].hash for place in (previous, commit))
     inner = contents.ancestry.between(before, after)
-    chosen = sorted(inner, key=lambda one: not one.touches)[:RANGE_COMMITS]
-    listed = [one for one in inner if one in set(chosen)]
+    chosen = set(sorted(inner, key=lambda commit: not commit.touches)[:RANGE_COMMITS])
+    listed = [commit for commit in inner if commit in chosen]
     return {
         "p": previous,
         "c": commit,
-        "commits": [[one.hash, one.date, one.subject, one.touches] for one in listed],
+        "commits": [
+            [within.hash, within.date, within.subject, within.touches] for within in listed
+        ],
         "more": len(inner) - len(listed),
         "command": log_command(contents, before, after),
         "diff": diff_address(project["commit_url"], before, after),

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
+from torchspeed.watch.analysis.events import Event
 from torchspeed.watch.history.records import Environment, Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -58,6 +59,20 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
         or name
         for name, found in facts.items()
     }
+
+
+def event_text(event: Event, labels: Mapping[str, str]) -> str:
+    """What charts and lists say of an event.
+
+    Args:
+        event: The event.
+        labels: Environments by name, as `environment_labels` calls them.
+    """
+    if event.fact == "environment":
+        text = f"first measured with {labels[event.environment]}"
+    else:
+        text = f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
+    return f"{text} ({event.reason})" if event.reason else text
 
 
 _NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,12 +15,19 @@ from markupsafe import Markup
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.site import names, quantities
-from torchspeed.watch.site.answers import NewestRelease, answers
+from torchspeed.watch.site.answers import (
+    NewestRelease,
+    changes_lately,
+    newest_release,
+    newest_run,
+    slowest_model,
+)
 from torchspeed.watch.site.commit_changes import CommitChanges, by_commit, certainty
 from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.site.index import RULES, log_command
 from torchspeed.watch.site.matrix import mark, matrices
+from torchspeed.watch.site.quantities import timestamp
 from torchspeed.watch.site.regressions import Regression
 from torchspeed.watch.site.sparkline import sparkline
 
@@ -32,6 +39,8 @@ POLICY = (
 
 LATEST = 50
 """Changes listed without JavaScript."""
+_CLASSES = {"never run": "never", "timed out": "timed-out"}
+"""CSS classes of outcomes that are two words."""
 LATEST_COMMITS = 8
 """Lines of the overview's list of changes."""
 
@@ -45,6 +54,7 @@ def render_page(
     regressions: Sequence[Regression],
 ) -> bytes:
     """Render ``index.html``."""
+    environment_label = names.environment_labels(contents.history.environments.values())
     templates = Templates(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -56,17 +66,18 @@ def render_page(
         quantity=quantities.quantity,
         change=quantities.change,
         day=_day,
-        moment=_moment,
-        instant=_instant,
+        moment=partial(timestamp, pattern="%Y-%m-%d %H:%M UTC"),
+        instant=timestamp,
+        event_text=partial(names.event_text, labels=environment_label),
         faster=_faster,
         address=_address,
-        css=_class,
-        share=_share,
-        model_name=_model_name,
+        css=lambda status: _CLASSES.get(status, status),
+        share=lambda value: f"{quantities.digits(value * 100, 2)}%",
+        model_name=lambda row: " ".join([row.model, *names.settings(row.labels)]),
         case_name=_case_name,
         certainty=certainty,
         exception_line=exception_line,
-        mark=_mark,
+        mark=lambda row: mark(row.labels.get("device", ""), row.labels.get("pass", "")),
         sparkline=sparkline,
     )
     commits = contents.history.commits
@@ -138,10 +149,13 @@ def render_page(
         extremes=extremes,
         range_command=range_command,
         environment_id=names.environment_id,
-        environment_label=names.environment_labels(contents.environments),
+        environment_label=environment_label,
         changes=contents.changes[:LATEST],
         by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
-        answers=answers(contents),
+        slowest=slowest_model(contents),
+        recent=changes_lately(contents),
+        release=newest_release(contents),
+        run=newest_run(contents),
         release_address=release_address,
         oldest=min((setup.commits[0] for setup in contents.setups), default=None),
         attention=[
@@ -165,24 +179,7 @@ def _quoted(text: str) -> str:
     return quote(text.encode("utf-8", "replace"), safe="")
 
 
-def _class(status: str) -> str:
-    return {"never run": "never", "timed out": "timed-out"}.get(status, status)
-
-
-def _mark(row: SeriesSummary) -> str:
-    return mark(row.labels.get("device", ""), row.labels.get("pass", ""))
-
-
-def _day(seconds: int) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
-
-
-def _moment(seconds: int) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _instant(seconds: int) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+_day = partial(timestamp, pattern="%Y-%m-%d")
 
 
 def _faster(ratio: float) -> str:
@@ -191,15 +188,6 @@ def _faster(ratio: float) -> str:
         return "unchanged"
     word = "faster" if ratio <= 1 else "slower"
     return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
-
-
-def _share(value: float) -> str:
-    return f"{quantities.digits(value * 100, 2)}%"
-
-
-def _model_name(row: SeriesSummary) -> str:
-    """``vgg19 batch 10``: the case without its device and pass."""
-    return " ".join([row.model, *names.settings(row.labels)])
 
 
 def _case_name(case: Case) -> str:

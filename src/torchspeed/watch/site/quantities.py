@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 
 _OPERATIONS = ("FLOP", "FLOP/s")
@@ -53,3 +54,8 @@ def change(ratio: float | None) -> str:
     if text in {"+0.0", "\N{MINUS SIGN}0.0"}:
         text = "±0.0"
     return f"{text}%"
+
+
+def timestamp(seconds: int, pattern: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
+    """Seconds since the epoch as date and time (UTC), by `strftime`'s pattern."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime(pattern)

@@ -7,6 +7,7 @@ left, and works everywhere.
 
 from __future__ import annotations
 
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import orjson
@@ -48,6 +49,8 @@ def _encodable(data: Any) -> Any:
         return data.encode("utf-8", "replace").decode("utf-8")
     if isinstance(data, dict):
         return {_encodable(key): _encodable(value) for key, value in data.items()}
+    if is_dataclass(data) and not isinstance(data, type):
+        return _encodable(asdict(data))
     if isinstance(data, (list, tuple)):
         return [_encodable(value) for value in data]
     return data
