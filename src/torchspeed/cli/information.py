@@ -19,17 +19,15 @@ def list_names() -> None:
     from torchspeed.workloads import get_workload, list_workloads
 
     console = Console()
-    models = Table(title="models", title_justify="left")
-    for heading in ("name", "family", "input", "configuration from"):
-        models.add_column(heading)
+    models = Table(
+        "name", "family", "input", "configuration from", title="models", title_justify="left"
+    )
     for name in list_workloads():
         workload = get_workload(name)
         shape = " x ".join(map(str, workload.input_shape))
         models.add_row(name, workload.family, shape, workload.source)
     console.print(models)
-    data = Table(title="data", title_justify="left")
-    for heading in ("name", "kind", "what", "needs"):
-        data.add_column(heading)
+    data = Table("name", "kind", "what", "needs", title="data", title_justify="left")
     for name, entry in DATA.items():
         data.add_row(name, entry.kind, entry.about, entry.needs)
     console.print(data)
@@ -67,10 +65,11 @@ def show_source(source: Source, console: Console) -> None:
         console.print(f"- {difference}", highlight=False)
     for title, figures in groupby(source.figures, key=lambda figure: figure.table):
         rows = list(figures)
-        table = Table(title=title, title_justify="left", caption=rows[0].note or None)
         shown = [label for label in rows[0].labels if len({f.labels[label] for f in rows}) > 1]
-        for heading in ("hardware", *shown, "quantity", "published"):
-            table.add_column(heading)
+        table = Table(
+            "hardware", *shown, "quantity", "published", title=title, title_justify="left"
+        )
+        table.caption = rows[0].note or None
         for figure in rows:
             number = f"{figure.value:.6g} {figure.unit}"
             labels = (figure.labels[label] for label in shown)

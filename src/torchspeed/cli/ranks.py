@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
+from torchspeed.cli.configure import configure
 from torchspeed.cli.session import run_and_report
 from torchspeed.cli.training_options import Strategy
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig
 from torchspeed.training.group import end_rank, join_group, leave_group, was_launched
 from torchspeed.training.launch import die_with_launcher, launch, tell_launcher
-from torchspeed.training.run import ALONE
+from torchspeed.training.results import RunResult
 
 
 def as_ranks(
     mode: str,
-    config: RunConfig,
-    start: Callable[[Any, Any], Any],
+    run: Callable[..., RunResult],
     arguments: list[str],
     options: dict[str, Any],
 ) -> None:
@@ -31,27 +31,29 @@ def as_ranks(
 
     Args:
         mode: the command.
-        config: the run.
-        start: does it, given an observer and a group.
+        run: does it, given a configuration, an observer and a group.
         arguments: the command line, to be given to each rank.
         options: the command's parameters and their values.
 
     Raises:
-        TorchspeedError: strategy and device count do not go together, more GPUs
-            than there are, or what the run found.
+        TorchspeedError: unknown model, strategy and device count do not go together, more GPUs
+            than there are, or what stopped the run.
     """
-    output: dict[str, Any] = {
-        "json_file": options["json"],
-        "baseline_file": options["baseline"],
-        "quiet": options["quiet"],
-    }
+    config = configure(options)
+    report = partial(
+        run_and_report,
+        mode,
+        config,
+        run,
+        json_file=options["json"],
+        baseline_file=options["baseline"],
+        quiet=options["quiet"],
+    )
     die_with_launcher()
     if was_launched():
         group = join_group(config.device)
         try:
-            run_and_report(
-                mode, config, lambda observer: start(observer, group), group=group, **output
-            )
+            report(group=group)
             leave_group()
         except TorchspeedError as error:
             tell_launcher(error)
@@ -64,7 +66,7 @@ def as_ranks(
         _check_gpus(config.device, devices)
         launch(arguments, devices)
         return
-    run_and_report(mode, config, lambda observer: start(observer, ALONE), **output)
+    report()
 
 
 def _check_gpus(device: str, devices: int) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from rich.console import Console
@@ -19,7 +18,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.results import RunResult
-from torchspeed.training.run import ALONE, NOBODY, Observer
+from torchspeed.training.run import ALONE, NOBODY
 from torchspeed.training.saving import save_whole
 from torchspeed.training.scaling import load_baseline, scaling
 
@@ -27,7 +26,7 @@ from torchspeed.training.scaling import load_baseline, scaling
 def run_and_report(
     mode: str,
     config: RunConfig,
-    run: Callable[[Observer], RunResult],
+    run: Callable[..., RunResult],
     *,
     json_file: Path | None,
     baseline_file: Path | None,
@@ -39,25 +38,23 @@ def run_and_report(
     Args:
         mode: ``train``, ``inference`` or ``smooth-inference``.
         config: what the run does.
-        run: does the work, given who looks on.
+        run: does the work, given the configuration, an observer and the group.
         json_file: where the result goes too.
         baseline_file: result of fewer devices to compare with.
         quiet: show no progress.
         group: the ranks that work together; one of them reports.
 
     Raises:
-        TorchspeedError: what the run found, not enough memory for it, or another
-            rank that is gone.
+        TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
     """
     check_writable(json_file)
     baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
-    progress = Console(stderr=True)
     try:
         if quiet or not group.leads:
-            result = run(NOBODY)
+            result = run(config, observer=NOBODY, group=group)
         else:
-            with RunProgress(progress) as bar:
-                result = run(bar)
+            with RunProgress(Console(stderr=True)) as progress:
+                result = run(config, observer=progress, group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
     if not group.leads:
@@ -70,13 +67,9 @@ def run_and_report(
         show_scaling(compared, result.world, console)
         values["scaling"] = asdict(compared)
     if json_file is not None:
-        save_json(json_file, {**values, "machine": facts()})
-
-
-def save_json(path: Path, values: dict[str, Any]) -> None:
-    """Write strict JSON, whole or not at all."""
-    text = json.dumps(values, indent=2, allow_nan=False, default=str)
-    save_whole(path, f"{text}\n".encode())
+        values["machine"] = facts()
+        text = json.dumps(values, indent=2, allow_nan=False, default=str)
+        save_whole(json_file, f"{text}\n".encode())
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Console
 from rich.table import Table
 
@@ -23,6 +25,14 @@ def seconds(value: float) -> str:
 def percent(value: float | None) -> str:
     """A share as a percentage, or a dash."""
     return "–" if value is None else f"{100 * value:.2f} %"
+
+
+def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
+    """Make an empty table whose last columns, ``numbers``, are aligned to the right."""
+    table = Table(*headings, title=title, title_justify="left")
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
 
 
 def show_run(result: RunResult, console: Console) -> None:
@@ -48,48 +58,30 @@ def show_run(result: RunResult, console: Console) -> None:
 
 
 def _phases(title: str, rank: RankTimes) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("phase")
-    for heading in ("median a step", "IQR", "total", "share"):
-        table.add_column(heading, justify="right")
+    table = make_table(title, "phase", numbers=("median a step", "IQR", "total", "share"))
     for name, phase in rank.phases.items():
-        table.add_row(
-            name,
-            seconds(phase.median_s),
-            seconds(phase.iqr_s),
-            seconds(phase.total_s),
-            f"{100 * phase.total_s / rank.wall_s:.1f} %",
-        )
+        share = f"{100 * phase.total_s / rank.wall_s:.1f} %"
+        table.add_row(name, *map(seconds, (phase.median_s, phase.iqr_s, phase.total_s)), share)
     return table
 
 
 def _ranks(ranks: list[RankTimes]) -> Table:
-    table = Table(title=f"medians over {len(ranks)} ranks", title_justify="left")
-    table.add_column("phase")
-    for heading in ("slowest", "of rank", "mean", "spread"):
-        table.add_column(heading, justify="right")
+    title = f"medians over {len(ranks)} ranks"
+    table = make_table(title, "phase", numbers=("slowest", "of rank", "mean", "spread"))
     for name, spread in across_ranks(ranks).items():
-        table.add_row(
-            name,
-            seconds(spread.slowest),
-            str(spread.slowest_rank),
-            seconds(spread.mean),
-            seconds(spread.spread),
-        )
+        slowest = seconds(spread.slowest), str(spread.slowest_rank)
+        table.add_row(name, *slowest, seconds(spread.mean), seconds(spread.spread))
     return table
 
 
 def _epochs(result: RunResult) -> Table:
-    table = Table(title="epochs", title_justify="left")
-    forecast = result.accuracy is None
-    headings = ["epoch", "rate", "loss", "on test"]
-    headings += [] if forecast else ["accuracy", "on test"]
-    for heading in [*headings, "time", "of test"]:
-        table.add_column(heading, justify="right")
+    accuracy = () if result.accuracy is None else ("accuracy", "on test")
+    headings = ("epoch", "rate", "loss", "on test", *accuracy, "time", "of test")
+    table = make_table("epochs", numbers=headings)
     for record in result.epochs:
         row = [str(record.number), f"{record.rate:g}"]
         row += [f"{record.train_loss:.4f}", f"{record.test_loss:.4f}"]
-        if not forecast:
+        if accuracy:
             row += [percent(record.train_accuracy), percent(record.test_accuracy)]
         table.add_row(*row, seconds(record.wall_s), seconds(record.evaluation_s))
     return table
@@ -101,17 +93,13 @@ def _columns(result: RunResult, console: Console) -> None:
         shown = "" if result.accuracy is None else f", accuracy {percent(result.accuracy)}"
         console.print(f"loss {result.loss:.4f}{shown}")
         return
-    table = Table(title="time to accuracy", title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
+    table = make_table("time to accuracy", "", numbers=[""])
+    table.show_header = False
     if columns.target_accuracy is not None:
         target = f"to {percent(columns.target_accuracy)} on test"
-        reached = columns.seconds_to_target is not None
-        table.add_row(
-            f"time {target}",
-            seconds(columns.seconds_to_target) if columns.seconds_to_target else "not reached",
-        )
-        table.add_row(f"epochs {target}", str(columns.epochs_to_target) if reached else "–")
+        reached = columns.seconds_to_target
+        table.add_row(f"time {target}", "not reached" if reached is None else seconds(reached))
+        table.add_row(f"epochs {target}", str(columns.epochs_to_target or "–"))
     if columns.best_training_accuracy is not None:
         table.add_row("best training accuracy", percent(columns.best_training_accuracy))
         table.add_row("best test accuracy", percent(columns.best_test_accuracy))

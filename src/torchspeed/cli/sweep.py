@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from torchspeed.cli import training_options as o
 from torchspeed.errors import TorchspeedError
@@ -133,12 +132,11 @@ _SAMPLES = {int: "whole numbers", float: "numbers", o.Optimiser: "sgd or adam"}
 
 
 def _show(outcomes: list[Any], console: Console) -> None:
-    from torchspeed.cli.show import percent, seconds
+    from torchspeed.cli.show import make_table, percent, seconds
 
-    table = Table(title="sweep", title_justify="left")
-    for heading in ("workers", "batch", "optimiser", "rate", "best accuracy", "loading",
-                    "training", "function", "loss", "to target"):  # fmt: skip
-        table.add_column(heading, justify="right")
+    settings = ("workers", "batch", "optimiser", "rate")
+    measured = ("best accuracy", "loading", "training", "function", "loss", "to target")
+    table = make_table("sweep", numbers=(*settings, *measured))
     unique = {str(outcome.point): outcome for outcome in outcomes}.values()
     for outcome in unique:
         if outcome.result is None:
@@ -157,9 +155,7 @@ def _show(outcomes: list[Any], console: Console) -> None:
     console.print(table)
     failed = [outcome for outcome in unique if outcome.result is None]
     if failed:
-        failures = Table(title="failed", title_justify="left")
-        for heading in ("workers", "batch", "optimiser", "rate", "reason"):
-            failures.add_column(heading)
+        failures = make_table("failed", *settings, "reason")
         for outcome in failed:
             failures.add_row(*(str(value) for value in outcome.point.values()), outcome.reason)
         console.print(failures)

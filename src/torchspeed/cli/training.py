@@ -1,0 +1,83 @@
+"""``torchspeed train``, ``torchspeed inference`` and ``torchspeed smooth-inference``.
+
+Torch takes seconds to import, so a function imports it after its options are understood.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from torchspeed.cli import training_options as o
+
+TRAIN_EXAMPLES = """
+Examples:\n
+  torchspeed train  (LeNet on real digits, nothing to download)\n
+  torchspeed train -m resnet18_mnist -d mnist --download -e 10 --target-accuracy 99\n
+  torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 15\n
+  torchspeed train -m resnet50 -d dummy --device cuda --precision bf16-mixed --devices 8
+"""
+
+INFERENCE_EXAMPLES = """
+Examples:\n
+  torchspeed inference -m resnet50 -d imagenet --data-dir /data/imagenet -w 4\n
+  torchspeed inference -m lstnet --json lstnet.json
+"""
+
+SMOOTH_EXAMPLES = """
+Examples:\n
+  torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda\n
+  torchspeed smooth-inference -m lenet5 --passes 10
+"""
+
+
+@o.takes(o.RUN, o.LEARNING, o.DATA, o.DEVICE, o.OUTPUT)
+def train(
+    context: typer.Context,
+    *,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the state there after each epoch.", rich_help_panel="Output"),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue from --checkpoint.", rich_help_panel="Output"),
+    ] = False,
+    **options: Any,
+) -> None:
+    """Train a model, with the time of each phase and the time to accuracy."""
+    from torchspeed.cli.configure import check_writable
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.errors import TorchspeedError
+    from torchspeed.training.run import train as run
+
+    if resume and checkpoint is None:
+        raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
+    check_writable(checkpoint)
+    as_ranks("train", partial(run, checkpoint=checkpoint, resume=resume), context.obj, options)
+
+
+@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT)
+def inference(context: typer.Context, **options: Any) -> None:
+    """Pass over the test items once, with the time of each phase."""
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.training.run import infer
+
+    as_ranks("inference", infer, context.obj, options)
+
+
+@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT, without=("workers",))
+def smooth_inference(
+    context: typer.Context,
+    *,
+    passes: Annotated[int, typer.Option(min=1, help="Forward passes per item.")] = 1,
+    **options: Any,
+) -> None:
+    """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
+    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.training.run import infer_smoothly
+
+    as_ranks("smooth-inference", partial(infer_smoothly, passes=passes), context.obj, options)

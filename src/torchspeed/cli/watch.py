@@ -1,0 +1,241 @@
+"""The subcommands that measure, compare and publish: their options and help.
+
+Each calls the job of its name in `torchspeed.watch.jobs`, which is imported when it is called.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Cases = Annotated[
+    str,
+    typer.Option(
+        metavar="PATTERN",
+        help="Take only the cases whose name matches this regular expression, such as darnn.",
+    ),
+]
+OneCase = Annotated[
+    str, typer.Option(metavar="PATTERN", help="A regular expression that matches one case.")
+]
+Full = Annotated[bool, typer.Option("--full", help="Measure every case, not the short set.")]
+Torch = Annotated[
+    str,
+    typer.Option(
+        metavar="RELEASE",
+        help="Measure with this torch release of asv.conf.json: a number, newest, or all.",
+    ),
+]
+Machine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of this machine's folder of results; by default the host name."
+    ),
+]
+_SIDE = "COMMIT[@RELEASE]"
+Before = Annotated[str, typer.Option(metavar=_SIDE, help="The baseline; . is the working tree.")]
+After = Annotated[str, typer.Option(metavar=_SIDE, help="What is compared with the baseline.")]
+
+
+def bench(
+    *, full: Full = False, cases: Cases = "", torch: Torch = "newest", machine: Machine = ""
+) -> int:
+    """Measure what is missing of HEAD, and publish the site."""
+    from torchspeed.watch.jobs.bench import bench as job
+
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full)
+
+
+def nightly(
+    *,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
+    ] = "4h",
+    cases: Cases = "",
+    torch: Torch = "all",
+    machine: Machine = "",
+) -> int:
+    """Measure every commit that is not measured yet, most urgent first, and publish the site."""
+    from torchspeed.watch.jobs.nightly import nightly as job
+
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, budget=budget)
+
+
+def compare(
+    *,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    fail_if_slower: Annotated[
+        bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
+    ] = False,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Compare two commits or torch releases, with interleaved rounds."""
+    from torchspeed.watch.jobs.compare import compare as job
+
+    return job(
+        Path.cwd(),
+        before=before,
+        after=after,
+        torch=torch,
+        machine=machine,
+        cases=cases,
+        fail_if_slower=fail_if_slower,
+    )
+
+
+def reference(
+    *,
+    commit: Annotated[str, typer.Option(help="The commit to measure.")] = "HEAD",
+    renew: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMIT@RELEASE",
+            help="Measure a new reference against the old one, and name it in asv.conf.json.",
+        ),
+    ] = "",
+    full: Full = False,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Measure a commit interleaved with the reference that asv.conf.json names."""
+    from torchspeed.watch.jobs.reference import reference as job
+
+    return job(
+        Path.cwd(),
+        commit=commit,
+        renew=renew,
+        torch=torch,
+        machine=machine,
+        cases=cases,
+        full=full,
+    )
+
+
+def confirm(*, machine: Machine = "") -> int:
+    """Measure suspected changes again, interleaved with the commit before them."""
+    from torchspeed.watch.jobs.confirm import confirm as job
+
+    return job(Path.cwd(), machine=machine)
+
+
+def bisect(
+    *,
+    cases: OneCase,
+    before: Annotated[str, typer.Option(metavar=_SIDE, help="Where the range begins.")],
+    after: Annotated[
+        str,
+        typer.Option(
+            metavar=_SIDE, help="Where it ends: a later commit, or another torch release."
+        ),
+    ] = "HEAD",
+    machine: Machine = "",
+) -> int:
+    """Find the commit, or the torch release, that changed the time of a case."""
+    from torchspeed.watch.jobs.bisect import bisect as job
+
+    return job(Path.cwd(), before=before, after=after, cases=cases, machine=machine)
+
+
+def explain(
+    *,
+    cases: OneCase,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Name the operators and oneDNN kernels that account for a difference."""
+    from torchspeed.watch.jobs.explain import explain as job
+
+    return job(Path.cwd(), before=before, after=after, torch=torch, cases=cases, machine=machine)
+
+
+def calibrate(
+    *,
+    runs: Annotated[int, typer.Option(min=2, help="Runs of HEAD, one after the other.")] = 3,
+    comparisons: Annotated[
+        int, typer.Option(min=0, help="Interleaved comparisons of HEAD with itself, afterwards.")
+    ] = 2,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> None:
+    """Measure HEAD against itself: how noisy this machine is, and why."""
+    from torchspeed.watch.jobs.calibrate import calibrate as job
+
+    job(Path.cwd(), runs=runs, comparisons=comparisons, torch=torch, machine=machine, cases=cases)
+
+
+class ReleaseAction(StrEnum):
+    """What to do with torch releases."""
+
+    LIST = "list"
+    ADD = "add"
+    MEASURE = "measure"
+
+
+def releases(
+    action: Annotated[
+        ReleaseAction,
+        typer.Argument(
+            help="list: pinned, measured, missing and newly published; add: try RELEASE with its "
+            "torchvision and pin both; measure: compare each release with its predecessor."
+        ),
+    ] = ReleaseAction.LIST,
+    release: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE", help="The torch release to add, or the only one to measure."
+        ),
+    ] = "",
+    *,
+    torchvision: Annotated[
+        str, typer.Option(metavar="RELEASE", help="Add it with this release of torchvision.")
+    ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure what is stored already once more.")
+    ] = False,
+    cases: Cases = "",
+    machine: Machine = "",
+) -> int:
+    """Track how fast torch's releases are: list, add and measure them."""
+    from torchspeed.watch.jobs import releases as job
+
+    if action is ReleaseAction.ADD and not release:
+        raise typer.BadParameter("name the release, such as `torchspeed releases add 2.15.0`")
+    if action is ReleaseAction.LIST and release:
+        raise typer.BadParameter("list shows all releases; leave the release out")
+    if action is ReleaseAction.ADD:
+        return job.add(Path.cwd(), torch=release, torchvision=torchvision)
+    if action is ReleaseAction.MEASURE:
+        return job.measure(Path.cwd(), release=release, machine=machine, cases=cases, again=again)
+    return job.list_releases(Path.cwd(), machine=machine)
+
+
+def publish() -> None:
+    """Write the site from the stored results."""
+    from torchspeed.watch.jobs.publish import publish as job
+
+    job(Path.cwd())
+
+
+def preview(
+    *,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines see the site.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="TCP port; 0 takes a free one.")
+    ] = 8080,
+) -> None:
+    """Serve the published site until Ctrl-C."""
+    from torchspeed.watch.jobs.preview import preview as job
+
+    job(Path.cwd(), host=host, port=port)
