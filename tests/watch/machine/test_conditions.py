@@ -92,7 +92,12 @@ def _found(
             "madvise",
             False,
         ),
-        ({"proc/sys/kernel/randomize_va_space": "0"}, "address layout", "one and the same", True),
+        (
+            {"proc/sys/kernel/randomize_va_space": "0"},
+            "address layout",
+            "the same in every process",
+            True,
+        ),
         ({"proc/sys/kernel/randomize_va_space": "2"}, "address layout", "random", False),
         (
             {

@@ -1,9 +1,8 @@
-"""What on this machine helps timings or hurts them, as far as /sys and /proc tell.
+"""What on this machine hurts timings, with the remedy for it; nothing is ever changed.
 
-Nothing is ever changed: each finding that hurts carries a remedy, which a person may take.
-What a machine does not show (a virtual one has no governor to see) is left out, for then
-nobody can do anything about it from inside. After ``pyperf system show``, whose page
-https://pyperf.readthedocs.io/en/latest/system.html explains most of these.
+What a machine does not show (a virtual one has no governor to see) is left out, because nobody
+can do anything about it from inside. https://pyperf.readthedocs.io/en/latest/system.html
+explains most of these conditions.
 """
 
 from __future__ import annotations
@@ -18,18 +17,25 @@ from pathlib import Path
 import psutil
 
 from torchspeed.watch.history.calibrations import IDLE_BELOW, Finding, Load
+from torchspeed.watch.machine.facts import (
+    CPUS,
+    chosen_huge_pages,
+    read_governors,
+    read_text,
+    usable_cores,
+)
 
-_CPUS = "sys/devices/system/cpu"
 _STOLEN_BEYOND = 0.01
 _MALLOC = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_")
 _GIB = 1024**3
 _FREE_MEMORY = 4 * _GIB
 """Bytes that the largest case of the short set needs with room to spare."""
 _SWAPPED = 64 * 1024**2
+_NO_QUOTA = "run outside of the container, or start it without --cpus"
 
 
 def describe_conditions(variables: Mapping[str, str], root: Path = Path("/")) -> list[Finding]:
-    """Every condition that can be seen, in the order of the list in ``docs/measuring.md``.
+    """Describe every condition that can be seen, in the order of ``docs/measuring.md``.
 
     Args:
         variables: What the measured processes have in their environment.
@@ -53,25 +59,26 @@ def describe_conditions(variables: Mapping[str, str], root: Path = Path("/")) ->
 
 
 def describe_load(load: Load) -> list[Finding]:
-    """What else ran, before and meanwhile."""
-    busy = load.others >= IDLE_BELOW
-    stolen = load.stolen >= _STOLEN_BEYOND
+    """Describe what else ran, before the measurement and during it."""
     return [
-        Finding(
+        _finding(
             "other load",
             f"{load.others:.2f} cores busy meanwhile, load average {load.before:.2f} before",
-            busy,
-            "stop what else runs (`top` names it), or measure at a quieter hour" if busy else "",
+            load.others >= IDLE_BELOW,
+            "stop what else runs (`top` names it), or measure at a quieter hour",
         ),
-        Finding(
+        _finding(
             "stolen time",
             f"{load.stolen:.1%} of the cores' time went to other guests of the host",
-            stolen,
-            "the host is overcommitted: take a dedicated one, or compare only what ran together"
-            if stolen
-            else "",
+            load.stolen >= _STOLEN_BEYOND,
+            "the host is overcommitted: take a dedicated one, or compare only what ran together",
         ),
     ]
+
+
+def _finding(what: str, state: str, hurts: bool = False, remedy: str = "") -> Finding:
+    """Describe a condition, with the remedy only where it hurts."""
+    return Finding(what, state, hurts, remedy if hurts else "")
 
 
 @dataclass(frozen=True)
@@ -86,106 +93,84 @@ class Throttling:
 
 def read_throttling(root: Path = Path("/")) -> Throttling:
     """Read both counters; one that is not there counts as nothing."""
-    hot = sum(
-        _number(path) for path in root.glob(f"{_CPUS}/cpu[0-9]*/thermal_throttle/*_throttle_count")
-    )
+    counters = root.glob(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_throttle_count")
+    counts = [text for path in counters if (text := read_text(path)).isdigit()]
     quota = 0
     for folder in _cgroups(root):
-        counted = re.search(r"^nr_throttled (\d+)$", _text(folder / "cpu.stat"), re.MULTILINE)
+        counted = re.search(r"^nr_throttled (\d+)$", read_text(folder / "cpu.stat"), re.MULTILINE)
         quota = max(quota, int(counted[1]) if counted else 0)
-    return Throttling(hot, quota)
+    return Throttling(sum(map(int, counts)), quota)
 
 
 def describe_throttling(before: Throttling, after: Throttling) -> list[Finding]:
-    """What of it happened meanwhile: nothing is said of a machine that held nothing back."""
-    found = []
-    if after.hot > before.hot:
-        found.append(
-            Finding(
-                "temperature",
-                f"cores were slowed down {after.hot - before.hot} times for their heat",
-                True,
-                "cool it better, or hold the clock below its limit: turn turbo off",
-            )
-        )
-    if after.quota > before.quota:
-        found.append(
-            Finding(
-                "CPU quota",
-                f"the cgroup was held back in {after.quota - before.quota} periods",
-                True,
-                "run outside of the container, or start it without --cpus",
-            )
-        )
-    return found
-
-
-def _text(path: Path) -> str:
-    """What a file says, or nothing where it is missing or shut."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _number(path: Path) -> int:
-    text = _text(path)
-    return int(text) if text.isdigit() else 0
+    """Describe how often the CPU was held back between two readings; empty if it was not."""
+    hot, quota = after.hot - before.hot, after.quota - before.quota
+    findings = [
+        _finding(
+            "temperature",
+            f"cores were slowed down {hot} times for their heat",
+            hot > 0,
+            "cool it better, or hold the clock below its limit: turn turbo off",
+        ),
+        _finding(
+            "CPU quota",
+            f"the cgroup was held back in {quota} periods",
+            quota > 0,
+            _NO_QUOTA,
+        ),
+    ]
+    return [finding for finding in findings if finding.hurts]
 
 
 def _governor(root: Path) -> Iterator[Finding]:
-    found = {_text(path) for path in root.glob(f"{_CPUS}/cpu[0-9]*/cpufreq/scaling_governor")}
-    found.discard("")
-    if found:
-        hurts = found != {"performance"}
-        remedy = "sudo cpupower frequency-set --governor performance" if hurts else ""
-        yield Finding("frequency governor", ", ".join(sorted(found)), hurts, remedy)
+    governors = read_governors(root)
+    if governors:
+        remedy = "sudo cpupower frequency-set --governor performance"
+        yield _finding("frequency governor", governors, governors != "performance", remedy)
 
 
 def _turbo(root: Path) -> Iterator[Finding]:
-    for name, when_on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
-        state = _text(root / _CPUS / name)
+    for name, on, off in (("intel_pstate/no_turbo", "0", "1"), ("cpufreq/boost", "1", "0")):
+        state = read_text(root / CPUS / name)
         if state:
-            on = state == when_on
-            off = "1" if when_on == "0" else "0"
-            remedy = f"echo {off} | sudo tee /{_CPUS}/{name}" if on else ""
-            yield Finding(
-                "turbo", "on: the clock depends on heat and load" if on else "off", on, remedy
+            yield _finding(
+                "turbo",
+                "on: the clock depends on heat and load" if state == on else "off",
+                state == on,
+                f"echo {off} | sudo tee /{CPUS}/{name}",
             )
             return
 
 
 def _siblings(root: Path) -> Iterator[Finding]:
-    state = _text(root / _CPUS / "smt" / "active")
+    state = read_text(root / CPUS / "smt" / "active")
     if state in {"0", "1"}:
-        on = state == "1"
-        yield Finding(
+        yield _finding(
             "hardware threads",
-            "two share a core" if on else "one a core",
-            on,
-            f"echo off | sudo tee /{_CPUS}/smt/control, or keep the sibling idle" if on else "",
+            "two share a core" if state == "1" else "one a core",
+            state == "1",
+            f"echo off | sudo tee /{CPUS}/smt/control, or keep the sibling idle",
         )
 
 
 def _cores(root: Path) -> Iterator[Finding]:
-    every = psutil.cpu_count() or 1
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else every
-    alone = every == 1
-    yield Finding(
+    count = psutil.cpu_count() or 1
+    allowed = usable_cores()
+    yield _finding(
         "cores",
-        f"{every}" if allowed == every else f"pinned to {allowed} of {every}",
-        alone,
-        "with one core everything else runs in between: take a machine with two" if alone else "",
+        f"{count}" if allowed == count else f"pinned to {allowed} of {count}",
+        count == 1,
+        "with one core everything else runs in between: take a machine with two",
     )
-    isolated = _text(root / _CPUS / "isolated")
+    isolated = read_text(root / CPUS / "isolated")
     if isolated:
-        yield Finding("isolated cores", isolated, False)
+        yield _finding("isolated cores", isolated)
 
 
 def _cgroups(root: Path) -> Iterator[Path]:
     """The folders that may limit this process's CPU time, of both versions of cgroups."""
     base = root / "sys/fs/cgroup"
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in read_text(root / "proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if not controllers:
@@ -195,139 +180,123 @@ def _cgroups(root: Path) -> Iterator[Path]:
         else:
             continue
         folder = tree / path.lstrip("/")
-        yield from (one for one in (folder, *folder.parents) if one.is_relative_to(tree))
+        yield from (parent for parent in (folder, *folder.parents) if parent.is_relative_to(tree))
 
 
 def _quota(root: Path) -> Iterator[Finding]:
     limits = []
     for folder in _cgroups(root):
-        quota, _, period = _text(folder / "cpu.max").partition(" ")
+        quota, _, period = read_text(folder / "cpu.max").partition(" ")
         if not quota:
-            quota, period = (_text(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+            names = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
+            quota, period = map(read_text, names)
         if quota.isdigit() and period.isdigit() and int(period):
             limits.append(int(quota) / int(period))
     if limits:
-        yield Finding(
-            "CPU quota",
-            f"{min(limits):g} cores of time a period, then everything stops",
-            True,
-            "run outside of the container, or start it without --cpus",
-        )
+        state = f"{min(limits):g} cores of time a period, then everything stops"
+        yield _finding("CPU quota", state, True, _NO_QUOTA)
 
 
 def _virtual(root: Path) -> Iterator[Finding]:
-    flags = re.search(r"^flags\s*:.*\bhypervisor\b", _text(root / "proc/cpuinfo"), re.MULTILINE)
-    kind = _text(root / "sys/hypervisor/type")
-    product = _text(root / "sys/class/dmi/id/product_name")
+    cpu = read_text(root / "proc/cpuinfo")
+    flags = re.search(r"^flags\s*:.*\bhypervisor\b", cpu, re.MULTILINE)
+    kind = read_text(root / "sys/hypervisor/type")
+    product = read_text(root / "sys/class/dmi/id/product_name")
     if flags or kind:
-        yield Finding(
+        yield _finding(
             "virtual machine",
             kind or product or "of a kind it does not say",
             True,
             "clock, caches and memory are shared with unknown guests: take a machine of its own",
         )
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
-        yield Finding("container", "no limit of its own", False)
+        yield _finding("container", "no limit of its own")
 
 
 def _threads(variables: Mapping[str, str]) -> Iterator[Finding]:
-    said = variables.get("OMP_NUM_THREADS", "")
-    hurts = said != "1"
-    yield Finding(
+    threads = variables.get("OMP_NUM_THREADS", "")
+    yield _finding(
         "threads",
-        f"OMP_NUM_THREADS={said}" if said else "OMP_NUM_THREADS is not set: one a core",
-        hurts,
-        'set OMP_NUM_THREADS to 1 under "env_nobuild" in asv.conf.json' if hurts else "",
+        f"OMP_NUM_THREADS={threads}" if threads else "OMP_NUM_THREADS is not set: one a core",
+        threads != "1",
+        'set OMP_NUM_THREADS to 1 under "env_nobuild" in asv.conf.json',
     )
 
 
 def _allocator(variables: Mapping[str, str]) -> Iterator[Finding]:
     preloaded = os.environ.get("LD_PRELOAD", "")
     if preloaded:
-        yield Finding(
+        yield _finding(
             "allocator",
             f"LD_PRELOAD={preloaded} replaces a library in every measured process",
             True,
-            "unset LD_PRELOAD, or put it into asv.conf.json so that it is part of each figure",
+            "unset LD_PRELOAD, or put it into asv.conf.json so that it is part of each value",
         )
     elif platform.libc_ver()[0] == "glibc":
-        missing = [name for name in _MALLOC if name not in variables]
-        yield Finding(
+        missing = ", ".join(name for name in _MALLOC if name not in variables)
+        yield _finding(
             "allocator",
-            f"{', '.join(missing)} not set: memory is faulted in again at every pass"
+            f"{missing} not set: memory is faulted in again at every pass"
             if missing
             else "keeps its memory between passes",
             bool(missing),
-            'set them under "env_nobuild" in asv.conf.json' if missing else "",
+            'set them under "env_nobuild" in asv.conf.json',
         )
 
 
 def _huge_pages(root: Path) -> Iterator[Finding]:
-    found = re.search(r"\[(\w+)\]", _text(root / "sys/kernel/mm/transparent_hugepage/enabled"))
-    if found:
-        hurts = found[1] == "always"
-        yield Finding(
-            "transparent huge pages",
-            found[1],
-            hurts,
-            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled" if hurts else "",
-        )
+    chosen = chosen_huge_pages(root)
+    if chosen:
+        remedy = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        yield _finding("transparent huge pages", chosen, chosen == "always", remedy)
 
 
 def _layout(root: Path) -> Iterator[Finding]:
-    state = _text(root / "proc/sys/kernel/randomize_va_space")
+    state = read_text(root / "proc/sys/kernel/randomize_va_space")
     if state:
-        hurts = state != "2"
-        yield Finding(
+        yield _finding(
             "address layout",
-            "one and the same in every process" if hurts else "random: rounds average over it",
-            hurts,
-            "echo 2 | sudo tee /proc/sys/kernel/randomize_va_space" if hurts else "",
+            "random: rounds average over it" if state == "2" else "the same in every process",
+            state != "2",
+            "echo 2 | sudo tee /proc/sys/kernel/randomize_va_space",
         )
 
 
 def _clock_source(root: Path) -> Iterator[Finding]:
     folder = root / "sys/devices/system/clocksource/clocksource0"
-    current = _text(folder / "current_clocksource")
+    current = read_text(folder / "current_clocksource")
     if current:
         slow = current in {"hpet", "acpi_pm", "jiffies"}
-        remedy = f"echo tsc | sudo tee /{folder.relative_to(root)}/current_clocksource"
-        can = "tsc" in _text(folder / "available_clocksource").split()
-        yield Finding(
-            "clock source",
-            f"{current}: each reading is slow" if slow else current,
-            slow,
-            (remedy if can else "the kernel trusts no faster one: see `dmesg | grep tsc`")
-            if slow
-            else "",
-        )
+        remedy = "the kernel trusts no faster one: see `dmesg | grep tsc`"
+        if "tsc" in read_text(folder / "available_clocksource").split():
+            remedy = f"echo tsc | sudo tee /{folder.relative_to(root)}/current_clocksource"
+        state = f"{current}: each reading is slow" if slow else current
+        yield _finding("clock source", state, slow, remedy)
 
 
 def _memory() -> Iterator[Finding]:
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
-    short = memory.available < _FREE_MEMORY
-    yield Finding(
+    yield _finding(
         "memory",
         f"{memory.available / _GIB:.1f} GiB free",
-        short,
-        "close what holds it: a case that is swapped out measures the disk" if short else "",
+        memory.available < _FREE_MEMORY,
+        "close what holds it: a case that is swapped out measures the disk",
     )
-    used = swap.used > _SWAPPED
-    yield Finding(
+    yield _finding(
         "swap",
         f"{swap.used / _GIB:.1f} of {swap.total / _GIB:.1f} GiB used" if swap.total else "none",
-        used,
-        "free memory, then `sudo swapoff --all && sudo swapon --all`" if used else "",
+        swap.used > _SWAPPED,
+        "free memory, then `sudo swapoff --all && sudo swapon --all`",
     )
 
 
 def _power() -> Iterator[Finding]:
     battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
     if battery is not None:
-        hurts = battery.power_plugged is False
-        yield Finding(
+        on_battery = battery.power_plugged is False
+        yield _finding(
             "power",
-            "from the battery" if hurts else "from the mains",
-            hurts,
-            "plug it in: on a battery the clock is held down" if hurts else "",
+            "from the battery" if on_battery else "from the mains",
+            on_battery,
+            "plug it in: on a battery the clock is held down",
         )

@@ -1,4 +1,4 @@
-"""Where a run was measured: what the machine tells without torch, and its state just now.
+"""Where a run was measured: what the machine is, and what it was doing.
 
 *Facts* stay until somebody changes something; a change of one is an event in the history.
 *State* changes by itself: load, temperatures, clocks. It is noted before and after a run.
@@ -20,7 +20,7 @@ from torchspeed.watch.machine.description import cpu_description, describe
 from torchspeed.watch.machine.gpu import gpu_facts, gpu_states
 
 _GIB = 1024**3
-_CPU = "sys/devices/system/cpu"
+CPUS = "sys/devices/system/cpu"
 
 
 def machine_facts(root: Path = Path("/")) -> dict[str, str]:
@@ -36,46 +36,66 @@ def machine_facts(root: Path = Path("/")) -> dict[str, str]:
     except (OSError, KeyError):
         facts["distribution"] = platform.platform()
     facts["swap"] = f"{psutil.swap_memory().total / _GIB:.1f} GiB"
-    choices = _read(root / "sys/kernel/mm/transparent_hugepage/enabled")
-    chosen = re.search(r"\[(\w+)\]", choices)
-    if chosen:
-        facts["transparent huge pages"] = chosen[1]
     return facts | gpu_facts()
 
 
 def _cpu_facts(root: Path) -> dict[str, str]:
     cpu = cpu_description()
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     facts = {
         "cpu model": ", ".join(
             f"{key} {cpu.get(key, 'unknown')}" for key in ("family", "model", "stepping")
         ),
         "cores": f"{psutil.cpu_count(logical=False)} with {psutil.cpu_count()} threads, "
-        f"{usable} usable",
+        f"{usable_cores()} usable",
     }
     # py-cpuinfo takes the size of one line of /proc/cpuinfo for that of the last level.
-    for index in sorted((root / _CPU / "cpu0/cache").glob("index*")):
-        level, kind = _read(index / "level"), _read(index / "type")
+    for index in sorted((root / CPUS / "cpu0/cache").glob("index*")):
+        level, kind = read_text(index / "level"), read_text(index / "type")
         name = f"L{level}" + {"Data": "d", "Instruction": "i"}.get(kind, "")
         facts[f"cache {name}"] = (
-            f"{_read(index / 'size')}, shared by CPUs {_read(index / 'shared_cpu_list')}"
+            f"{read_text(index / 'size')}, shared by CPUs {read_text(index / 'shared_cpu_list')}"
         )
-    governors = {_read(path) for path in (root / _CPU).glob("cpu[0-9]*/cpufreq/scaling_governor")}
-    named = {
-        "governor": ", ".join(sorted(governors)),
-        "frequency driver": _read(root / _CPU / "cpu0/cpufreq/scaling_driver"),
-        "boost": _read(root / _CPU / "cpufreq/boost"),
-        "no turbo": _read(root / _CPU / "intel_pstate/no_turbo"),
-        "simultaneous multithreading": _read(root / _CPU / "smt/control"),
-        "isolated CPUs": _read(root / _CPU / "isolated"),
-        "clock source": _read(
-            root / "sys/devices/system/clocksource/clocksource0/current_clocksource"
-        ),
+    clock_source = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    microcode = re.findall(r"^microcode\s*:\s*(\S+)", read_text(root / "proc/cpuinfo"), re.M)
+    shown = {
+        "governor": read_governors(root),
+        "frequency driver": read_text(root / CPUS / "cpu0/cpufreq/scaling_driver"),
+        "boost": read_text(root / CPUS / "cpufreq/boost"),
+        "no turbo": read_text(root / CPUS / "intel_pstate/no_turbo"),
+        "simultaneous multithreading": read_text(root / CPUS / "smt/control"),
+        "isolated CPUs": read_text(root / CPUS / "isolated"),
+        "clock source": read_text(root / clock_source),
+        "transparent huge pages": chosen_huge_pages(root),
+        "microcode": "".join(microcode[:1]),
     }
-    microcode = re.search(r"^microcode\s*:\s*(\S+)", _read(root / "proc/cpuinfo"), re.MULTILINE)
-    if microcode:
-        named["microcode"] = microcode[1]
-    return facts | {name: value for name, value in named.items() if value}
+    return facts | {name: value for name, value in shown.items() if value}
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def read_governors(root: Path) -> str:
+    """Return the frequency governors of all cores; empty where the machine hides them."""
+    paths = (root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return ", ".join(sorted({read_text(path) for path in paths} - {""}))
+
+
+def chosen_huge_pages(root: Path) -> str:
+    """Return when the kernel uses huge pages, such as ``madvise``; empty if it does not say."""
+    choices = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    return "".join(re.findall(r"\[(\w+)\]", choices)[:1])
+
+
+def read_text(path: Path) -> str:
+    """Return the text of one of the kernel's files; empty where it is missing or not readable."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def machine_state() -> dict[str, Any]:
@@ -84,26 +104,18 @@ def machine_state() -> dict[str, Any]:
     memory = psutil.virtual_memory()
     frequency = psutil.cpu_freq()
     state: dict[str, Any] = {
-        "load_1_5_15_min": [round(one, 2) for one in load],
+        "load_1_5_15_min": [round(average, 2) for average in load],
         "memory_available_bytes": memory.available,
         "swap_used_bytes": psutil.swap_memory().used,
         "uptime_s": int(time.time() - psutil.boot_time()),
     }
     if frequency is not None:
         state["cpu_mhz"] = round(frequency.current)
-    sensors = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
-    hottest = [one.current for readings in sensors.values() for one in readings]
+    readings = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
+    hottest = [sensor.current for sensors in readings.values() for sensor in sensors]
     if hottest:
         state["hottest_sensor_celsius"] = max(hottest)
     gpus = gpu_states()
     if gpus:
         state["gpus"] = gpus
     return state
-
-
-def _read(path: Path) -> str:
-    """The text of a file of the kernel's, empty where there is none to read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
