@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def configure(options: dict[str, Any]) -> RunConfig:
         TorchspeedError: unknown model.
     """
     values = {
-        name: value.value if isinstance(value, Enum) else value
+        name: value
         for name, value in options.items()
         if name not in (*DATA_FIELDS, *OTHER_COMMAND_FIELDS)
     }

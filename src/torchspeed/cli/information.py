@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.console import Console
@@ -31,9 +31,9 @@ def list_names() -> None:
     for name, entry in DATA.items():
         data.add_row(name, entry.kind, entry.about, entry.needs)
     console.print(data)
-    console.print(f"optimisers: {', '.join(Optimiser)}")
-    console.print(f"schedules: {', '.join(Schedule)}")
-    console.print(f"precisions: {', '.join(Precision)}")
+    console.print(f"optimisers: {', '.join(get_args(Optimiser))}")
+    console.print(f"schedules: {', '.join(get_args(Schedule))}")
+    console.print(f"precisions: {', '.join(get_args(Precision))}")
 
 
 def info(

@@ -10,7 +10,6 @@ import torch
 
 from torchspeed.cli.configure import configure
 from torchspeed.cli.session import run_and_report
-from torchspeed.cli.training_options import Strategy
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.group import end_rank, join_group, leave_group, was_launched
 from torchspeed.training.launch import die_with_launcher, launch, tell_launcher
@@ -60,9 +59,9 @@ def as_ranks(
             end_rank(1)
         end_rank(0)
     devices, strategy = options["devices"], options["strategy"]
-    if devices > 1 and strategy is Strategy.SINGLE:
+    if devices > 1 and strategy == "single":
         raise TorchspeedError(f"--strategy single takes one device, not {devices}; give ddp")
-    if devices > 1 or strategy is Strategy.DDP:
+    if devices > 1 or strategy == "ddp":
         _check_gpus(config.device, devices)
         launch(arguments, devices)
         return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -60,10 +61,10 @@ def sweep(
 ) -> int:
     """Train with every combination of settings, or search for the fastest."""
     axes = {
-        "workers": _values("--workers", workers, int),
-        "batch_size": _values("--batch-size", batch_size, int),
-        "optimiser": _values("--optimiser", optimiser, o.Optimiser),
-        "rate": _values("--rate", rate, float),
+        "workers": _values("--workers", workers, int, "whole numbers"),
+        "batch_size": _values("--batch-size", batch_size, int, "whole numbers"),
+        "optimiser": _values("--optimiser", optimiser, _optimiser, "sgd or adam"),
+        "rate": _values("--rate", rate, float, "numbers"),
     }
     from torchspeed.cli.configure import check_writable, default_data
     from torchspeed.training.sweep import Sweep, grid
@@ -80,8 +81,7 @@ def sweep(
     runs = Sweep(file, arguments, timeout)
     if retry_failed:
         runs.forget_failures()
-    total = search or len(grid(axes))
-    progress = _Announcer(total)
+    progress = _Announcer(search or len(grid(axes)))
     if search is None:
         outcomes = runs.run(grid(axes), progress)
     else:
@@ -116,19 +116,20 @@ class _Announcer:
         self.console.print(f"{self.done} of {self.total}: {settings}: {what}", highlight=False)
 
 
-def _values(option: str, text: str, kind: type) -> list[Any]:
+def _values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
     try:
-        values = [kind(part.strip()) for part in text.split(",")]
+        values = [read(part.strip()) for part in text.split(",")]
     except ValueError:
-        raise TorchspeedError(
-            f"{option} {text!r}: give {_SAMPLES[kind]}, separated by commas"
-        ) from None
+        raise TorchspeedError(f"{option} {text!r}: give {wanted}, separated by commas") from None
     if len(set(values)) < len(values):
         raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
-    return [value.value if isinstance(value, o.Optimiser) else value for value in values]
+    return values
 
 
-_SAMPLES = {int: "whole numbers", float: "numbers", o.Optimiser: "sgd or adam"}
+def _optimiser(name: str) -> str:
+    if name not in get_args(o.Optimiser):
+        raise ValueError(name)
+    return name
 
 
 def _show(outcomes: list[Any], console: Console) -> None:

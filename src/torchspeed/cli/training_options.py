@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -29,36 +28,11 @@ def complete_data(incomplete: str) -> list[str]:
     return [name for name in list_data() if name.startswith(incomplete)]
 
 
-class Optimiser(StrEnum):
-    """Names of ``torchspeed.training.optimisers``."""
-
-    SGD = "sgd"
-    ADAM = "adam"
-
-
-class Schedule(StrEnum):
-    """Names of ``torchspeed.training.optimisers``."""
-
-    CONSTANT = "constant"
-    COSINE = "cosine"
-    STEP = "step"
-
-
-class Precision(StrEnum):
-    """Names of ``torchspeed.training.precision``."""
-
-    FLOAT32 = "32-true"
-    FLOAT16 = "16-mixed"
-    BFLOAT16 = "bf16-mixed"
-
-
-class Strategy(StrEnum):
-    """How several devices work together."""
-
-    AUTO = "auto"
-    SINGLE = "single"
-    DDP = "ddp"
-
+Optimiser = Literal["sgd", "adam"]
+Schedule = Literal["constant", "cosine", "step"]
+Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
+Strategy = Literal["auto", "single", "ddp"]
+"""How several devices work together."""
 
 Group = tuple[inspect.Parameter, ...]
 """Options that belong together."""
@@ -110,11 +84,11 @@ RUN: Group = (
 )  # fmt: skip
 LEARNING: Group = (
     _option("epochs", int, 1, _LEARNING, "--epochs", "-e", min=1),
-    _option("optimiser", Optimiser, Optimiser.SGD, _LEARNING, "--optimiser", "--optimizer"),
+    _option("optimiser", Optimiser, "sgd", _LEARNING, "--optimiser", "--optimizer"),
     _option("rate", float, 0.01, _LEARNING, "--rate", "--lr", min=0, help="Learning rate."),
     _option("momentum", float, 0.9, _LEARNING, min=0, max=1, help="Momentum of SGD."),
     _option("weight_decay", float, 0.0, _LEARNING, min=0),
-    _option("schedule", Schedule, Schedule.CONSTANT, _LEARNING,
+    _option("schedule", Schedule, "constant", _LEARNING,
             help="cosine: to 0 over its span; step: a tenth after each third of it."),
     _option("schedule_epochs", int | None, None, _LEARNING, min=1,
             help="Epochs that the schedule spans (T_max); by default --epochs."),
@@ -143,9 +117,9 @@ DATA: Group = (
 DEVICE: Group = (
     _option("device", str, "cpu", _DEVICE, help="cpu, cuda or cuda:N."),
     _option("devices", int, 1, _DEVICE, min=1, help="Number of devices that work together."),
-    _option("strategy", Strategy, Strategy.AUTO, _DEVICE,
+    _option("strategy", Strategy, "auto", _DEVICE,
             help="ddp: data parallel, also for one device; auto: ddp for several."),
-    _option("precision", Precision, Precision.FLOAT32, _DEVICE,
+    _option("precision", Precision, "32-true", _DEVICE,
             help="Number format; mixed: products in half the bits."),
 )  # fmt: skip
 OUTPUT: Group = (

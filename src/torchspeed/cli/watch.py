@@ -5,9 +5,8 @@ Each calls the job of its name in `torchspeed.watch.jobs`, which is imported whe
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -173,22 +172,14 @@ def calibrate(
     job(Path.cwd(), runs=runs, comparisons=comparisons, torch=torch, machine=machine, cases=cases)
 
 
-class ReleaseAction(StrEnum):
-    """What to do with torch releases."""
-
-    LIST = "list"
-    ADD = "add"
-    MEASURE = "measure"
-
-
 def releases(
     action: Annotated[
-        ReleaseAction,
+        Literal["list", "add", "measure"],
         typer.Argument(
             help="list: pinned, measured, missing and newly published; add: try RELEASE with its "
             "torchvision and pin both; measure: compare each release with its predecessor."
         ),
-    ] = ReleaseAction.LIST,
+    ] = "list",
     release: Annotated[
         str,
         typer.Argument(
@@ -208,13 +199,13 @@ def releases(
     """Track how fast torch's releases are: list, add and measure them."""
     from torchspeed.watch.jobs import releases as job
 
-    if action is ReleaseAction.ADD and not release:
+    if action == "add" and not release:
         raise typer.BadParameter("name the release, such as `torchspeed releases add 2.15.0`")
-    if action is ReleaseAction.LIST and release:
+    if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
-    if action is ReleaseAction.ADD:
+    if action == "add":
         return job.add(Path.cwd(), torch=release, torchvision=torchvision)
-    if action is ReleaseAction.MEASURE:
+    if action == "measure":
         return job.measure(Path.cwd(), release=release, machine=machine, cases=cases, again=again)
     return job.list_releases(Path.cwd(), machine=machine)
 
