@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.watch import torchless
 from tests.watch.generator import Generated, Plan, generate
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
@@ -23,3 +26,23 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.fixture(scope="session")
 def history(generated: Generated) -> Any:
     return load_history(generated.results, read_commits(generated.repository))
+
+
+@pytest.fixture(scope="session")
+def made_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The environment of `torchless.CONFIGURATION`, made by asv once for all projects."""
+    return torchless.make_environment(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def make_project(
+    make_repository: Callable[[dict[str, str]], Path], made_environment: Path
+) -> Callable[[dict[str, str]], Path]:
+    """Makes repositories that are measured with `torchless.CONFIGURATION`, ready to be."""
+
+    def make(files: dict[str, str]) -> Path:
+        folder = make_repository(files)
+        torchless.give_environment(folder, made_environment)
+        return folder
+
+    return make

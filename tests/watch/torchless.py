@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+from tests.conftest import commit, git
 
 CONFIGURATION: dict[str, Any] = {
     "version": 1,
@@ -20,3 +27,26 @@ CONFIGURATION: dict[str, Any] = {
     "uninstall_command": ["python --version"],
     "plugins": [".torchspeed.watch.asv.hooks"],
 }
+
+
+def make_environment(folder: Path) -> Path:
+    """Let asv make the environment of `CONFIGURATION` somewhere below a folder; return where."""
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    files = {"asv.conf.json": json.dumps(CONFIGURATION), "benchmarks/__init__.py": ""}
+    commit(folder, files, "Begin")
+    for command in ("machine --yes", "setup"):
+        subprocess.run(
+            [sys.executable, "-m", "asv", *command.split()],
+            cwd=folder,
+            env=os.environ | {"HOME": str(folder)},
+            capture_output=True,
+            check=False,  # `asv setup` ends with 1 whatever happens
+        )
+    [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
+    return made.parent
+
+
+def give_environment(project: Path, made: Path) -> None:
+    """Put an environment into a project that would make the same one."""
+    place = project / ".asv" / "env" / made.name
+    shutil.copytree(made, place, symlinks=True, copy_function=os.link)

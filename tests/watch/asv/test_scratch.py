@@ -39,8 +39,8 @@ def _sample_counts(series: Series) -> dict[str, int]:
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(
+def project(make_project: Callable[..., Path]) -> Path:
+    return make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",

@@ -153,8 +153,8 @@ def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
     assert "make the folder writable" in said
 
 
-def test_log_on_a_full_disk(make_repository: Callable[..., Path], tmp_path: Path) -> None:
-    folder = make_repository(TORCHLESS)
+def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_project(TORCHLESS)
     logs = folder / ".asv/logs"
     logs.mkdir(parents=True)
     mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
@@ -164,8 +164,8 @@ def test_log_on_a_full_disk(make_repository: Callable[..., Path], tmp_path: Path
     )
 
 
-def test_cases_that_nothing_matches(make_repository: Callable[..., Path], tmp_path: Path) -> None:
-    folder = make_repository(TORCHLESS)
+def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_project(TORCHLESS)
     done = _bench_to_the_end(folder, tmp_path, arguments=("--cases", "nosuch"))
     assert done.returncode == 1
     assert done.stderr == "torchspeed: no case matches nosuch; try a plain name, as darnn\n"

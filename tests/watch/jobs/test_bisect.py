@@ -9,48 +9,29 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import commit, git
+from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
 
-SUITE = """
-import time
-
-class Suite:
-    params = ["first", "second"]
-    param_names = ["model"]
-    timer = time.process_time
-    sample_time = 0.002
-    warmup_time = 0
-
-    def time_it(self, model):
-        from package import work
-        work()
-"""
-PACKAGE = """
-def work():
-    for _ in range({work}):
-        sum(range(20))
-"""
-
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
+def project(make_project: Callable[..., Path]) -> Path:
     """Six commits of the package: the fourth does not run, the fifth does more."""
-    root = make_repository(
+    root = make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
-            "src/package.py": PACKAGE.format(work=200),
+            "src/package.py": package(),
             ".gitignore": ".asv/\nresults/\n",
         }
     )
-    commit(root, {"src/package.py": "# A comment.\n" + PACKAGE.format(work=200)}, "Comment")
+    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
     commit(root, {"README": "."}, "Write docs")
     commit(root, {"src/package.py": "this is no Python"}, "Break it")
-    commit(root, {"src/package.py": PACKAGE.format(work=280)}, "Do more")
-    commit(root, {"src/package.py": "# No comment.\n" + PACKAGE.format(work=280)}, "Comment more")
+    commit(root, {"src/package.py": package(slow=0.0014)}, "Do more")
+    commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.0014)}, "Comment more")
     return root
 
 
@@ -61,7 +42,7 @@ def _run(project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path: Path) -> None:
-    range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "first")
+    range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "slow")
     status, output, errors = _run(project, tmp_path, *range_)
     assert status == 0, output + errors
     subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
@@ -73,7 +54,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     comparisons, _ = read_comparisons(project / "results")
     assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
 
-    unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "first")
+    unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
     status, output, _ = _run(project, tmp_path, *unchanged)
     assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
 
@@ -82,10 +63,10 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     ("arguments", "message"),
     [
         (("--before", "HEAD~1", "--cases", "suite"), "matches 2 cases, such as"),
-        (("--before", "HEAD", "--cases", "first"), "are the same; there is no range"),
-        (("--before", "nowhere", "--cases", "first"), "'nowhere' is no commit"),
+        (("--before", "HEAD", "--cases", "slow"), "are the same; there is no range"),
+        (("--before", "nowhere", "--cases", "slow"), "'nowhere' is no commit"),
         (
-            ("--before", "HEAD", "--after", "HEAD~1", "--cases", "first"),
+            ("--before", "HEAD", "--after", "HEAD~1", "--cases", "slow"),
             "has to be an ancestor of the second",
         ),
     ],

@@ -52,8 +52,8 @@ def work(model):
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
-    root = make_repository(
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",

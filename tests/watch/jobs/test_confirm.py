@@ -12,37 +12,13 @@ import pytest
 
 from tests.conftest import commit, git
 from tests.watch.analysis.test_findings import history_of, noisy
+from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
 from tests.watch.making import MACHINE, commit_hash
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.turns.confirm import Suspect, find_suspects
 
-SUITE = """
-import time
-
-class Suite:
-    params = ["plain", "slow"]
-    param_names = ["model"]
-    timer = time.process_time
-    sample_time = 0.002
-    warmup_time = 0
-    rounds = 1
-    repeat = 5
-
-    def time_it(self, model):
-        try:
-            from package import work
-        except ImportError:  # asv installs nothing here; a comparison has it
-            sum(range(2000))
-        else:
-            work(model)
-"""
-PACKAGE = """
-def work(model):
-    for _ in range({slow} if model == "slow" else 200):
-        sum(range(20))
-"""
 EARLIER = 9
 _SCALED = {"result", "samples"} | {
     f"stats_{name}" for name in ("ci_99_a", "ci_99_b", "q_25", "q_75")
@@ -59,19 +35,19 @@ def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
-    root = make_repository(
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
-            "src/package.py": PACKAGE.format(slow=200),
+            "src/package.py": package(),
             ".gitignore": ".asv/\nresults/\nhtml/\n",
         }
     )
     for number in range(EARLIER - 1):
         commit(root, {"README": str(number)}, "Write docs")
-    commit(root, {"src/package.py": PACKAGE.format(slow=300)}, "Do more in one model")
+    commit(root, {"src/package.py": package(slow=0.0015)}, "Do more in one model")
     return root
 
 

@@ -87,9 +87,9 @@ def _stored(project: Path) -> dict[str, Any]:
 
 
 def test_it_ends_within_seconds_continues_and_refuses_another_commit(
-    make_repository: Callable[..., Path], tmp_path: Path
+    make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    project = make_repository(
+    project = make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
             "benchmarks/__init__.py": "",

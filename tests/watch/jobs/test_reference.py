@@ -10,34 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import commit, git
+from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.analysis.reference_series import reference_series
 from torchspeed.watch.history.comparisons import read_comparisons
-
-SUITE = """
-import time
-
-class Suite:
-    params = ["plain", "slow"]
-    param_names = ["model"]
-    timer = time.process_time
-    sample_time = 0.002
-    warmup_time = 0
-
-    def time_it(self, model):
-        try:
-            from package import work
-        except ImportError:  # asv installs nothing here; a comparison has it
-            sum(range(2000))
-        else:
-            work(model)
-"""
-PACKAGE = """
-def work(model):
-    for _ in range({slow} if model == "slow" else 200):
-        sum(range(20))
-"""
 
 
 def _configuration(reference: str) -> str:
@@ -46,18 +23,18 @@ def _configuration(reference: str) -> str:
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
-    root = make_repository(
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(
         {
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
-            "src/package.py": PACKAGE.format(slow=200),
+            "src/package.py": package(),
             ".gitignore": ".asv/\nresults/\n",
         }
     )
     first = git(root, "rev-parse", "HEAD")
     commit(root, {"asv.conf.json": _configuration(first)}, "Name a reference")
-    commit(root, {"src/package.py": PACKAGE.format(slow=260)}, "Do more in one model")
+    commit(root, {"src/package.py": package(slow=0.0013)}, "Do more in one model")
     return root
 
 
@@ -94,7 +71,7 @@ def test_a_commit_is_measured_against_the_reference_once_and_a_new_reference_is_
     comparisons, _ = read_comparisons(project / "results")
     for series in reference_series(comparisons):
         assert series.reference.commit == first  # nothing was measured against the new one yet
-    commit(project, {"src/package.py": PACKAGE.format(slow=200)}, "Do less again")
+    commit(project, {"src/package.py": package()}, "Do less again")
     status, output, errors = _run(project, tmp_path)
     assert status == 0, output + errors
     comparisons, _ = read_comparisons(project / "results")

@@ -43,8 +43,8 @@ class Suite:
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(
+def project(make_project: Callable[..., Path]) -> Path:
+    return make_project(
         {
             "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",

@@ -1,0 +1,37 @@
+"""A suite whose clock runs only while its cases work: its times are known exactly.
+
+Tests of what is done with measurements need neither long samples nor many rounds with it, and
+interference cannot fail them. That a real clock tells commits apart is checked in
+`tests/watch/jobs/test_compare.py`.
+"""
+
+SUITE = """
+class Clock:
+    now = 0.0
+
+    @classmethod
+    def read(cls):
+        return cls.now
+
+class Suite:
+    params = ["plain", "slow"]
+    param_names = ["model"]
+    timer = Clock.read
+    sample_time = 0.002
+    warmup_time = 0
+    rounds = 1
+    repeat = 5
+
+    def time_it(self, model):
+        try:
+            from package import SECONDS
+        except ModuleNotFoundError:  # asv installs nothing here; a comparison has it
+            Clock.now += 0.001
+        else:
+            Clock.now += SECONDS[model]
+"""
+
+
+def package(slow: float = 0.001) -> str:
+    """The package of a commit: seconds that the case ``slow`` takes; ``plain`` takes 1 ms."""
+    return f"SECONDS = {{'plain': 0.001, 'slow': {slow}}}\n"
