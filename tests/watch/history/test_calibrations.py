@@ -17,24 +17,24 @@ from tests.watch.generator import Generated
 from torchspeed.watch.history.calibrations import (
     FILE_NAME,
     RepeatedComparison,
-    append_calibration,
     read_calibrations,
 )
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.loading import load_history
 
 
 def test_what_is_kept_is_read_again_oldest_first(tmp_path: Path) -> None:
     path = tmp_path / "m" / FILE_NAME
     older, newer = calibration(at=1, interleaved=None), calibration(at=2, noise=0.5)
-    append_calibration(path, older)
-    append_calibration(path, newer)
+    append_lines(path, [older])
+    append_lines(path, [newer])
     assert read_calibrations(path) == ((older, newer), ())
 
 
 def test_a_line_from_before_sides_took_turns_has_none(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
-    append_calibration(path, calibration())
+    append_lines(path, [calibration()])
     line = json.loads(path.read_text())
     del line["side_by_side"]
     path.write_text(json.dumps(line))
@@ -43,9 +43,9 @@ def test_a_line_from_before_sides_took_turns_has_none(tmp_path: Path) -> None:
 
 def test_a_line_cut_off_costs_itself_alone(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
-    append_calibration(path, calibration(at=1))
+    append_lines(path, [calibration(at=1)])
     path.write_bytes(path.read_bytes() + b'{"format": 1, "at"')
-    append_calibration(path, calibration(at=3))
+    append_lines(path, [calibration(at=3)])
     found, problems = read_calibrations(path)
     assert [one.at for one in found] == [1, 3]
     assert [(one.path, "line 2" in one.message) for one in problems] == [(str(path), True)]
@@ -69,7 +69,7 @@ def test_a_line_cut_off_costs_itself_alone(tmp_path: Path) -> None:
 )
 def test_a_line_of_another_shape_is_named(tmp_path: Path, change: Any) -> None:
     path = tmp_path / FILE_NAME
-    append_calibration(path, calibration())
+    append_lines(path, [calibration()])
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     found, [problem] = read_calibrations(path)
     assert found == ()
@@ -98,7 +98,7 @@ def test_a_history_knows_the_newest_of_each_machine_and_names_damage(
     shutil.copytree(generated.results, results)
     path = results / "ci-2core" / FILE_NAME
     for at in (1, 2):
-        append_calibration(path, calibration(at=at))
+        append_lines(path, [calibration(at=at)])
     path.write_text(path.read_text() + "{\n")
     before = load_history(generated.results, read_commits(generated.repository))
     history = load_history(results, read_commits(generated.repository))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from tests.conftest import commit, git
 from torchspeed.watch.history.json_lines import append_lines, read_lines
+
+WORD = msgspec.json.Decoder(str)
 
 
 def test_git_keeps_the_lines_of_both_branches(
@@ -22,7 +26,7 @@ def test_git_keeps_the_lines_of_both_branches(
     append_lines(folder / name, ["main"])
     commit(folder, {}, "Main")
     git(folder, "merge", "--quiet", "--no-edit", "other")
-    entries, problems = read_lines(folder / name, str, "word")
+    entries, problems = read_lines(folder / name, WORD.decode, "word")
     assert sorted(entry for _, entry in entries) == ["first", "main", "other"]
     assert problems == []
 
@@ -31,6 +35,6 @@ def test_a_line_that_a_loss_of_power_filled_with_nothing_costs_only_itself(tmp_p
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'"first"\n' + bytes(20) + b"\n")
     append_lines(path, ["last"])
-    entries, [problem] = read_lines(path, str, "word")
+    entries, [problem] = read_lines(path, WORD.decode, "word")
     assert [entry for _, entry in entries] == ["first", "last"]
     assert "line 2 is no word" in problem.message

@@ -256,33 +256,21 @@ def test_a_whole_benchmark_that_failed(results_dir: Path) -> None:
     assert {s.runs[HASHES[0]].outcome for s in history.series} == {Outcome.FAILED}
 
 
-def test_stale_counts_commits_since_the_last_figure(results_dir: Path) -> None:
+def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
     save(results_dir, commit=0)
     save(results_dir, commit=1, result=measured([None, 2.0, 3.0, 4.0]))
     save(results_dir, commit=3, result=measured([math.nan, 2.0, math.nan, 4.0]))
     save(results_dir, commit=3, env_name="another")
     history = load_history(results_dir, COMMITS)
-    stale = {
-        (s.case.labels["model"], s.case.labels["batch"]): s.stale_by
-        for s in history.series
-        if s.environment == ENVIRONMENT
-    }
-    assert stale == {
-        ("darnn", "5"): 2,
-        ("darnn", "10"): 0,
-        ("dsanet", "5"): 1,
-        ("dsanet", "10"): 0,
-    }
     [first, *_] = [s for s in history.series if s.environment == ENVIRONMENT]
     assert first.last.outcome is Outcome.FAILED
     assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
     assert first.values == {HASHES[0]: 1.0}
 
 
-def test_a_series_without_any_figure_is_not_stale(results_dir: Path) -> None:
+def test_the_last_run_of_a_series_that_never_ran(results_dir: Path) -> None:
     save(results_dir, result=measured([math.nan, 2.0, 3.0, 4.0]))
     series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
-    assert series.stale_by is None
     assert series.last.outcome is Outcome.NEVER_RUN
 
 

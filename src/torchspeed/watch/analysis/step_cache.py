@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from torchspeed.watch.analysis.change_points import Step, find_steps
-from torchspeed.watch.history.reading import read_regular
+from torchspeed.watch.history.files import read_regular
 
 _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 

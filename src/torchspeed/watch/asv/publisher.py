@@ -29,8 +29,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
+from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.git import read_commits
-from torchspeed.watch.history.reading import read_regular
 from torchspeed.watch.history.records import Commit
 from torchspeed.watch.site.swap import MANIFEST, STEPS, swapped_in
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.watch.history.git import ask_git, run_git
+from torchspeed.watch.history.git import ask_git, read_log, run_git
 from torchspeed.watch.history.records import Commit
 
 
@@ -32,7 +32,7 @@ class Ancestry:
         brought: Mapping[str, tuple[BranchCommit, ...]] | None = None,
         paths: tuple[str, ...] = (),
     ) -> None:
-        """Keep what git said.
+        """Keep what git lists.
 
         Args:
             line: The branch along the first parents, oldest first.
@@ -42,7 +42,7 @@ class Ancestry:
         self.paths = paths
         self._line = line
         self._brought = brought or {}
-        self._place = {commit.hash: place for place, commit in enumerate(line)}
+        self._position = {commit.hash: position for position, commit in enumerate(line)}
 
     def between(self, before: str, after: str) -> tuple[BranchCommit, ...]:
         """List the commits after one of the branch up to and including another, newest first.
@@ -51,7 +51,7 @@ class Ancestry:
             before: Full hash of the earlier one.
             after: Full hash of the later one.
         """
-        span = self._line[self._place[before] + 1 : self._place[after] + 1]
+        span = self._line[self._position[before] + 1 : self._position[after] + 1]
         return tuple(
             inner
             for commit in reversed(span)
@@ -75,35 +75,22 @@ def read_ancestry(
     Raises:
         TorchspeedError: git is missing or fails.
     """
-    first = next(place for place, commit in enumerate(line) if commit.hash == since)
+    first = next(position for position, commit in enumerate(line) if commit.hash == since)
     commits = line[first + 1 :]
     if not commits:
         return Ancestry(line)
     reach = [commits[-1].hash, f"^{since}"]
     tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines())
     known = tuple(path for path in paths if path in tree)
-    listing = run_git(
-        repository,
-        "-c",
-        "log.showSignature=false",
-        "-c",
-        "i18n.logOutputEncoding=UTF-8",
-        "log",
-        "-z",
-        "--topo-order",
-        "--format=%H%x09%P%x09%ct%x09%s",
-        *reach,
-        "--",
-    )
     arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
     touching = set(run_git(repository, *arguments).split())
     parents: dict[str, list[str]] = {}
-    found: dict[str, BranchCommit] = {}
-    for record in filter(None, listing.split("\0")):
-        commit, its_parents, date, subject = record.split("\t", 3)
+    listed: dict[str, BranchCommit] = {}
+    log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
+    for commit, its_parents, date, subject in log:
         parents[commit] = its_parents.split()
-        found[commit] = BranchCommit(commit, int(date), subject, commit in touching)
-    order = {commit: place for place, commit in enumerate(found)}
+        listed[commit] = BranchCommit(commit, int(date), subject, commit in touching)
+    order = {commit: index for index, commit in enumerate(listed)}
     brought: dict[str, tuple[BranchCommit, ...]] = {}
     seen: set[str] = set()
     for merge in commits:
@@ -111,9 +98,10 @@ def read_ancestry(
         waiting = [merge.hash]
         while waiting:
             candidate = waiting.pop()
-            if candidate in found and candidate not in seen:
+            if candidate in listed and candidate not in seen:
                 seen.add(candidate)
                 new.append(candidate)
                 waiting += parents[candidate]
-        brought[merge.hash] = tuple(found[one] for one in sorted(new, key=order.__getitem__))
+        new.sort(key=order.__getitem__)
+        brought[merge.hash] = tuple(listed[commit] for commit in new)
     return Ancestry(line, brought, known)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history.reading import read_regular
+from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.records import Benchmark, Problem
 
 _API_VERSION = 2
@@ -50,57 +51,27 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     problems: list[Problem] = []
     for name, entry in content.items():
         try:
-            benchmarks[name] = _benchmark(name, entry)
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(
-                Problem(str(path), f"entry {name!r} is left out: {error}; {_REMEDY}"),
-            )
+            benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)
+            _check(benchmark)
+        except (TypeError, ValueError) as error:
+            message = f"entry {name!r} is left out: {error}; {_REMEDY}"
+            problems.append(Problem(str(path), message))
+            continue
+        if "higher_is_better" not in entry:
+            better = more_is_better(benchmark.unit)
+            benchmark = msgspec.structs.replace(benchmark, higher_is_better=better)
+        benchmarks[name] = benchmark
     return benchmarks, problems
 
 
-def _benchmark(name: str, entry: Any) -> Benchmark:
-    if not isinstance(entry, dict):
-        raise TypeError("it is no object")
-    params = tuple(tuple(_texts(values, "params")) for values in _list(entry, "params"))
-    param_names = tuple(_texts(_list(entry, "param_names"), "param_names"))
-    if len(params) != len(param_names):
+def _check(benchmark: Benchmark) -> None:
+    if len(benchmark.params) != len(benchmark.param_names):
         raise ValueError("params and param_names differ in length")
-    if math.prod(map(len, params)) > MOST_CASES:
+    if math.prod(map(len, benchmark.params)) > MOST_CASES:
         raise ValueError(f"its params make more than {MOST_CASES:,} cases")
-    unit = entry.get("unit")
-    timeout = entry.get("timeout")
-    higher = entry.get("higher_is_better")
-    position = entry.get("position")
-    if not isinstance(unit, str):
-        unit = "unit"
-    return Benchmark(
-        name=name,
-        type=str(entry.get("type", "")),
-        unit=unit,
-        param_names=param_names,
-        params=params,
-        version=str(entry.get("version", "")),
-        code=str(entry.get("code", "")),
-        higher_is_better=higher if isinstance(higher, bool) else more_is_better(unit),
-        timeout=float(timeout) if isinstance(timeout, (int, float)) else math.nan,
-        position=position if isinstance(position, int) else 5,
-    )
 
 
 def more_is_better(unit: str) -> bool:
     """Tell from a unit whether more of it is better: rates and shares of a peak are."""
     unit = unit.strip().lower()
     return unit in _HIGHER_IS_BETTER or unit.endswith(("/s", "/second", " per second"))
-
-
-def _list(entry: dict[str, Any], key: str) -> list[Any]:
-    values = entry.get(key, [])
-    if not isinstance(values, list):
-        raise TypeError(f"{key} is no list")
-    return values
-
-
-def _texts(values: Any, key: str) -> list[str]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise TypeError(f"{key} holds something other than text")
-    return values

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from torchspeed.watch.history.json_lines import append_lines, read_lines
+from torchspeed.watch.history.json_lines import read_lines
 from torchspeed.watch.history.records import Problem
 
 FILE_NAME = "calibration.jsonl"
@@ -158,12 +158,7 @@ class Calibration(msgspec.Struct, frozen=True):
         return worst <= WORST_TARGET_LOADED
 
 
-def append_calibration(path: Path, calibration: Calibration) -> None:
-    """Add a line to a machine's file."""
-    append_lines(path, [msgspec.to_builtins(calibration)])
-
-
 def read_calibrations(path: Path) -> tuple[tuple[Calibration, ...], tuple[Problem, ...]]:
     """Read a machine's file, oldest first, and a problem for each line that is damaged."""
-    lines, problems = read_lines(path, Calibration, "calibration")
+    lines, problems = read_lines(path, msgspec.json.Decoder(Calibration).decode, "calibration")
     return tuple(calibration for _, calibration in lines), tuple(problems)

@@ -9,14 +9,14 @@ does not end in ``.json``, because asv takes every such file for results.
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 import msgspec
 
+from torchspeed.watch.history.json_lines import UNREADABLE, append_lines, read_lines
 from torchspeed.watch.history.records import Problem
 
 FOLDER = "comparisons"
@@ -32,8 +32,6 @@ Kind = Literal["compare", "reference", "confirm", "release", "null", "bisect"]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
-
-T = TypeVar("T")
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -135,24 +133,17 @@ class ComparisonWriter:
         folder = results / header.machine / FOLDER
         begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
         versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
-        self._header: Header | None = header
-        self.path = folder / f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}.jsonl"
+        name = f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}"
+        copies = (folder / f"{name}-{copy}.jsonl" for copy in itertools.count(2))
+        names = itertools.chain([folder / f"{name}.jsonl"], copies)
+        self._header = [header]
+        self.path = next(path for path in names if not path.exists())
         """Where the comparison is stored."""
-        copies = 1
-        while self.path.exists():
-            copies += 1
-            self.path = folder / (f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}-{copies}.jsonl")
 
     def add(self, result: CaseResult) -> None:
         """Append a finished case and wait until it is on the disk."""
-        text = msgspec.json.encode(result) + b"\n"
-        if self._header is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            text = msgspec.json.encode(self._header) + b"\n" + text
-        with self.path.open("ab", buffering=0) as stream:
-            stream.write(text)
-            os.fsync(stream.fileno())
-        self._header = None
+        append_lines(self.path, [*self._header, result])
+        self._header = []
 
 
 def read_comparisons(
@@ -183,28 +174,18 @@ def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]
         The comparison, or ``None`` where the file or its header cannot be read; and a problem
         for every damaged line, which is left out.
     """
-    try:
-        first, *lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        return None, [Problem(str(path), f"cannot be read: {error.strerror}")]
-    header = _decode(first, _HEADER.decode)
-    if header is None:
-        return None, [
-            Problem(str(path), "line 1 is no header of a comparison; the file was left out")
-        ]
+    records, problems = read_lines(path, _decode, "case")
     results: dict[str, CaseResult] = {}
-    problems = []
-    for number, line in enumerate(lines, start=2):
-        if not line.strip():
-            continue
-        decode: Callable[[bytes], CaseResult] = _CASE.decode
-        if b'"ratios"' not in line:
-            decode = _UNMEASURED.decode
-        result = _decode(line, decode)
-        if result is None:
-            problems.append(Problem(str(path), f"line {number} is no case; it was left out"))
-        else:
-            results[result.case] = result
+    header = None
+    for number, record in records:
+        if number == 1 and isinstance(record, Header):
+            header = record
+        elif not isinstance(record, Header):
+            results[record.case] = record
+    if header is None:
+        unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
+        message = "line 1 is no header of a comparison; the file was left out"
+        return None, unreadable or [Problem(str(path), message)]
     ratios = tuple(result for result in results.values() if isinstance(result, CaseRatio))
     others = tuple(result for result in results.values() if isinstance(result, Unmeasured))
     return StoredComparison(path, header, ratios, others), problems
@@ -215,8 +196,7 @@ _CASE = msgspec.json.Decoder(CaseRatio)
 _UNMEASURED = msgspec.json.Decoder(Unmeasured)
 
 
-def _decode(line: bytes, decode: Callable[[bytes], T]) -> T | None:
-    try:
-        return decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+def _decode(line: bytes) -> Header | CaseResult:
+    if b'"kind"' in line:
+        return _HEADER.decode(line)
+    return _CASE.decode(line) if b'"ratios"' in line else _UNMEASURED.decode(line)

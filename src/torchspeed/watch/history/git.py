@@ -44,27 +44,28 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
         )
     reference = _branch_reference(repository, branch)
     tags = _tags(repository)
-    listing = run_git(
-        repository,
-        "-c",
-        "log.showSignature=false",
-        "-c",
-        "i18n.logOutputEncoding=UTF-8",
-        "log",
-        "-z",
-        "--first-parent",
-        "--reverse",
-        "--format=%H %ct %s",
-        reference,
-        "--",
+    log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", reference)
+    return tuple(
+        Commit(commit, int(date), subject, tuple(tags.get(commit, ())), position)
+        for position, (commit, date, subject) in enumerate(log)
     )
-    commits = []
-    for position, record in enumerate(filter(None, listing.split("\0"))):
-        full_hash, date, subject = record.split(" ", 2)
-        commits.append(
-            Commit(full_hash, int(date), subject, tuple(tags.get(full_hash, ())), position)
-        )
-    return tuple(commits)
+
+
+def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
+    """Read commits with `git log`.
+
+    Args:
+        repository: A checkout or a bare repository.
+        fields: What to give of each commit, as git formats it, with ``%x09`` (a tab) between.
+        arguments: Options and revisions.
+
+    Raises:
+        TorchspeedError: git is missing or fails.
+    """
+    settings = ("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8")
+    log = run_git(repository, *settings, "log", "-z", f"--format={fields}", *arguments, "--")
+    most = fields.count("%x09")
+    return [record.split("\t", most) for record in log.split("\0") if record]
 
 
 def _branch_reference(repository: Path, branch: str) -> str:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from torchspeed.watch.history.files import append_durably
-from torchspeed.watch.history.reading import read_regular
+from torchspeed.watch.history.files import append_durably, read_regular
 from torchspeed.watch.history.records import Problem
+
+UNREADABLE = "cannot be read"
+"""How the message about a whole file begins."""
 
 T = TypeVar("T")
 
 
 def read_lines(
-    path: Path, record: type[T], name: str
+    path: Path, decode: Callable[[bytes], T], name: str
 ) -> tuple[list[tuple[int, T]], list[Problem]]:
     """Read the records of a file with their line numbers.
 
     Args:
         path: The file.
-        record: What a line holds, for msgspec to decode and check.
+        decode: Decodes a line, such as a method of ``msgspec.json.Decoder``, or raises an
+            exception of msgspec.
         name: What a line should be, for people: ``calibration``.
 
     Returns:
@@ -33,27 +35,25 @@ def read_lines(
     try:
         content = read_regular(path)
     except OSError as error:
-        return [], [Problem(str(path), f"cannot be read: {error.strerror}")]
+        return [], [Problem(str(path), f"{UNREADABLE}: {error.strerror}")]
     if b"\0" in content[:4]:  # further on, a loss of power may have left one in a line
         return [], [Problem(str(path), "it is no UTF-8 text; it was left out")]
-    decoder = msgspec.json.Decoder(record)
     records: list[tuple[int, T]] = []
     problems = []
     for number, line in enumerate(content.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            records.append((number, decoder.decode(line)))
+            records.append((number, decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             problems.append(Problem(str(path), f"line {number} is no {name}; it was left out"))
     return records, problems
 
 
 def append_lines(path: Path, entries: Iterable[Any]) -> None:
-    """Add a line for each entry, and wait until they are stored.
+    """Add a line for each entry (a msgspec struct or plain data), and wait until they are stored.
 
     Raises:
         OSError: The disk is full, or the file cannot be written.
     """
-    lines = [json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries]
-    append_durably(path, b"".join(lines))
+    append_durably(path, msgspec.json.Encoder().encode_lines(list(entries)))

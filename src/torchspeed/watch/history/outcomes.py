@@ -42,9 +42,12 @@ class Report(msgspec.Struct, frozen=True):
         return None if self.stored_at is None else int(self.stored_at)
 
 
+_REPORT = msgspec.json.Decoder(Report)
+
+
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     """Read a sidecar: case name to its last report, and a problem for each bad line."""
-    lines, problems = read_lines(path, Report, "outcome of a case")
+    lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
     reports: dict[str, Report] = {}
     for _, report in lines:
         before = reports.get(report.case)
@@ -83,7 +86,7 @@ def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
     """
     if not path.exists():
         return
-    reports, _ = read_lines(path, Report, "outcome of a case")
+    reports, _ = read_lines(path, _REPORT.decode, "outcome of a case")
     gone = {number for number, report in reports if removed(report.case)}
     lines = path.read_bytes().split(b"\n")
     kept = [line for number, line in enumerate(lines, start=1) if number not in gone]

@@ -1,8 +1,7 @@
-"""The nouns of a history: what was measured, where, on which commit, and how it went.
+"""The records of a history: what was measured, where, on which commit, and how it went.
 
-Everything downstream (change points, comparisons, the site) speaks in these.
-They hold no logic beyond reading their own fields, and nothing here knows how
-asv stores results or how the site shows them.
+They hold no logic beyond reading their own fields, and nothing here knows how asv stores results
+or how the site shows them.
 """
 
 from __future__ import annotations
@@ -11,14 +10,15 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
+import msgspec
+
 from torchspeed.watch.history.recipe import code_version
 
 
 class Outcome(Enum):
-    """What became of one case at one commit in one environment on one machine.
+    """How one case ended at one commit in one environment on one machine.
 
-    *Stale* is not an outcome of a run: it is an ``OK`` that is not from the
-    newest commit measured, and so is derived, never stored.
+    *Stale* is no outcome: it is derived from the newest commit measured, never stored.
     """
 
     OK = "ok"
@@ -67,15 +67,14 @@ class Environment:
         return self.requirements.get("torch", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmark:
+class Benchmark(msgspec.Struct, frozen=True):
     """One function of a suite, as ``benchmarks.json`` describes it."""
 
     name: str
     """Dotted name, such as ``time_series.TimeSeries.time_forward``."""
-    type: str
+    type: str = ""
     """``time``, ``peakmemory`` or ``track``."""
-    unit: str
+    unit: str = "unit"
     """``seconds``, ``bytes`` or what a ``track_*`` says."""
     param_names: tuple[str, ...] = ()
     params: tuple[tuple[str, ...], ...] = ()
@@ -117,28 +116,26 @@ class Case:
         return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One figure of one case, with its spread, at one commit."""
+class Point(msgspec.Struct, frozen=True):
+    """The value of one case at one commit, with its spread."""
 
     value: float
-    """What stands for the samples (`history.reported_value`), in the benchmark's unit.
+    """The reported value of the samples (`history.reported_value`), in the benchmark's unit.
 
     Their median where they were not recorded; always finite.
     """
     interval: tuple[float, float] | None = None
-    """The fastest quarter of the samples; 99 % confidence interval of a median."""
+    """From the least sample to the lower quartile; 99 % confidence interval of a median."""
     quartiles: tuple[float, float] | None = None
     """First and third quartile of the samples."""
     samples: tuple[float, ...] = ()
-    """Every sample, where the run recorded them."""
+    """All samples, where the run recorded them."""
     started_at: int | None = None
     """When its benchmark started, seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The result of one case at one commit: an outcome, a figure if it is ``OK``."""
+class Run(msgspec.Struct, frozen=True):
+    """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
 
     outcome: Outcome
     point: Point | None = None
@@ -164,12 +161,12 @@ class Series:
     unit: str
     higher_is_better: bool
     runs: dict[str, Run]
-    """Commit hash to run, oldest commit first: one for every commit of which this
+    """Commit hash to run, oldest commit first: one for each commit of which this
     machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
 
     @property
     def values(self) -> dict[str, float]:
-        """Commit hash to figure, oldest first, of the runs that have one."""
+        """Commit hash to value, oldest first, of the runs that have one."""
         return {
             commit: run.point.value for commit, run in self.runs.items() if run.point is not None
         }
@@ -182,21 +179,8 @@ class Series:
                 return run
         return NEVER_RUN
 
-    @property
-    def stale_by(self) -> int | None:
-        """How many measured commits lie after the newest figure; ``None`` without a figure.
 
-        Measured means: this machine and environment hold some result of the commit.
-        A series is *stale* when this is one or more.
-        """
-        for behind, run in enumerate(reversed(self.runs.values())):
-            if run.point is not None:
-                return behind
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """A piece of the stored results that could not be read."""
 
     path: str
@@ -205,7 +189,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Sound results that are not shown, and why: nothing is dropped unsaid."""
+    """Sound results that are not shown, and why."""
 
     name: str
     """The benchmark, the case or the commit that they belong to."""
@@ -214,9 +198,8 @@ class LeftOut:
     """Number of results (benchmarks in a result file, or whole files for a commit)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a run noted of the place where it measured: text by name."""
+class Record(msgspec.Struct, frozen=True):
+    """What a run recorded of where it measured: text by name."""
 
     at: int
     """When it began, seconds since the epoch."""
@@ -224,7 +207,7 @@ class Record:
     """Facts of the machine: they stay until somebody changes something."""
     environment: dict[str, str]
     """Facts of the environment: Python, torch and its build, threads, variables."""
-    before: dict[str, str] = field(default_factory=dict)
+    before: dict[str, str] = {}
     """State of the machine when it began: load, temperatures, clocks; units in the names."""
-    after: dict[str, str] = field(default_factory=dict)
+    after: dict[str, str] = {}
     """The same when it ended."""

@@ -43,7 +43,7 @@ def append_release(results: Path, machine: str, release: TriedRelease) -> None:
         machine: whose file.
         release: what was seen.
     """
-    append_lines(results / machine / FILE_NAME, [msgspec.to_builtins(release)])
+    append_lines(results / machine / FILE_NAME, [release])
 
 
 def read_releases(
@@ -57,5 +57,5 @@ def read_releases(
     path = results / machine / FILE_NAME
     if not path.exists():
         return {}, ()
-    lines, problems = read_lines(path, TriedRelease, "release")
+    lines, problems = read_lines(path, msgspec.json.Decoder(TriedRelease).decode, "release")
     return {release.torch: release for _, release in lines}, tuple(problems)

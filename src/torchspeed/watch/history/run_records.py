@@ -28,9 +28,12 @@ class _Line(msgspec.Struct):
     after: Any = None
 
 
+_LINE = msgspec.json.Decoder(_Line)
+
+
 def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
     """Read the records of a result file, oldest first, and a problem for each bad line."""
-    lines, problems = read_lines(path, _Line, "record of a run")
+    lines, problems = read_lines(path, _LINE.decode, "record of a run")
     records = {
         int(line.at): Record(
             int(line.at), line.machine, line.environment, _flat(line.before), _flat(line.after)

@@ -30,6 +30,9 @@ class _Line(msgspec.Struct):
     failed: str = ""
 
 
+_LINE = msgspec.json.Decoder(_Line)
+
+
 @dataclass(frozen=True, slots=True)
 class Failures:
     """The nights on which one task failed."""
@@ -64,7 +67,7 @@ class Attempts:
         """Newest commit of the branch on the last night; empty before the first."""
         self.failures: dict[str, Failures] = {}
         # A line that was cut off by a crash is left out: one night more for one task.
-        lines = read_lines(self._path, _Line, "attempt")[0] if self._path.exists() else []
+        lines = read_lines(self._path, _LINE.decode, "attempt")[0] if self._path.exists() else []
         for _, line in lines:
             self.last_head = line.head or self.last_head
             if line.task and line.suites == suites:

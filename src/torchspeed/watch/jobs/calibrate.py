@@ -6,8 +6,9 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.selection import SHORT, matching
-from torchspeed.watch.history.calibrations import FILE_NAME, append_calibration
+from torchspeed.watch.history.calibrations import FILE_NAME
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.calibrate import calibrate as measure_calibration
 from torchspeed.watch.turns.calibration_report import report
@@ -44,6 +45,6 @@ def calibrate(
             comparisons=comparisons,
         )
         path = place.results / FILE_NAME
-        append_calibration(path, calibration)
+        append_lines(path, [calibration])
         print(f"\n{report(calibration, place.machine)}\n")
         print(f"kept in {path.relative_to(root)}: the site's Status shows it")
