@@ -17,7 +17,7 @@ from tests.watch.interruptible import start_driver
 from tests.watch.making import MACHINE, commit_hash
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
-from torchspeed.watch.turns.confirm import Suspect, find_suspects
+from torchspeed.watch.jobs.confirm import Suspect, find_suspects
 
 EARLIER = 9
 _SCALED = {"result", "samples"} | {

@@ -13,7 +13,7 @@ from torchspeed.measure.probes.operators import parse_kernels
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns.explain import compare_profiles, explain
 from torchspeed.watch.turns.explain_report import report
-from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.sides import Side
 
 SUITE = """
@@ -55,7 +55,9 @@ def suites(tmp_path: Path) -> Path:
 
 def test_a_planted_slow_operator_comes_first(suites: Path, tmp_path: Path) -> None:
     sides = _side(tmp_path, "A", "x"), _side(tmp_path, "B", "x.flatten().cumsum(0)")
-    explanation = explain(sides, suites, Case("a case", "suite.Suite.time_it-0", 300.0), rounds=2)
+    explanation = explain(
+        sides, suites, TimedCase("a case", "suite.Suite.time_it-0", 300.0), rounds=2
+    )
     first = explanation.operators[0]
     assert first.name == "aten::cumsum"
     assert first.shapes.startswith("[[28800]")
@@ -64,7 +66,9 @@ def test_a_planted_slow_operator_comes_first(suites: Path, tmp_path: Path) -> No
     assert 0 < first.difference <= 1.5 * (explanation.seconds[1] - explanation.seconds[0])
     text = report(explanation, "A", "B")
     assert "The largest part is aten::cumsum: +" in text
-    back = explain(sides[::-1], suites, Case("a case", "suite.Suite.time_it-0", 300.0), rounds=1)
+    back = explain(
+        sides[::-1], suites, TimedCase("a case", "suite.Suite.time_it-0", 300.0), rounds=1
+    )
     assert back.operators[0].name == "aten::cumsum"
     assert back.operators[0].difference < 0
 
@@ -72,13 +76,13 @@ def test_a_planted_slow_operator_comes_first(suites: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (Case("x", "suite.Suite.time_it-1", 300.0), "x is skipped on A"),
-        (Case("x('cuda')", "suite.Suite.time_it-0", 300.0), "runs on CUDA"),
-        (Case("x", "suite.Suite.time_it-0", 0.01), "x on A was not profiled in 0.01 s"),
+        (TimedCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on A"),
+        (TimedCase("x('cuda')", "suite.Suite.time_it-0", 300.0), "runs on CUDA"),
+        (TimedCase("x", "suite.Suite.time_it-0", 0.01), "x on A was not profiled in 0.01 s"),
     ],
 )
 def test_a_case_that_cannot_be_profiled_is_refused(
-    suites: Path, tmp_path: Path, case: Case, message: str
+    suites: Path, tmp_path: Path, case: TimedCase, message: str
 ) -> None:
     side = _side(tmp_path, "A", "x")
     with pytest.raises(TorchspeedError, match=message.replace("(", r"\(")):

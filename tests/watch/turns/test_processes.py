@@ -20,10 +20,10 @@ from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.turns.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
-    Case,
     CaseFailedError,
     CaseSkippedError,
     Server,
+    TimedCase,
     measure_round,
 )
 from torchspeed.watch.turns.sides import Side
@@ -107,15 +107,15 @@ def _side(folder: Path, name: str, seconds: float = 0.002) -> Side:
 
 
 def _measure(
-    sides: tuple[Side, Side], suites: Path, *cases: Case, first: int = 0
+    sides: tuple[Side, Side], suites: Path, *cases: TimedCase, first: int = 0
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Measure a round of each case, with the same servers."""
     with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
         return [measure_round((before, after), case, first) for case in cases]
 
 
-def _case(place: int, timeout: float = 30.0) -> Case:
-    return Case("a case", f"suite.Suite.time_it-{place}", timeout)
+def _case(place: int, timeout: float = 30.0) -> TimedCase:
+    return TimedCase("a case", f"suite.Suite.time_it-{place}", timeout)
 
 
 def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Pat
 
 def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [(before, after)] = _measure(sides, suites, Case("x", "suite.Cached.time_it", 30.0))
+    [(before, after)] = _measure(sides, suites, TimedCase("x", "suite.Cached.time_it", 30.0))
     assert len(before) == len(after) >= FEWEST_SAMPLES
 
 
@@ -209,7 +209,7 @@ def test_a_case_of_cuda_has_a_process_that_never_forked(
     suites: Path, tmp_path: Path, name: str
 ) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    case = Case(name, "suite.Suite.time_it-5", 30.0)
+    case = TimedCase(name, "suite.Suite.time_it-5", 30.0)
     _measure(sides, suites, case, case)
     processes, parents = zip(
         *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True

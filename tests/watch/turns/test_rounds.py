@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.turns import rounds as rounds_module
-from torchspeed.watch.turns.processes import Case, CaseFailedError, CaseSkippedError
+from torchspeed.watch.turns.processes import CaseFailedError, CaseSkippedError, TimedCase
 from torchspeed.watch.turns.rounds import (
     DEFAULT,
     measure_interleaved,
@@ -29,15 +28,15 @@ SIDES = (
     Side("B", Path(), Pair("", "", "", Path())),
 )
 FEWEST_ROUNDS, MOST_ROUNDS = DEFAULT.fewest_rounds, DEFAULT.most_rounds
-Play = Callable[[Any, Case, int], Any]
+Play = Callable[[Any, TimedCase, int], Any]
 
 
 def _measure(
     monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
 ) -> list[CaseResult]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    chosen = [Case(name, name, 1.0) for name in cases]
-    return measure_interleaved(SIDES, Path(), chosen, stream=io.StringIO())
+    chosen = [TimedCase(name, name, 1.0) for name in cases]
+    return measure_interleaved(SIDES, Path(), chosen)
 
 
 def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
@@ -47,7 +46,7 @@ def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
     """Processes that differ by a spread each, with tails, on a machine that drifts."""
 
-    def play(servers: Any, case: Case, first: int) -> Any:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
         weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
         levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
         samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 16))
@@ -78,7 +77,7 @@ def test_how_many_rounds_does_not_depend_on_the_ratio(monkeypatch: pytest.Monkey
 def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     first_sides = []
 
-    def play(servers: Any, case: Case, first: int) -> Any:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
         first_sides.append(first)
         return ((1.0, 1.0), (1.0, 1.0))
 
@@ -91,7 +90,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
 ) -> None:
     tried: list[str] = []
 
-    def play(servers: Any, case: Case, first: int) -> Any:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
             raise CaseSkippedError("no such device")
@@ -119,7 +118,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
     spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
     played: list[str] = []
 
-    def play(servers: Any, case: Case, first: int) -> Any:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
         played.append(case.name)
         ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
         return ((1.0, 1.0), (ratio, ratio))
@@ -137,7 +136,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
 def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
-    def play(servers: Any, case: Case, first: int) -> Any:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
         played.append(case.name)
         if played.count("second") == FEWEST_ROUNDS:
             raise KeyboardInterrupt
@@ -145,18 +144,19 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
 
     kept: list[CaseResult] = []
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    cases = [Case(name, name, 1.0) for name in ("first", "second")]
+    cases = [TimedCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
-        measure_interleaved(SIDES, Path(), cases, kept.append, stream=io.StringIO())
+        measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [case.case for case in kept] == ["first"]
 
 
-def test_each_line_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_line_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     play = _processes({"x": 0.5}, 1.0, np.random.default_rng(1))
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    out = io.StringIO()
-    measure_interleaved(SIDES, Path(), [Case("x", "x", 1.0)], stream=out)
-    lines = out.getvalue().splitlines()
+    measure_interleaved(SIDES, Path(), [TimedCase("x", "x", 1.0)])
+    lines = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"round 1 \[1/1\] x  [+-]\d+\.\d%, \d+ s left", lines[0])
     assert lines[FEWEST_ROUNDS - 1].endswith("0 s left, then uncertain cases")
     assert lines[MOST_ROUNDS - 1].endswith("s left")

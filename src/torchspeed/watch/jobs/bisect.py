@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.selection import EVERYTHING, matching
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.bisect import Culprit, candidates_between
 from torchspeed.watch.turns.bisect import bisect as narrow
-from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.cases import find_case
 from torchspeed.watch.turns.compare_report import describe
-from torchspeed.watch.turns.sides import PACKAGES, side
+from torchspeed.watch.turns.sides import side
 
 
 def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> ExitStatus:
@@ -32,22 +31,11 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
     """
     selection = matching(cases, otherwise=EVERYTHING).only_times()
     with open_workplace(root, "bisect", torch="all", machine=machine) as place:
-        configuration = place.configuration
-        candidates = candidates_between(root, configuration, before, after)
-        pairs = {
-            side(root, configuration, text, "newest", root / PACKAGES).pair.environment: None
-            for text in (candidates[0], candidates[-1])
-        }
-        chosen = [pair for pair in place.pairs if pair.environment in pairs]
-        head = ask_git(root, "rev-parse", "HEAD")
-        listed = list_cases(root, chosen, place.machine, selection, head)
-        if len(listed) > 1:
-            raise TorchspeedError(
-                f"{cases!r} matches {len(listed)} cases, such as {listed[0].name} and "
-                f"{listed[1].name}; a bisection follows one"
-            )
-        print(f"{listed[0].name}: {len(candidates)} candidates", flush=True)
-        culprits = narrow(root, configuration, place.machine, listed[0], candidates)
+        candidates = candidates_between(place, before, after)
+        ends = [side(place, text).pair for text in (candidates[0], candidates[-1])]
+        case = find_case(place, ends, selection)
+        print(f"{case.name}: {len(candidates)} candidates", flush=True)
+        culprits = narrow(place, case, candidates)
     if not culprits:
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:

@@ -7,17 +7,13 @@ from pathlib import Path
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.asv.machine_identity import check_machine_name
 from torchspeed.watch.asv.selection import SHORT, matching
-from torchspeed.watch.asv.settings import read_configuration
-from torchspeed.watch.exclusive.run import exclusive_run
-from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs import preflight
-from torchspeed.watch.machine.description import default_name
+from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns import compare_report
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import compare as measure
-from torchspeed.watch.turns.sides import PACKAGES, side
+from torchspeed.watch.turns.sides import side
 
 
 def compare(
@@ -44,23 +40,13 @@ def compare(
     Raises:
         TorchspeedError: a side does not exist, or no case ran on both.
     """
-    preflight.check_checkout(root)
-    configuration = read_configuration(root)
     selection = matching(cases, otherwise=SHORT).only_times()
-    name = machine or default_name()
-    check_machine_name(name)
-    with exclusive_run(configuration.environments, "compare"):
-        packages = root / PACKAGES
-        sides = (
-            side(root, configuration, before, torch, packages),
-            side(root, configuration, after, torch, packages),
-        )
+    with open_workplace(root, "compare", torch=torch, machine=machine, committed=False) as place:
+        sides = side(place, before, torch), side(place, after, torch)
         pairs = tuple(one.pair for one in sides)
-        preflight.check_room(configuration, pairs)
+        preflight.check_room(place.configuration, pairs)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        head = ask_git(root, "rev-parse", "HEAD")
-        listed = list_cases(root, pairs, name, selection, head)
-        compared = measure(configuration, sides, name, listed)
+        compared = measure(place, sides, list_cases(place, pairs, selection))
     print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
     if compared.path is None:
         print("not stored: no commit names the working tree's changes")

@@ -1,23 +1,46 @@
-"""Measures the suspected changes of this machine again, interleaved."""
+"""Measures suspected changes again, interleaved with the commit before them.
+
+A change that only a few separate runs show may be interference. The interleaved comparison of its
+two commits is stored with kind ``confirm``; `torchspeed.watch.analysis.changes` then calls the
+change confirmed or refuted, or leaves it unconfirmed where the interval allows both.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import analyse
+from torchspeed.watch.asv.selection import EVERYTHING
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.jobs.workplace import Workplace, open_workplace
-from torchspeed.watch.turns.compare import Compared
+from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.compare import Compared, compare
 from torchspeed.watch.turns.compare_report import describe
-from torchspeed.watch.turns.confirm import confirm as measure
-from torchspeed.watch.turns.confirm import find_suspects
+from torchspeed.watch.turns.rounds import PRECISE
+from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.workplace import Workplace
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A change that no interleaved comparison of its two commits has judged yet."""
+
+    case: str
+    torch: str
+    before: str
+    """Hash of the last commit measured before it."""
+    after: str
+    """Hash of the first commit measured after it."""
 
 
 def confirm(root: Path, *, machine: str) -> ExitStatus:
-    """Measure every unconfirmed change of this machine, and print what became of it.
+    """Measure every unconfirmed change of this machine, and print the state of each.
 
     Args:
         root: the checkout.
@@ -35,23 +58,74 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
 
 
 def confirm_suspects(place: Workplace) -> list[Compared]:
-    """Measure the unconfirmed changes of a machine and print the state of each.
+    """Measure the unconfirmed changes of a machine, print the state of each, store the result.
+
+    Changes of the same two commits and torch release are measured together. A comparison in which
+    no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
+    the finished cases.
 
     Raises:
         TorchspeedError: the results cannot be read.
     """
-    suspects = find_suspects(_history(place), place.machine)
-    if not suspects:
-        return []
-    compared = measure(place.root, place.configuration, place.machine, suspects)
+    together: dict[tuple[str, str, str], set[str]] = {}
+    for suspect in find_suspects(_history(place), place.machine):
+        key = suspect.before, suspect.after, suspect.torch
+        together.setdefault(key, set()).add(suspect.case)
+    compared = []
+    for versions, names in together.items():
+        try:
+            compared.append(_measure(place, *versions, names))
+        except TorchspeedError as error:
+            print(f"  not measured: {error}", flush=True)
     measured = {(case.case, case.at) for result in compared for case in result.ratios}
-    history = _history(place)
-    for change in analyse(history).changes:
-        case = history.series[change.series].case.name
-        if change.evidence is not None and (case, change.evidence.at) in measured:
-            commit = history.commits[change.commit].hash[:8]
-            print(f"{change.state.value}: {case} in {commit}, {describe(change.evidence)}")
+    if measured:
+        history = _history(place)
+        for change in analyse(history).changes:
+            case = history.series[change.series].case.name
+            if change.evidence is not None and (case, change.evidence.at) in measured:
+                commit = history.commits[change.commit].hash[:8]
+                print(f"{change.state.value}: {case} in {commit}, {describe(change.evidence)}")
     return compared
+
+
+def find_suspects(history: History, machine: str) -> list[Suspect]:
+    """The unconfirmed changes of times on a machine, without those of the machine itself."""
+    return [
+        _suspect(history, change)
+        for change in analyse(history).changes
+        if change.state is State.UNCONFIRMED
+        and (change.evidence is None or change.evidence.through_reference)
+        and change.cause != "machine"
+        and history.series[change.series].unit == "seconds"
+        and history.series[change.series].machine == machine
+    ]
+
+
+def _suspect(history: History, change: Change) -> Suspect:
+    series = history.series[change.series]
+    return Suspect(
+        series.case.name,
+        history.environments[series.environment].torch,
+        history.commits[change.previous].hash,
+        history.commits[change.commit].hash,
+    )
+
+
+def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:
+    """Compare two commits in some cases.
+
+    Raises:
+        TorchspeedError: a commit, the torch release or all of the cases cannot be measured now.
+    """
+    sides = side(place, before, torch or "newest"), side(place, after, torch or "newest")
+    listed = list_cases(place, [sides[0].pair], EVERYTHING.only_times(), before)
+    cases = [case for case in listed if case.name in names]
+    if not cases:
+        raise TorchspeedError(f"no suite has {', '.join(sorted(names))} any more")
+    print(
+        f"{sides[1].name}\n  against {sides[0].name}: {len(cases)} suspected changes", flush=True
+    )
+    return compare(place, sides, cases, "confirm", PRECISE)
 
 
 def _history(place: Workplace) -> History:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.selection import EVERYTHING, matching
-from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.workplace import open_workplace
-from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.cases import find_case
 from torchspeed.watch.turns.explain import explain as compare_operators
 from torchspeed.watch.turns.explain_report import report
-from torchspeed.watch.turns.sides import PACKAGES, side
+from torchspeed.watch.turns.sides import side
 
 
 def explain(
@@ -33,17 +31,9 @@ def explain(
     """
     selection = matching(cases, otherwise=EVERYTHING).only_times()
     with open_workplace(root, "explain", torch="all", machine=machine) as place:
-        configuration = place.configuration
-        old = side(root, configuration, before, torch, root / PACKAGES)
-        new = side(root, configuration, after, torch, root / PACKAGES)
-        head = ask_git(root, "rev-parse", "HEAD")
-        listed = list_cases(root, [old.pair, new.pair], place.machine, selection, head)
-        if len(listed) > 1:
-            raise TorchspeedError(
-                f"{cases!r} matches {len(listed)} cases, such as {listed[0].name} and "
-                f"{listed[1].name}; name one"
-            )
-        print(f"profiling {listed[0].name}", flush=True)
-        explanation = compare_operators((old, new), configuration.suites, listed[0])
-    print(f"\n{report(explanation, old.name, new.name)}")
+        sides = side(place, before, torch), side(place, after, torch)
+        case = find_case(place, [one.pair for one in sides], selection)
+        print(f"profiling {case.name}", flush=True)
+        explanation = compare_operators(sides, place.configuration.suites, case)
+    print(f"\n{report(explanation, *(one.name for one in sides))}")
     return ExitStatus.DONE

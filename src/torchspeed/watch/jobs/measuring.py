@@ -14,8 +14,8 @@ from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.outcomes import round_seconds
 from torchspeed.watch.jobs.publish import publish
-from torchspeed.watch.jobs.workplace import Workplace
 from torchspeed.watch.progress import Progress, human_time
+from torchspeed.watch.turns.workplace import Workplace
 
 
 @dataclass

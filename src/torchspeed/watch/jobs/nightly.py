@@ -23,8 +23,9 @@ from torchspeed.watch.jobs.coverage import Coverage, ReferenceCoverage
 from torchspeed.watch.jobs.measuring import Tally, measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Task, next_task
 from torchspeed.watch.jobs.publish import publish
-from torchspeed.watch.jobs.workplace import Workplace, open_workplace
-from torchspeed.watch.turns.reference import measure_against_reference, reference_side
+from torchspeed.watch.jobs.reference import measure_against_reference, reference_side
+from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.turns.workplace import Workplace
 
 
 def nightly(
@@ -149,11 +150,10 @@ class _Night:
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
     def _find_reference(self) -> Version | None:
-        configuration = self._place.configuration
-        if not configuration.reference:
+        if not self._place.configuration.reference:
             return None
         try:
-            return reference_side(self._place.root, configuration).version
+            return reference_side(self._place).version
         except TorchspeedError as error:
             self._failed["the reference"] = str(error)
             return None
@@ -191,14 +191,8 @@ class _Night:
         return NOT_BUILT if not_built else ""
 
     def _measure_against_reference(self, task: Task) -> None:
-        place = self._place
         compared = measure_against_reference(
-            place.root,
-            place.configuration,
-            place.machine,
-            [task.commit.hash],
-            [task.pair],
-            self._reference_selection,
+            self._place, task.commit.hash, task.pair, self._reference_selection
         )
         self._tally.failures += [
             f"{case.case} against the reference failed: {case.failed}"

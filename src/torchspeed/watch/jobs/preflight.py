@@ -90,14 +90,3 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
             f"results cannot be written to {results} ({error.strerror}); "
             "make the folder writable for this user"
         ) from error
-
-
-def check(root: Path, configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
-    """Every check that a run of asv needs.
-
-    Raises:
-        TorchspeedError: the first that fails.
-    """
-    check_branch(root, configuration.branch)
-    check_clean(root)
-    check_room(configuration, pairs)

@@ -1,16 +1,28 @@
-"""Measures HEAD against the reference, or renews the reference."""
+"""Measures commits interleaved with the reference, and renews the reference.
+
+The reference is a commit with a torch release that asv.conf.json names. Because every commit is
+measured in turn with it, the state of the machine cancels in their ratio, and a new machine
+continues the series (`torchspeed.watch.analysis.reference_series`).
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.selection import EVERYTHING, SHORT, matching
-from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.asv.selection import EVERYTHING, SHORT, Selection, matching
+from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.history.comparisons import Version, read_comparisons
 from torchspeed.watch.jobs.workplace import open_workplace
-from torchspeed.watch.turns import compare_report
-from torchspeed.watch.turns.reference import measure_against_reference, renew_reference
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.compare import Compared, compare
+from torchspeed.watch.turns.compare_report import summary
+from torchspeed.watch.turns.sides import Side, side
+from torchspeed.watch.turns.workplace import Workplace
+
+_ENTRY = re.compile(r'("reference"\s*:\s*)"[^"]*"')
 
 
 def reference(
@@ -31,22 +43,125 @@ def reference(
         TorchspeedError: there is no reference, or nothing could be measured.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT).only_times()
+    compared: list[Compared] = []
+    errors: list[TorchspeedError] = []
     with open_workplace(root, "reference", torch=torch, machine=machine) as place:
-        where = (root, place.configuration, place.machine)
         if renew:
-            compared = [renew_reference(*where, renew, selection)]
-        else:
-            full_hash = ask_git(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
-            if not full_hash:
-                raise TorchspeedError(f"{commit!r} is no commit, tag or branch of this repository")
-            compared = measure_against_reference(*where, [full_hash], place.pairs, selection)
+            compared = [_renew(place, renew, selection)]
+        for pair in () if renew else place.pairs:
+            try:
+                compared += measure_against_reference(place, commit, pair, selection)
+            except TorchspeedError as error:  # one release must not stop the others
+                errors.append(error)
+    if errors and not compared:
+        raise errors[0]
+    for problem in errors:
+        print(problem)
     for result in compared:
-        print(f"{compare_report.summary(result.ratios)}")
+        print(summary(result.ratios))
         if result.path is not None:
             print(f"  stored in {result.path.relative_to(root)}")
     if renew:
         print(f"asv.conf.json names {renew} now; commit it together with the results")
     elif not compared:
         print("nothing was missing")
-    failed = any(result.failed for result in compared)
+    failed = errors or any(result.failed for result in compared)
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def reference_side(place: Workplace) -> Side:
+    """The side that everything is measured against.
+
+    Raises:
+        TorchspeedError: asv.conf.json names none, or none that exists.
+    """
+    name = place.configuration.reference
+    if not name:
+        raise TorchspeedError(
+            'asv.conf.json names no reference; add a line such as "reference": "COMMIT@RELEASE", '
+            "with a commit and a torch release that will stay available"
+        )
+    try:
+        return side(place, name)
+    except TorchspeedError as error:
+        raise TorchspeedError(f'"reference" in asv.conf.json: {error}') from error
+
+
+def measure_against_reference(
+    place: Workplace, commit: str, pair: Pair, selection: Selection
+) -> list[Compared]:
+    """Measure what is missing of a commit with a torch pair, interleaved with the reference.
+
+    A case that has a stored ratio for the same reference, commit, pair and machine is not
+    measured again, and neither is one that was skipped. An interrupt keeps the finished cases.
+
+    Args:
+        place: the checkout, and the machine under whose name results are stored.
+        commit: a name that git resolves.
+        pair: environment in which the commit is measured.
+        selection: of them, the cases that time something are measured.
+
+    Returns:
+        The comparison, if anything was missing.
+
+    Raises:
+        TorchspeedError: there is no reference, no such commit, or no case ran.
+    """
+    old, new = reference_side(place), side(place, commit, pair.torch)
+    assert old.version is not None  # noqa: S101 - it is no working tree
+    cases = list_cases(place, [old.pair, pair], selection, old.version.commit)
+    known = _measured(place, old.version, new.version)
+    missing = [case for case in cases if case.name not in known]
+    if new.version == old.version or not missing:
+        return []
+    print(f"{new.name}\n  against the reference, {old.name}", flush=True)
+    return [compare(place, (old, new), missing, "reference")]
+
+
+def _measured(place: Workplace, before: Version, after: Version | None) -> set[str]:
+    """Names of the cases that need no further measurement."""
+    return {
+        name
+        for comparison in read_comparisons(place.configuration.results)[0]
+        if comparison.header.kind == "reference"
+        and comparison.header.machine == place.machine
+        and (comparison.header.before, comparison.header.after) == (before, after)
+        for name in (
+            *(case.case for case in comparison.ratios),
+            *(case.case for case in comparison.unmeasured if case.skipped),
+        )
+    }
+
+
+def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
+    """Measure a new reference against the old one, then name it in asv.conf.json.
+
+    The comparison links the series before and after. A case that has no ratio in it starts a
+    new series.
+
+    Raises:
+        TorchspeedError: there is no old reference or no such target, they are the same, a case
+            failed (asv.conf.json then stays as it was), or asv.conf.json cannot be changed.
+    """
+    old, new = reference_side(place), side(place, target)
+    if old.version is None or new.version is None:
+        raise TorchspeedError("a reference is a commit; commit the changes of src/ first")
+    if old.version == new.version:
+        raise TorchspeedError(f"{new.name} is the reference already")
+    path = place.root / "asv.conf.json"
+    entry = f'"{new.version.commit}@{new.version.torch}"'
+    changed, count = _ENTRY.subn(
+        lambda found: found.group(1) + entry, path.read_text(encoding="utf-8")
+    )
+    if count != 1:
+        raise TorchspeedError(
+            f'asv.conf.json has {count} entries "reference" on one line; leave exactly one'
+        )
+    cases = list_cases(place, [old.pair, new.pair], selection, old.version.commit)
+    compared = compare(place, (old, new), cases, "reference")
+    if compared.failed:
+        raise TorchspeedError(
+            "a case failed, so its series could not be linked; the reference stays as it was"
+        )
+    path.write_text(changed, encoding="utf-8")
+    return compared

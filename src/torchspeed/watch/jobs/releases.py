@@ -7,14 +7,13 @@ from pathlib import Path
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.analysis.releases import release_order
-from torchspeed.watch.asv.machine_identity import check_machine_name
 from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
-from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.jobs import preflight
+from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.machine.description import default_name
 from torchspeed.watch.turns import compare_report, package_index
 from torchspeed.watch.turns import release_environments as environments
@@ -22,7 +21,8 @@ from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.markdown import table
 from torchspeed.watch.turns.releases import measure_releases, neighbours
-from torchspeed.watch.turns.sides import check_out
+from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.workplace import Workplace
 
 _MIB = 1024**2
 
@@ -38,25 +38,18 @@ def list_releases(root: Path, *, machine: str) -> ExitStatus:
         TorchspeedError: asv.conf.json cannot be read.
     """
     configuration = read_configuration(root)
-    name = machine or default_name()
-    tried, _ = read_releases(configuration.results, name)
-    compared = {pair.after.torch: pair for pair in neighbours(configuration, name)}
+    place = Workplace(root, configuration, configuration.pairs, machine or default_name())
+    tried, _ = read_releases(configuration.results, place.machine)
+    compared = {pair.after.torch: pair for pair in neighbours(place)}
     rows = []
     for release in configuration.releases:
         pair = compared.get(release.torch)
         against = f"{len(pair.cases)} cases, {pair.day}" if pair and pair.cases else "missing"
         import_s, peak = _import_cells(tried.get(release.torch))
-        rows.append(
-            (
-                release.torch,
-                release.torchvision,
-                against if pair else "oldest",
-                import_s,
-                peak,
-            )
-        )
+        against = against if pair else "oldest"
+        rows.append((release.torch, release.torchvision, against, import_s, peak))
     header = ("torch", "torchvision", "against its predecessor", "import, CPU s", "peak, MiB")
-    print(f"on {name}:\n{table(header, rows)}")
+    print(f"on {place.machine}:\n{table(header, rows)}")
     print(_newly_published(configuration))
     return ExitStatus.DONE
 
@@ -80,8 +73,7 @@ def add(root: Path, *, torch: str, torchvision: str) -> ExitStatus:
         preflight.check_room(configuration, (pair,))
         print(f"trying {pair}", flush=True)
         try:
-            environments.make_environment(pair, configuration.python)
-            tried = environments.try_release(pair)
+            tried = environments.try_release(pair, configuration.python)
         finally:
             environments.remove_environment(pair)
         if tried.failed:
@@ -106,31 +98,19 @@ def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) 
     Raises:
         TorchspeedError: the checkout cannot be measured, or there is no such pair of releases.
     """
-    preflight.check_checkout(root)
-    configuration = read_configuration(root)
-    if len(configuration.releases) < 2:
-        raise TorchspeedError(
-            "asv.conf.json lists fewer than two releases; "
-            "add some with `torchspeed releases add RELEASE`"
-        )
-    if release and release not in {pair.torch for pair in configuration.releases[:-1]}:
-        raise TorchspeedError(
-            f'torch {release} has no predecessor under "releases" in asv.conf.json; '
-            "`torchspeed releases` lists what is there"
-        )
-    preflight.check_clean(root)
     selection = matching(cases, otherwise=SHORT).only_times()
-    name = machine or default_name()
-    check_machine_name(name)
-    head = ask_git(root, "rev-parse", "HEAD")
     failed, compared = False, 0
-    with exclusive_run(configuration.environments, "releases measure"):
-        preflight.check_room(configuration, configuration.releases[:2])
-        package = check_out(root, head, root / ".asv" / "interleaved" / "packages") / "src"
-        listed = list_cases(root, configuration.pairs[:1], name, selection, head)
-        runs = measure_releases(
-            configuration, head, package, name, listed, only=release, again=again
-        )
+    with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
+        preflight.check_room(place.configuration, place.configuration.releases[:2])
+        pairs = [pair for pair in neighbours(place) if release in {"", pair.after.torch}]
+        if not pairs:
+            raise TorchspeedError(
+                f"{f'torch {release}' if release else 'the newest release'} has no predecessor "
+                'under "releases" in asv.conf.json; `torchspeed releases` lists what is there, '
+                "and `torchspeed releases add RELEASE` adds one"
+            )
+        listed = list_cases(place, place.pairs, selection)
+        runs = measure_releases(place, pairs, side(place, "HEAD"), listed, again=again)
         for pair, result in runs:
             compared += 1
             before, after = f"torch {pair.before.torch}", f"torch {pair.after.torch}"

@@ -1,37 +1,23 @@
-"""Where a job measures: the checkout, its configuration, the torch pairs, the machine."""
+"""Opens the checkout in which a job measures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.watch.asv.machine_identity import check_machine_name
-from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration, select_pairs
+from torchspeed.watch.asv.settings import read_configuration, select_pairs
 from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.machine.description import default_name
-
-
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """A checkout that passed every check, and what is measured in it."""
-
-    root: Path
-    configuration: Configuration
-    pairs: tuple[Pair, ...]
-    machine: str
-    """Folder of this machine's results, and its name in asv."""
-
-    @property
-    def results(self) -> Path:
-        """This machine's results."""
-        return self.configuration.results / self.machine
+from torchspeed.watch.turns.workplace import Workplace
 
 
 @contextmanager
-def open_workplace(root: Path, job: str, *, torch: str, machine: str) -> Iterator[Workplace]:
+def open_workplace(
+    root: Path, job: str, *, torch: str, machine: str, committed: bool = True
+) -> Iterator[Workplace]:
     """Check the checkout, and hold it for a job.
 
     Args:
@@ -39,6 +25,7 @@ def open_workplace(root: Path, job: str, *, torch: str, machine: str) -> Iterato
         job: what is going to measure, such as ``nightly``.
         torch: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: the host's name if empty.
+        committed: refuse changes of measured files that are not committed.
 
     Raises:
         TorchspeedError: the first check that fails, or another run holds the checkout.
@@ -48,6 +35,9 @@ def open_workplace(root: Path, job: str, *, torch: str, machine: str) -> Iterato
     pairs = select_pairs(configuration.pairs, torch)
     name = machine or default_name()
     check_machine_name(name)
-    preflight.check(root, configuration, pairs)
+    if committed:
+        preflight.check_branch(root, configuration.branch)
+        preflight.check_clean(root)
+    preflight.check_room(configuration, pairs)
     with exclusive_run(configuration.environments, job):
         yield Workplace(root, configuration, pairs, name)

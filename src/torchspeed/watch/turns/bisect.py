@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+
+import msgspec
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.analysis.ratio import estimate_ratio, verdict
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
-from torchspeed.watch.asv.settings import Configuration
 from torchspeed.watch.history.comparisons import CaseRatio
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.turns.compare import compare
 from torchspeed.watch.turns.compare_report import describe
-from torchspeed.watch.turns.narrowing import Answer, Range, UnmeasurableError, narrow
-from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.narrowing import Answer, UnmeasurableError, narrow
+from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.rounds import Sampling
-from torchspeed.watch.turns.sides import PACKAGES, Side, side
+from torchspeed.watch.turns.sides import Side, side
+from torchspeed.watch.turns.workplace import Workplace
 
 _RESOLUTION = 1 / 4
 """Changes below this share of the whole change are not looked for: telling them from nothing
@@ -43,16 +44,13 @@ class Culprit:
 class _Bisection:
     """Compares candidates of one case, each pair once."""
 
-    root: Path
-    configuration: Configuration
-    machine: str
-    case: Case
+    place: Workplace
+    case: TimedCase
     candidates: Sequence[str]
     """As `side` reads them, oldest first."""
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
     ratios: dict[tuple[int, int], CaseRatio] = field(default_factory=dict)
-    _sides: dict[int, Side] = field(default_factory=dict)
     _unmeasurable: dict[int, str] = field(default_factory=dict)
     """Candidate to why it cannot be measured."""
 
@@ -62,12 +60,7 @@ class _Bisection:
         Raises:
             TorchspeedError: it has none.
         """
-        if index not in self._sides:
-            text = self.candidates[index]
-            self._sides[index] = side(
-                self.root, self.configuration, text, "newest", self.root / PACKAGES
-            )
-        return self._sides[index]
+        return side(self.place, self.candidates[index])
 
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, which can be measured.
@@ -90,44 +83,30 @@ class _Bisection:
             UnmeasurableError: one of them cannot be measured.
         """
         measured: list[CaseRatio] = []
-        for _ in range(_ATTEMPTS):
-            measured.append(self._measure(before, after))
+        sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)
+        answer = Answer.UNKNOWN
+        while answer is Answer.UNKNOWN and len(measured) < _ATTEMPTS:
+            try:
+                old, new = self.side(before), self.side(after)
+                print(f"{new.name} against {old.name}", flush=True)
+                compared = compare(self.place, (old, new), [self.case], "bisect", sampling)
+            except TorchspeedError as error:
+                print(f"  cannot be measured: {error}", flush=True)
+                raise UnmeasurableError(str(error)) from error
+            measured.append(compared.ratios[0])
             self.ratios[before, after] = _pooled(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
-            if answer is not Answer.UNKNOWN:
-                break
         print(f"  {answer.value}: {describe(self.ratios[before, after])}", flush=True)
         return answer
 
-    def _measure(self, before: int, after: int) -> CaseRatio:
-        try:
-            sides = self.side(before), self.side(after)
-            print(f"{sides[1].name} against {sides[0].name}", flush=True)
-            sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)
-            compared = compare(
-                self.configuration, sides, self.machine, [self.case], "bisect", sampling
-            )
-        except TorchspeedError as error:
-            print(f"  cannot be measured: {error}", flush=True)
-            raise UnmeasurableError(str(error)) from error
-        return compared.ratios[0]
 
-
-def bisect(
-    root: Path,
-    configuration: Configuration,
-    machine: str,
-    case: Case,
-    candidates: Sequence[str],
-) -> list[Culprit]:
+def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list[Culprit]:
     """Narrow the change of a case between the first and the last candidate.
 
     Every comparison is stored with kind ``bisect``.
 
     Args:
-        root: the checkout.
-        configuration: of the checkout.
-        machine: name under which results are stored.
+        place: the checkout, and the machine under whose name results are stored.
         case: what changed.
         candidates: two at least, as `torchspeed.watch.turns.sides.side` reads them, oldest first.
 
@@ -137,49 +116,55 @@ def bisect(
     Raises:
         TorchspeedError: an end cannot be measured, or noise hides whether the ends differ.
     """
-    work = _Bisection(root, configuration, machine, case, candidates)
+    bisection = _Bisection(place, case, candidates)
     last = len(candidates) - 1
     try:
-        answer = work.compare(0, last)
+        answer = bisection.compare(0, last)
     except UnmeasurableError as error:
         raise TorchspeedError(f"the ends of the range cannot be compared: {error}") from error
+    whole = bisection.ratios[0, last]
     if answer is Answer.UNKNOWN:
         raise TorchspeedError(
-            f"{describe(work.ratios[0, last])}: too noisy to tell whether {case.name} changed; "
+            f"{describe(whole)}: too noisy to tell whether {case.name} changed; "
             "try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
-    change = abs(math.log(work.ratios[0, last].ratio))
-    work.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
-    return [_culprit(work, range_) for range_ in narrow(len(candidates), work.split)]
+    change = abs(math.log(whole.ratio))
+    bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
+    return [
+        Culprit(
+            bisection.side(found.before),
+            bisection.side(found.after),
+            between=found.after - found.before - 1,
+            ratio=bisection.ratios[found.before, found.after],
+        )
+        for found in narrow(len(candidates), bisection.split)
+    ]
 
 
-def candidates_between(
-    root: Path, configuration: Configuration, before: str, after: str
-) -> list[str]:
+def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
     """List what can have changed the time between two sides, both included, oldest first.
 
     Args:
-        root: the checkout.
-        configuration: of the checkout.
+        place: the checkout and its configuration.
         before: ``COMMIT[@RELEASE]``.
         after: the same commit with another release, or a later commit with the same release.
 
     Raises:
         TorchspeedError: they differ in both or in nothing, or in an order that has no range.
     """
-    old, new = (
-        side(root, configuration, text, "newest", root / PACKAGES) for text in (before, after)
-    )
+    old, new = side(place, before), side(place, after)
     if old.version is None or new.version is None:
         raise TorchspeedError("a bisection compares commits; commit the changes of src/ first")
     if old.version.commit == new.version.commit:
-        places = sorted((configuration.pairs.index(old.pair), configuration.pairs.index(new.pair)))
-        pairs = configuration.pairs[places[0] : places[1] + 1]
-        if len(pairs) < 2:
+        pairs = place.configuration.pairs
+        places = sorted((pairs.index(old.pair), pairs.index(new.pair)))
+        if places[0] == places[1]:
             raise TorchspeedError(f"{old.name} and {new.name} are the same; there is no range")
-        releases = [f"{old.version.commit}@{pair.torch}" for pair in reversed(pairs)]
+        releases = [
+            f"{old.version.commit}@{pair.torch}" for pair in pairs[places[0] : places[1] + 1]
+        ]
         return releases if releases[0].endswith(f"@{old.pair.torch}") else releases[::-1]
     if old.pair != new.pair:
         raise TorchspeedError(
@@ -187,11 +172,11 @@ def candidates_between(
             "same release, or both the same commit"
         )
     commits = ask_git(
-        root,
+        place.root,
         *("rev-list", "--first-parent", "--reverse"),
         *(f"{old.version.commit}..{new.version.commit}", "--", "src"),
     ).split()
-    ancestor = ask_git(root, "merge-base", old.version.commit, new.version.commit)
+    ancestor = ask_git(place.root, "merge-base", old.version.commit, new.version.commit)
     if ancestor != old.version.commit or not commits:
         raise TorchspeedError(
             f"there is no commit between {old.name} and {new.name} that changes src/; "
@@ -219,13 +204,5 @@ def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
     if len(measured) == 1:
         return newest
     ratios = tuple(ratio for case in measured for ratio in case.ratios)
-    value, interval = estimate_ratio(ratios)
-    return CaseRatio(
-        newest.case, newest.at, ratios, value, interval, newest.before_s, newest.after_s
-    )
-
-
-def _culprit(work: _Bisection, range_: Range) -> Culprit:
-    ratio = work.ratios[range_.before, range_.after]
-    between = range_.after - range_.before - 1
-    return Culprit(work.side(range_.before), work.side(range_.after), between, ratio)
+    ratio, interval = estimate_ratio(ratios)
+    return msgspec.structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)

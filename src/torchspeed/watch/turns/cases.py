@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
 from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
-from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.turns.processes import TimedCase
+from torchspeed.watch.turns.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
 
 
 def list_cases(
-    root: Path, pairs: Sequence[Pair], machine: str, selection: Selection, commit: str
-) -> list[Case]:
+    place: Workplace, pairs: Sequence[Pair], selection: Selection, commit: str = "HEAD"
+) -> list[TimedCase]:
     """Make the environments where they are missing; list the cases that may run here.
 
     Args:
-        root: the checkout, whose suites are asked.
+        place: the checkout, whose suites are asked.
         pairs: environments that will measure.
-        machine: name under which this machine is registered with asv.
         selection: cases; of them, those that time something are listed.
-        commit: hash of any commit that can be installed.
+        commit: any commit that can be installed.
 
     Raises:
         TorchspeedError: no case matches that times something and can run here, or asv failed.
     """
-    project = ScratchProject(root / ".asv" / "interleaved" / "suites", root)
+    project = ScratchProject(place.root / ".asv" / "interleaved" / "suites", place.root)
+    commit_hash = ask_git(place.root, "rev-parse", commit)
     for pair in {pair.environment: pair for pair in pairs}.values():
-        project.discover(commit, pair, machine)
+        project.discover(commit_hash, pair, place.machine)
     listed = json.loads((project.results / "benchmarks.json").read_text(encoding="utf-8"))
     cases = [
-        Case(
+        TimedCase(
             name=case_name(benchmark, params),
             identity=f"{name}-{place}" if benchmark["params"] else name,
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
@@ -52,3 +53,23 @@ def list_cases(
             "`asv show` names those that were measured"
         )
     return cases
+
+
+def find_case(place: Workplace, pairs: Sequence[Pair], selection: Selection) -> TimedCase:
+    """Return the only case that a selection matches.
+
+    Args:
+        place: the checkout, whose suites are asked.
+        pairs: environments that will measure.
+        selection: has to match one case that times something.
+
+    Raises:
+        TorchspeedError: no case matches, or several do.
+    """
+    cases = list_cases(place, pairs, selection)
+    if len(cases) > 1:
+        raise TorchspeedError(
+            f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "
+            f"{cases[1].name}; name one"
+        )
+    return cases[0]

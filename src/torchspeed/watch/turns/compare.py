@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.settings import Configuration
 from torchspeed.watch.history.comparisons import (
     CaseRatio,
     CaseResult,
@@ -19,9 +18,10 @@ from torchspeed.watch.history.comparisons import (
     Unmeasured,
 )
 from torchspeed.watch.turns import processes
-from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from torchspeed.watch.turns.sides import Side
+from torchspeed.watch.turns.workplace import Workplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Compared:
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
     path: Path | None
-    """Where it is stored; ``None`` where a side has changes that are not committed."""
+    """Where it is stored; ``None`` where a side is not committed, or slowed on purpose."""
 
     @property
     def failed(self) -> bool:
@@ -40,10 +40,9 @@ class Compared:
 
 
 def compare(
-    configuration: Configuration,
+    place: Workplace,
     sides: tuple[Side, Side],
-    machine: str,
-    cases: Sequence[Case],
+    cases: Sequence[TimedCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[CaseResult] = (),
@@ -51,9 +50,8 @@ def compare(
     """Measure two sides interleaved; store each case as soon as it is finished.
 
     Args:
-        configuration: of the checkout, whose suites measure both sides.
+        place: the checkout, whose suites measure both sides.
         sides: before and after.
-        machine: name under which this machine's results are stored.
         cases: what to measure.
         kind: why they are compared; by default as the two sides differ.
         sampling: how many rounds a case gets.
@@ -62,14 +60,12 @@ def compare(
     Raises:
         TorchspeedError: no case ran on both sides.
     """
-    writer = _writer(configuration.results, sides, machine, kind, sampling)
+    writer = _writer(place, sides, kind, sampling)
     keep: Keep = (lambda result: None) if writer is None else writer.add
     for result in extra:
         keep(result)
-    results = [
-        *extra,
-        *measure_interleaved(sides, configuration.suites, cases, keep, sampling),
-    ]
+    suites = place.configuration.suites
+    results = [*extra, *measure_interleaved(sides, suites, cases, keep, sampling)]
     ratios = tuple(result for result in results if isinstance(result, CaseRatio))
     unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
     if not ratios:
@@ -79,14 +75,10 @@ def compare(
 
 
 def _writer(
-    results: Path,
-    sides: tuple[Side, Side],
-    machine: str,
-    kind: Kind | None,
-    sampling: Sampling,
+    place: Workplace, sides: tuple[Side, Side], kind: Kind | None, sampling: Sampling
 ) -> ComparisonWriter | None:
     before, after = (side.version for side in sides)
-    if before is None or after is None:
+    if before is None or after is None or any(side.planted for side in sides):
         return None
     if kind is None:
         kind = "null" if before == after else "compare"
@@ -94,7 +86,7 @@ def _writer(
     header = Header(
         kind=kind,
         at=int(time.time()),
-        machine=machine,
+        machine=place.machine,
         before=before,
         after=after,
         recipe={
@@ -104,4 +96,4 @@ def _writer(
             "round_s": processes.SECONDS,
         },
     )
-    return ComparisonWriter(results, header)
+    return ComparisonWriter(place.configuration.results, header)

@@ -18,7 +18,7 @@ from typing import Any
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
-from torchspeed.watch.turns.processes import Case
+from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.sides import Side
 
 ROUNDS = 4
@@ -69,7 +69,7 @@ class Explanation:
 
 
 def explain(
-    sides: tuple[Side, Side], suites: Path, case: Case, rounds: int = ROUNDS
+    sides: tuple[Side, Side], suites: Path, case: TimedCase, rounds: int = ROUNDS
 ) -> Explanation:
     """Profile a case on two sides and compare its operators.
 
@@ -157,7 +157,7 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
     )
 
 
-def _profile(side: Side, suites: Path, case: Case) -> Profile:
+def _profile(side: Side, suites: Path, case: TimedCase) -> Profile:
     environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
     try:
         done = subprocess.run(

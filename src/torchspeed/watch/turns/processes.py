@@ -17,8 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from torchspeed.watch import probes
 from torchspeed.watch.turns.sides import Side
@@ -33,8 +32,8 @@ _SECONDS_TO_END = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A case of the suites, as asv knows it."""
+class TimedCase:
+    """A case of the suites that times something, and how it is started."""
 
     name: str
     """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
@@ -57,7 +56,7 @@ class CaseFailedError(Exception):
     """The case raised, crashed or took too long on a side; the message says which and why."""
 
 
-class Server:
+class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
     def __init__(self, side: Side, suites: Path) -> None:
@@ -66,22 +65,16 @@ class Server:
         self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
         self._errors_before = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._case: Case | None = None
+        self._requests: IO[bytes]
+        self._answers: IO[bytes]
+        self._case: TimedCase | None = None
 
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop()
         self._errors.close()
         self._folder.cleanup()
 
-    def start(self, case: Case) -> None:
+    def start(self, case: TimedCase) -> None:
         """Begin to make a case; `wait_until_ready` waits for it."""
         if self._process is None:
             self._launch()
@@ -134,13 +127,14 @@ class Server:
             bufsize=0,  # `_read` waits for the pipe, and must not have read a line ahead
             start_new_session=True,  # so that it can be killed together with its child
         )
+        assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
+        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
+        self._requests, self._answers = self._process.stdin, self._process.stdout
 
     def _send(self, line: str) -> None:
-        assert self._process is not None  # noqa: S101 - `start` launched it
-        assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
-            self._process.stdin.write(line.encode() + b"\n")
-            self._process.stdin.flush()
+            self._requests.write(line.encode() + b"\n")
+            self._requests.flush()
 
     def _answer(self) -> dict[str, Any]:
         """The answer to a request.
@@ -161,15 +155,13 @@ class Server:
     def _read(self) -> dict[str, Any]:
         """The next line; the end of the process counts as the end of its case."""
         process, case = self._process, self._case
-        assert process is not None  # noqa: S101 - a case was started
-        assert process.stdout is not None  # noqa: S101 - PIPE was asked for
-        assert case is not None  # noqa: S101 - a case was started
+        assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
         with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(self._answers, selectors.EVENT_READ)
             if not selector.select(case.timeout):
                 self._stop(kill=True)
                 raise CaseFailedError(f"{self._side.name} did not answer in {case.timeout:g} s")
-        line = process.stdout.readline()
+        line = self._answers.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
         if "status" in answer:
             self._case = None
@@ -183,20 +175,18 @@ class Server:
         self._case = None
         if process is None:
             return
-        assert process.stdin is not None  # noqa: S101 - PIPE was asked for
-        assert process.stdout is not None  # noqa: S101 - PIPE was asked for
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
+            self._requests.close()
         try:
             process.wait(timeout=0 if kill else _SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        process.stdout.close()
+        self._answers.close()
 
 
 def measure_round(
-    servers: tuple[Server, Server], case: Case, first: int = 0
+    servers: tuple[Server, Server], case: TimedCase, first: int = 0
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Measure one case on two sides, in turns A B B A.
 

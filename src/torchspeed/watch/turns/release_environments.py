@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -19,10 +18,10 @@ import msgspec
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
-from torchspeed.watch.asv.commands import explain
 from torchspeed.watch.asv.environments import pinned_asv_runner
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.releases import TriedRelease
+from torchspeed.watch.turns.package_index import run_command
 
 NUMPY = "1.26.4"
 """The newest release that every torch since 2.0 accepts, so that all have the same."""
@@ -67,7 +66,7 @@ def make_environment(pair: Pair, python: str) -> None:
         [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(pair.folder)],
         [interpreter, "-m", "pip", "install", "--quiet", *requirements],
     ):
-        _run(command, pair, os.environ.copy(), _INSTALL_TIMEOUT)
+        _run(command, pair, _INSTALL_TIMEOUT)
     (pair.folder / _COMPLETE).touch()
 
 
@@ -76,29 +75,26 @@ def remove_environment(pair: Pair) -> None:
     shutil.rmtree(pair.folder, ignore_errors=True)
 
 
-def try_release(pair: Pair) -> TriedRelease:
-    """Import an installed release and use it together with its torchvision.
+def try_release(pair: Pair, python: str) -> TriedRelease:
+    """Install a release, import it, and use it together with its torchvision.
+
+    Args:
+        pair: the release and the folder of its environment.
+        python: version of Python, such as ``3.11``.
 
     Returns:
         What importing costs and what the environment consists of; or why it failed.
     """
-    interpreter = str(pair.folder / "bin" / "python")
-    variables = os.environ | dict(pair.variables)
-    importing = [interpreter, "-P", str(probes.IMPORTING)]
-    at = int(time.time())
+    tried = TriedRelease(torch=pair.torch, torchvision=pair.torchvision, at=int(time.time()))
     try:
-        _run([*importing, "--check"], pair, variables, _PROBE_TIMEOUT)
+        make_environment(pair, python)
+        _run_probe(pair, probes.IMPORTING, "--check")
         costs = [import_cost(pair) for _ in range(IMPORTS)]
-        environment = [interpreter, "-P", str(probes.ENVIRONMENT)]
-        facts = json.loads(_run(environment, pair, variables, _PROBE_TIMEOUT))["facts"]
+        facts = json.loads(_run_probe(pair, probes.ENVIRONMENT))["facts"]
     except TorchspeedError as error:
-        return TriedRelease(
-            torch=pair.torch, torchvision=pair.torchvision, at=at, failed=str(error)
-        )
-    return TriedRelease(
-        torch=pair.torch,
-        torchvision=pair.torchvision,
-        at=at,
+        return msgspec.structs.replace(tried, failed=str(error))
+    return msgspec.structs.replace(
+        tried,
         import_s=tuple(cost.import_s for cost in costs),
         import_peak_bytes=tuple(cost.import_peak_bytes for cost in costs),
         facts=facts,
@@ -111,31 +107,26 @@ def import_cost(pair: Pair) -> ImportCost:
     Raises:
         TorchspeedError: it failed.
     """
-    command = [str(pair.folder / "bin" / "python"), "-P", str(probes.IMPORTING)]
+    return msgspec.json.decode(_run_probe(pair, probes.IMPORTING), type=ImportCost)
+
+
+def _run_probe(pair: Pair, script: Path, *arguments: str) -> str:
+    interpreter = str(pair.folder / "bin" / "python")
     variables = os.environ | dict(pair.variables)
-    return msgspec.json.decode(_run(command, pair, variables, _PROBE_TIMEOUT), type=ImportCost)
+    return _run([interpreter, "-P", str(script), *arguments], pair, _PROBE_TIMEOUT, variables)
 
 
-def _run(command: Sequence[str], pair: Pair, variables: dict[str, str], timeout: float) -> str:
+def _run(
+    command: Sequence[str], pair: Pair, timeout_s: float, variables: dict[str, str] | None = None
+) -> str:
     """Run a command and return what it printed.
 
     Raises:
         TorchspeedError: it failed or took too long.
     """
-    folder = Path(pair.folder).parent
+    folder = pair.folder.parent
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        process = subprocess.run(
-            command,
-            cwd=folder,
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise TorchspeedError(f"{pair}: no end after {timeout:g} s") from None
-    if process.returncode:
-        raise TorchspeedError(f"{pair}: {explain(process.stderr)}")
-    return process.stdout
+        return run_command(command, timeout_s, cwd=folder, env=variables)
+    except TorchspeedError as error:
+        raise TorchspeedError(f"{pair}: {error}") from error

@@ -43,14 +43,15 @@ def summarise_repeats(
     return RepeatedComparisons(
         repeats=len(comparisons),
         seconds=seconds,
-        cases=tuple(_summarise(name, cases) for name, cases in complete.items()),
+        cases=tuple(summarise_case(name, cases) for name, cases in complete.items()),
         false_alarms=sum(
             verdict(case) is not Verdict.SAME for cases in complete.values() for case in cases
         ),
     )
 
 
-def _summarise(name: str, cases: Sequence[CaseRatio]) -> RepeatedComparison:
+def summarise_case(name: str, cases: Sequence[CaseRatio]) -> RepeatedComparison:
+    """Describe the ratios of one case of a commit to itself, one at least."""
     logs = [math.log(case.ratio) for case in cases]
     half_widths = [math.log(case.interval[1] / case.ratio) for case in cases]
     smallest = math.log1p(MINIMUM_EFFECT)

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from torchspeed.watch.analysis.ratio import (
     estimate_ratio,
@@ -28,10 +26,10 @@ from torchspeed.watch.analysis.rule import MINIMUM_EFFECT
 from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.progress import human_time
 from torchspeed.watch.turns.processes import (
-    Case,
     CaseFailedError,
     CaseSkippedError,
     Server,
+    TimedCase,
     measure_round,
 )
 from torchspeed.watch.turns.sides import Side
@@ -56,50 +54,62 @@ Round = tuple[tuple[float, ...], tuple[float, ...]]
 Keep = Callable[[CaseResult], None]
 
 
+def ratio_of_case(name: str, rounds: Sequence[Round], least_spread: float = 0.0) -> CaseRatio:
+    """The ratio of a case from its rounds; their spread counts as no less than the least."""
+    ratios = tuple(ratio_of_round(before, after) for before, after in rounds)
+    ratio, interval = estimate_ratio(ratios, least_spread)
+    before, after = (
+        statistics.median(itertools.chain.from_iterable(side))
+        for side in zip(*rounds, strict=True)
+    )
+    return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after)
+
+
 class _Comparison:
     """The cases of one comparison, open and finished."""
 
-    def __init__(self, cases: Sequence[Case], sampling: Sampling, keep: Keep) -> None:
-        self.open: dict[Case, list[Round]] = {case: [] for case in cases}
+    def __init__(self, cases: Sequence[TimedCase], sampling: Sampling, keep: Keep) -> None:
+        self.open: dict[TimedCase, list[Round]] = {case: [] for case in cases}
         self._sampling = sampling
         self._keep = keep
-        self._spreads: dict[Case, float] = {}
+        self._spreads: dict[TimedCase, float] = {}
         self.results: list[CaseResult] = []
 
-    def add(self, case: Case, samples: Round) -> float:
-        """Keep a round of a case; return its ratio."""
-        ratio = ratio_of_round(*samples)
-        self.open[case].append(samples)
-        return ratio
+    def measure(self, servers: tuple[Server, Server], case: TimedCase, first: int) -> str:
+        """Measure a round of a case and return its ratio in words.
 
-    def give_up(self, result: Unmeasured, case: Case) -> None:
-        """Close a case that was skipped or failed; its rounds before that are left out."""
-        del self.open[case]
-        self._finish(result)
+        A case that is skipped or fails is closed, without the rounds before that.
+        """
+        try:
+            samples = measure_round(servers, case, first)
+            ratio = ratio_of_round(*samples)
+        except CaseSkippedError as reason:
+            self._close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
+            return f"skipped: {reason}"
+        except (CaseFailedError, ValueError) as reason:
+            self._close(case, Unmeasured(case.name, int(time.time()), failed=str(reason)))
+            return f"failed: {reason}"
+        self.open[case].append(samples)
+        return f"{ratio - 1:+.1%}"
 
     def close_known(self, *, all_of_them: bool = False) -> None:
-        """Close the cases with rounds enough whose ratio is known closely enough, or all."""
+        """Close the cases with rounds enough whose ratio is known closely enough, or all.
+
+        No ratio is surer of itself than the spread of the middle case allows.
+        """
         fewest, half = self._sampling.fewest_rounds, self._sampling.half_width
-        ready = [case for case, rounds in self.open.items() if len(rounds) >= fewest]
-        ratios = {case: _ratios(self.open[case]) for case in ready}
-        self._spreads |= {case: spread_of_rounds(ratios[case]) for case in ready}
-        for case in ready:
-            if all_of_them or half_width(self._spreads[case], len(ratios[case])) <= half:
-                self._finish(self._result(case, ratios[case]))
-                del self.open[case]
+        ready = {case: rounds for case, rounds in self.open.items() if len(rounds) >= fewest}
+        self._spreads |= {
+            case: spread_of_rounds([ratio_of_round(*samples) for samples in rounds])
+            for case, rounds in ready.items()
+        }
+        for case, rounds in ready.items():
+            if all_of_them or half_width(self._spreads[case], len(rounds)) <= half:
+                least_spread = statistics.median(self._spreads.values())
+                self._close(case, ratio_of_case(case.name, rounds, least_spread))
 
-    def _result(self, case: Case, ratios: Sequence[float]) -> CaseRatio:
-        """A case's ratio, no surer of itself than the middle case's spread allows."""
-        ratio, interval = estimate_ratio(ratios, statistics.median(self._spreads.values()))
-        before, after = (
-            statistics.median(itertools.chain.from_iterable(side))
-            for side in zip(*self.open[case], strict=True)
-        )
-        return CaseRatio(
-            case.name, int(time.time()), tuple(ratios), ratio, interval, before, after
-        )
-
-    def _finish(self, result: CaseResult) -> None:
+    def _close(self, case: TimedCase, result: CaseResult) -> None:
+        del self.open[case]
         self.results.append(result)
         self._keep(result)
 
@@ -107,10 +117,9 @@ class _Comparison:
 def measure_interleaved(
     sides: tuple[Side, Side],
     suites: Path,
-    cases: Sequence[Case],
+    cases: Sequence[TimedCase],
     keep: Keep = lambda result: None,
     sampling: Sampling = DEFAULT,
-    stream: TextIO | None = None,
 ) -> list[CaseResult]:
     """Measure cases on two sides.
 
@@ -121,12 +130,10 @@ def measure_interleaved(
         keep: called with each case that is finished. An interrupt first finishes the cases
             that have rounds enough.
         sampling: how many rounds.
-        stream: where to print a line for each case and round; standard output by default.
 
     Returns:
         The cases in the order in which they were finished.
     """
-    out = stream or sys.stdout
     comparison = _Comparison(cases, sampling, keep)
     started, measured = time.monotonic(), 0
     try:
@@ -134,14 +141,13 @@ def measure_interleaved(
             count = len(comparison.open)
             with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
                 for place, case in enumerate(list(comparison.open), start=1):
-                    message = _measure_round(comparison, (before, after), case, number % 2)
+                    message = comparison.measure((before, after), case, number % 2)
                     measured += 1
                     mean = (time.monotonic() - started) / measured
                     left = _time_left(sampling, number, count - place, len(comparison.open), mean)
                     print(
                         f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
                         f"{message}{left}",
-                        file=out,
                         flush=True,
                     )
             comparison.close_known(all_of_them=number + 1 == sampling.most_rounds)
@@ -150,25 +156,8 @@ def measure_interleaved(
     except BaseException:  # an interrupt, or the end of a time budget
         comparison.close_known(all_of_them=True)
         raise
-    print(f"  done in {human_time(time.monotonic() - started)}", file=out, flush=True)
+    print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
     return comparison.results
-
-
-def _measure_round(
-    comparison: _Comparison, servers: tuple[Server, Server], case: Case, first: int
-) -> str:
-    """Measure a round of a case and keep it; return what to print of it."""
-    try:
-        ratio = comparison.add(case, measure_round(servers, case, first))
-    except CaseSkippedError as reason:
-        skipped = Unmeasured(case.name, int(time.time()), skipped=str(reason))
-        comparison.give_up(skipped, case)
-        return f"skipped: {reason}"
-    except (CaseFailedError, ValueError) as reason:
-        failed = Unmeasured(case.name, int(time.time()), failed=str(reason))
-        comparison.give_up(failed, case)
-        return f"failed: {reason}"
-    return f"{ratio - 1:+.1%}"
 
 
 def _time_left(
@@ -179,7 +168,3 @@ def _time_left(
     left = rounds * open_cases + left_of_round
     more = "" if rounds else ", then uncertain cases" if number < sampling.most_rounds - 1 else ""
     return f", {human_time(left * mean)} left{more}"
-
-
-def _ratios(rounds: Sequence[Round]) -> list[float]:
-    return [ratio_of_round(before, after) for before, after in rounds]

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.analysis.releases import release_order
-from torchspeed.watch.asv.settings import Configuration, Pair, select_pairs
+from torchspeed.watch.asv.settings import Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.turns.workplace import Workplace
 
 WORKING_TREE = "."
-PACKAGES = Path(".asv/interleaved/packages")
+_PACKAGES = Path(".asv/interleaved/packages")
 """Where the packages of commits are put, below the checkout."""
 _PACKAGE = "src"
 _FIRST_TORCH_TO_FORK = (2, 7)
@@ -48,20 +49,19 @@ class Side:
         return self.pair.folder / "bin" / "python"
 
 
-def side(root: Path, configuration: Configuration, text: str, release: str, folder: Path) -> Side:
+def side(place: Workplace, text: str, release: str = "newest") -> Side:
     """Make one side from what a person typed.
 
     Args:
-        root: the checkout.
-        configuration: of the checkout.
+        place: the checkout and its configuration.
         text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
             followed by ``@`` and a torch release: ``v1@2.14.1``.
         release: torch release where ``text`` names none.
-        folder: where the packages of commits are put.
 
     Raises:
         TorchspeedError: there is no such commit or release, or the commit has no package.
     """
+    root, configuration = place.root, place.configuration
     revision, _, own_release = text.partition("@")
     pairs = select_pairs(configuration.pairs, own_release or release)
     if len(pairs) != 1:
@@ -79,16 +79,16 @@ def side(root: Path, configuration: Configuration, text: str, release: str, fold
         )
     name = f"{revision} ({commit[:8]}), torch {pair.torch}"
     version = Version(commit, pair.torch, pair.torchvision, configuration.python)
-    return Side(name, check_out(root, commit, folder) / _PACKAGE, pair, version)
+    return Side(name, _check_out(root, commit), pair, version)
 
 
-def check_out(root: Path, commit: str, parent: Path) -> Path:
-    """Put the package of a commit into a folder of its own below ``parent``; return that.
+def _check_out(root: Path, commit: str) -> Path:
+    """Put the package of a commit into a folder of its own; return that.
 
     Raises:
         TorchspeedError: the commit has none.
     """
-    folder = parent / commit
+    folder = root / _PACKAGES / commit
     shutil.rmtree(folder, ignore_errors=True)
     archived = subprocess.run(
         ["git", "archive", "--format=tar", commit, _PACKAGE],
@@ -103,4 +103,4 @@ def check_out(root: Path, commit: str, parent: Path) -> Path:
         )
     with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         archive.extractall(folder, filter="data")
-    return folder
+    return folder / _PACKAGE

@@ -1,0 +1,156 @@
+"""``python -m tools.sensitivity``: which differences interleaved comparisons detect here.
+
+A commit is compared with itself (A/A): what the ratios differ from 1 by is noise, and a ratio that
+is called a difference is a *false alarm*. The comparisons are stored with kind ``null``, and the
+report counts all stored ones of this commit, torch pair and machine; ``--repeats 0`` measures
+nothing. With ``--planted`` the commit is also compared with itself slowed by known shares: after
+each sample the process spins its case's own clock (`torchspeed.measure.probes.timer`). A planted
+case that is called slower is *found*.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.noise import noise_together
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.asv.selection import SHORT, matching
+from torchspeed.watch.history.comparisons import CaseRatio, read_comparisons
+from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.compare import compare
+from torchspeed.watch.turns.markdown import table
+from torchspeed.watch.turns.repeated_comparisons import summarise_case
+from torchspeed.watch.turns.sides import side
+
+WANTED = {0.03: 0.95, 0.05: 0.95, 0.10: 1.0}
+"""Planted share to the part of the cases in which it should be found."""
+TARGETS = (0.006, 0.02)
+"""Noise and worst deviation that the ratio should keep between nights."""
+TARGETS_BUSY = (0.01, 0.03)
+"""The same with another core busy."""
+
+
+def report(
+    unchanged: Sequence[CaseRatio], planted: Mapping[float, Sequence[CaseRatio]], *, busy: bool
+) -> str:
+    """Markdown: a row for each case, then what was measured against what is wanted.
+
+    Args:
+        unchanged: ratios of the commit to itself.
+        planted: planted share to its ratios; empty if none was planted.
+        busy: another core was kept busy meanwhile.
+
+    Raises:
+        TorchspeedError: there is no ratio of the commit to itself.
+    """
+    names = dict.fromkeys(case.case for case in unchanged)
+    if not names:
+        raise TorchspeedError("this commit was not compared with itself yet; leave out --repeats")
+    summaries = [summarise_case(name, _of_case(name, unchanged)) for name in names]
+    summaries.sort(key=lambda summary: -summary.noise)
+    rows = [
+        (
+            f"`{summary.case}`",
+            f"{summary.noise:.2%}",
+            f"{summary.worst:.2%}",
+            _found(_of_case(summary.case, unchanged), {Verdict.BETTER, Verdict.WORSE}),
+            *(_measured(_of_case(summary.case, ratios)) for ratios in planted.values()),
+        )
+        for summary in summaries
+    ]
+    noise = noise_together([summary.noise for summary in summaries])
+    worst = max(summary.worst for summary in summaries)
+    wanted_noise, wanted_worst = TARGETS_BUSY if busy else TARGETS
+    alarms = _found(unchanged, {Verdict.BETTER, Verdict.WORSE})
+    parts = [
+        table(
+            ("case", "noise", "worst", "false alarms", *(f"{s:.0%} found" for s in planted)), rows
+        ),
+        f"{len(names)} cases: noise {noise:.2%} (wanted: at most {wanted_noise:.1%}), worst "
+        f"{worst:.2%} (wanted: at most {wanted_worst:.0%}); false alarms: {alarms} "
+        "(wanted: none).",
+    ]
+    for share, ratios in planted.items():
+        found = _found(ratios, {Verdict.WORSE})
+        parts.append(f"{share:.0%} planted: found in {found} (wanted: {WANTED[share]:.0%}).")
+    return "\n\n".join(parts)
+
+
+def _of_case(name: str, ratios: Sequence[CaseRatio]) -> list[CaseRatio]:
+    return [case for case in ratios if case.case == name]
+
+
+def _found(ratios: Sequence[CaseRatio], verdicts: set[Verdict]) -> str:
+    return f"{sum(verdict(case) in verdicts for case in ratios)} of {len(ratios)}"
+
+
+def _measured(ratios: Sequence[CaseRatio]) -> str:
+    measured = ", ".join(f"{case.ratio - 1:.1%}" for case in ratios)
+    return f"{_found(ratios, {Verdict.WORSE})}: {measured}"
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tools.sensitivity")
+    parser.add_argument("--repeats", type=int, default=1, help="of all comparisons (default: 1)")
+    parser.add_argument("--pause", type=float, default=0.0, help="hours from one to the next")
+    parser.add_argument("--planted", action="store_true", help="plant slowdowns of 3, 5 and 10 %%")
+    parser.add_argument("--commit", default="HEAD", help="what is measured (default: HEAD)")
+    parser.add_argument("--busy", action="store_true", help="another core is kept busy meanwhile")
+    parser.add_argument("--cases", default="", metavar="PATTERN", help="default: the short set")
+    parser.add_argument("--torch", default="newest", metavar="RELEASE")
+    parser.add_argument("--machine", default="", help="default: this host's name")
+    return parser.parse_args(arguments)
+
+
+def _work(options: argparse.Namespace) -> None:
+    selection = matching(options.cases, otherwise=SHORT).only_times()
+    planted: dict[float, list[CaseRatio]] = {share: [] for share in WANTED if options.planted}
+    with open_workplace(
+        Path.cwd(), "sensitivity", torch=options.torch, machine=options.machine
+    ) as place:
+        unchanged = side(place, options.commit, place.pairs[0].torch)
+        if unchanged.version is None:
+            raise TorchspeedError("a commit is compared with itself; commit the changes of src/")
+        for number in range(1, options.repeats + 1):
+            cases = list_cases(place, [unchanged.pair], selection, unchanged.version.commit)
+            for share in (0.0, *planted):
+                print(f"repeat {number} of {options.repeats}: {share:.0%} slower", flush=True)
+                slowed = dataclasses.replace(unchanged, planted=share)
+                compared = compare(place, (unchanged, slowed), cases)
+                if share:
+                    planted[share] += compared.ratios
+            if number < options.repeats:
+                time.sleep(options.pause * 3600)
+        stored = [
+            case
+            for comparison in read_comparisons(place.configuration.results)[0]
+            if (comparison.header.kind, comparison.header.machine) == ("null", place.machine)
+            and comparison.header.after == unchanged.version
+            for case in comparison.ratios
+        ]
+    print(f"\n{report(stored, planted, busy=options.busy)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; a mistake is one line on standard error."""
+    try:
+        _work(_parse(arguments))
+    except TorchspeedError as error:
+        print(f"torchspeed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("torchspeed: interrupted; unchanged cases that finished are stored", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
