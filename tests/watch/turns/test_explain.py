@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,14 @@ import pytest
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.probes.operators import parse_kernels
-from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.asv.settings import Configuration, Pair
+from torchspeed.watch.history.comparisons import Version
+from torchspeed.watch.history.explanations import FILE_NAME, read_explanations
 from torchspeed.watch.turns.explain import compare_profiles, explain
 from torchspeed.watch.turns.explain_report import report
 from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.sides import Side
+from torchspeed.watch.turns.workplace import Workplace
 
 SUITE = """
 import torch
@@ -37,56 +42,75 @@ class Suite:
 """
 
 
+CASE = TimedCase("a case", "suite.Suite.time_it-0", 300.0)
+
+
 def _side(folder: Path, name: str, body: str) -> Side:
     source = folder / name
     source.mkdir()
     (source / "package.py").write_text(f"def extra(x):\n    return {body}\n")
-    return Side(name, source, Pair("", "", "", Path(sys.prefix), {"OMP_NUM_THREADS": "1"}))
+    pair = Pair("", "", "", Path(sys.prefix), {"OMP_NUM_THREADS": "1"})
+    return Side(name, source, pair, Version(name * 40, "2.15.0", "0.30.0", "3.11"))
 
 
 @pytest.fixture
-def suites(tmp_path: Path) -> Path:
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "suite.py").write_text(SUITE)
-    return folder
+def place(tmp_path: Path) -> Workplace:
+    suites = tmp_path / "benchmarks"
+    suites.mkdir()
+    (suites / "__init__.py").touch()
+    (suites / "suite.py").write_text(SUITE)
+    folders = suites, tmp_path / "results", tmp_path / "html", tmp_path / "env"
+    return Workplace(tmp_path, Configuration("main", "3.11", *folders, ()), (), "desk")
 
 
-def test_a_planted_slow_operator_comes_first(suites: Path, tmp_path: Path) -> None:
-    sides = _side(tmp_path, "A", "x"), _side(tmp_path, "B", "x.flatten().cumsum(0)")
-    explanation = explain(
-        sides, suites, TimedCase("a case", "suite.Suite.time_it-0", 300.0), rounds=2
-    )
+def test_a_planted_slow_operator_comes_first_and_is_stored(
+    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)  # valgrind takes minutes
+    planted = "[x.flatten().cumsum(0) for _ in range(20)]"
+    sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
+    explanation = explain(place, sides, CASE, rounds=2)
     first = explanation.operators[0]
     assert first.name == "aten::cumsum"
     assert first.shapes.startswith("[[28800]")
-    assert first.calls == (0.0, 1.0)
+    assert first.calls == (0.0, 20.0)
     assert first.clear
     assert 0 < first.difference <= 1.5 * (explanation.seconds[1] - explanation.seconds[0])
+    before, after = explanation.counts["dispatches"]
+    assert after - before >= 20 * 2  # each with its view
+    before, after = explanation.counts["allocated_bytes"]
+    assert after - before == 20 * 28800 * 4
+    before, after = explanation.counts["allocations"]
+    assert after - before == 20
+    before, after = explanation.counts["flops"]
+    assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
     text = report(explanation, "A", "B")
-    assert "The largest part is aten::cumsum: +" in text
-    back = explain(
-        sides[::-1], suites, TimedCase("a case", "suite.Suite.time_it-0", 300.0), rounds=1
+    assert re.search(r"aten::cumsum accounts for \d+ % of the difference \(0 ms → ", text)
+    assert "Instructions were not counted: valgrind is not installed" in text
+    [stored], problems = read_explanations(tmp_path / "results" / "desk" / FILE_NAME)
+    assert problems == ()
+    assert (stored.case, stored.before, stored.after) == (
+        CASE.name,
+        *(side.version for side in sides),
     )
-    assert back.operators[0].name == "aten::cumsum"
-    assert back.operators[0].difference < 0
+    assert stored.explanation.operators == explanation.operators[:30]
+    assert stored.explanation.counts == explanation.counts
 
 
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (TimedCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on A"),
+        (TimedCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on a"),
         (TimedCase("x('cuda')", "suite.Suite.time_it-0", 300.0), "runs on CUDA"),
-        (TimedCase("x", "suite.Suite.time_it-0", 0.01), "x on A was not profiled in 0.01 s"),
+        (TimedCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
     ],
 )
 def test_a_case_that_cannot_be_profiled_is_refused(
-    suites: Path, tmp_path: Path, case: TimedCase, message: str
+    place: Workplace, tmp_path: Path, case: TimedCase, message: str
 ) -> None:
-    side = _side(tmp_path, "A", "x")
+    side = _side(tmp_path, "a", "x")
     with pytest.raises(TorchspeedError, match=message.replace("(", r"\(")):
-        explain((side, side), suites, case)
+        explain(place, (side, side), case)
 
 
 VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1
@@ -133,6 +157,7 @@ def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
                 "seconds": 1.0,
             }
         ],
+        "counts": {"dispatches": 2},
     }
 
 
@@ -148,7 +173,9 @@ def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named()
     text = report(explanation, "A", "B")
     assert "oneDNN convolution mb4: brg:avx512 → ref:any" in text
     assert "noisy" not in text
-    assert "The largest part is slow: +1000 ms." in text
+    assert "slow accounts for" in text
+    back = compare_profiles(after, before).operators[0]
+    assert (back.name, back.difference) == ("slow", -1.0)
     unchanged = report(compare_profiles(before, before), "A", "B")
     assert "No operator differs clearly from its own noise." in unchanged
     assert "oneDNN" not in unchanged

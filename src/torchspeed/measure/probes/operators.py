@@ -4,18 +4,23 @@ Runs as a script in the environment that is measured, ``python -P operators.py <
 <benchmark>-<place of the case>``; it needs nothing of this package. The case is made by its own
 suite and called until it is warm. Then torch's profiler records its calls, and oneDNN is asked
 which kernels one call runs. It prints one line of JSON: a `Profile`, or ``{"skipped": "..."}``.
+
+With a third argument ``instructions`` it is run by callgrind, which counts the instructions of
+`COUNTED_CALLS` calls and nothing else; then it prints ``{}``.
 """
 
 from __future__ import annotations
 
 import collections
 import ctypes
+import importlib.util
 import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypedDict
 
 _BATCHES = 5
@@ -24,6 +29,8 @@ _BATCH_SECONDS = 0.2
 """The calls of a batch take at least this long together, without the profiler."""
 _WARMUP = 0.2  # s
 _MOST_CALLS = 200
+COUNTED_CALLS = 3
+"""Calls whose instructions are counted together."""
 
 
 class Operator(TypedDict):
@@ -54,11 +61,25 @@ class Kernel(TypedDict):
     """In one call of the case."""
 
 
+class Counts(TypedDict):
+    """How much one call of the case does."""
+
+    dispatches: int
+    """Calls of operators, those that other operators make included."""
+    flops: int
+    """Of matrix products, convolutions, additions and multiplications (torch.profiler)."""
+    allocations: int
+    """Blocks that torch's allocator gave out."""
+    allocated_bytes: int
+    """Size of those blocks together."""
+
+
 class Profile(TypedDict):
     """Where the time of a case goes."""
 
     operators: list[Operator]
     kernels: list[Kernel]
+    counts: Counts
 
 
 def parse_kernels(text: str) -> list[Kernel]:
@@ -106,6 +127,54 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]
     return list(operators.values())
 
 
+def _count(call: Callable[[], object]) -> Counts:
+    """Count in one call, apart from those that are timed, because counting takes time itself."""
+    import torch  # noqa: PLC0415 - of the environment
+
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        record_shapes=True,
+        profile_memory=True,
+        with_flops=True,
+    ) as profiler:
+        call()
+    operators = [
+        event
+        for event in profiler.key_averages()
+        if "::" in event.key and not event.key.startswith("autograd::")
+    ]
+    recorded: Any = profiler.profiler
+    # The public list of events adds sizes up by operator, and subtracts what is freed.
+    blocks = [
+        event.nbytes()
+        for event in recorded.kineto_results.events()
+        if event.name() == "[memory]" and event.nbytes() > 0
+    ]
+    return Counts(
+        dispatches=sum(event.count for event in operators),
+        flops=round(sum(event.flops for event in operators)),
+        allocations=len(blocks),
+        allocated_bytes=sum(blocks),
+    )
+
+
+def _count_instructions(call: Callable[[], object]) -> None:
+    """Make calls that callgrind counts, into the first of its files that has a number."""
+    path = Path(__file__).parents[1] / "client_requests.py"
+    spec = importlib.util.spec_from_file_location("client_requests", path)
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 - the file is ours
+    requests = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(requests)
+    callgrind = requests.Callgrind()
+    callgrind.start()
+    call()  # translated anew: instrumentation has thrown away what was translated
+    callgrind.toggle()
+    for _ in range(COUNTED_CALLS):
+        call()
+    callgrind.toggle()
+    callgrind.dump()
+
+
 def _run_with_kernels(call: Callable[[], object]) -> str:
     """What oneDNN prints during one call: it writes to the standard output of C."""
     import torch  # noqa: PLC0415 - of the environment
@@ -137,8 +206,8 @@ def _warm_up(call: Callable[[], object]) -> int:
     return max(1, min(_MOST_CALLS, round(_BATCH_SECONDS / seconds)))
 
 
-def main(suites: str, case: str) -> None:
-    """Make the case and print its `Profile`."""
+def main(suites: str, case: str, purpose: str = "profile") -> None:
+    """Make the case; print its `Profile`, or have its instructions counted."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
@@ -154,12 +223,20 @@ def main(suites: str, case: str) -> None:
     def call() -> object:
         return benchmark.func(*parameters)
 
+    if purpose == "instructions":
+        call()
+        call()
+        _count_instructions(call)
+        print("{}", file=answers, flush=True)
+        return
     calls = _warm_up(call)
     profile = Profile(
-        operators=_profile_operators(call, calls), kernels=parse_kernels(_run_with_kernels(call))
+        operators=_profile_operators(call, calls),
+        kernels=parse_kernels(_run_with_kernels(call)),
+        counts=_count(call),
     )
     print(json.dumps(profile), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

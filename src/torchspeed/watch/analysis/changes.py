@@ -32,6 +32,7 @@ from torchspeed.watch.analysis.ratio_changes import Points, ratio_changes
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.analysis.steps import SeriesStep
+from torchspeed.watch.history.explanations import Explanation
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Series
@@ -82,6 +83,11 @@ class Change:
     cause: Cause = "code"
     note: ChangeNote | None = None
     """What somebody wrote about it in ``results/notes.toml``."""
+    made_by: tuple[str, str] | None = None
+    """Hashes of the last commit before it and the first after it, where a bisection found fewer
+    commits than those between ``previous`` and ``commit``."""
+    explanation: Explanation | None = None
+    """Which operators account for it, where that was examined."""
 
     @property
     def ratio(self) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from torchspeed.watch.analysis.causes import with_cause
 from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
@@ -83,7 +84,8 @@ def analyse(history: History, cache: StepCache | None = None) -> Findings:
             index, of_series, steps[index], noise[index], history, place, ratios
         ):
             cause = _cause(history, change, events, place, of_machines)
-            changes.append(replace(change, cause=cause, note=_note(history, change, notes)))
+            note = _note(history, change, notes)
+            changes.append(replace(with_cause(history, change), cause=cause, note=note))
     confirmed: list[list[Change]] = [[] for _ in segments]
     for change in changes:
         if change.state is State.CONFIRMED:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from torchspeed.watch.history.calibrations import Calibration
 from torchspeed.watch.history.comparisons import StoredComparison
+from torchspeed.watch.history.explanations import StoredExplanation
 from torchspeed.watch.history.notes import Notes
 from torchspeed.watch.history.records import (
     Benchmark,
@@ -45,3 +46,5 @@ class History:
     """Commit hash to the number of commits before it, for every commit of the branch."""
     comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
     """Machine to its interleaved comparisons, oldest first."""
+    explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
+    """Machine to its explanations of differences, oldest first."""

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history import calibrations, outcomes, run_records
+from torchspeed.watch.history import calibrations, explanations, outcomes, run_records
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import Calibration, read_calibrations
 from torchspeed.watch.history.comparisons import StoredComparison, read_comparisons
+from torchspeed.watch.history.explanations import StoredExplanation, read_explanations
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import read_notes
 from torchspeed.watch.history.outcomes import read_outcomes
@@ -124,6 +125,7 @@ class _Loader:
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._calibrations: dict[str, Calibration] = {}
+        self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.iterdir()):
@@ -149,6 +151,7 @@ class _Loader:
             notes=self._notes,
             positions=self._order,
             comparisons=self._comparisons,
+            explanations=self._explanations,
         )
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
@@ -190,6 +193,9 @@ class _Loader:
             self._problems += damage
             if of_machine:
                 self._calibrations[machine.name] = of_machine[-1]
+        path = folder / explanations.FILE_NAME
+        self._explanations[machine.name], damage = read_explanations(path)
+        self._problems += damage
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):

@@ -34,6 +34,6 @@ def explain(
         sides = side(place, before, torch), side(place, after, torch)
         case = find_case(place, [one.pair for one in sides], selection)
         print(f"profiling {case.name}", flush=True)
-        explanation = compare_operators(sides, place.configuration.suites, case)
+        explanation = compare_operators(place, sides, case)
     print(f"\n{report(explanation, *(one.name for one in sides))}")
     return ExitStatus.DONE

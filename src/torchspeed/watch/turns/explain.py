@@ -3,79 +3,60 @@
 Both sides are profiled in alternation, each time by a new process (`measure/probes/operators.py`).
 An operator *accounts for* the difference where all of its times on one side are above all on the
 other; its contribution is the difference of the least times, because interference only adds time.
+Where valgrind is installed, it counts the instructions of both sides.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import statistics
-import subprocess
+import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
+from torchspeed.watch.history.explanations import (
+    Explanation,
+    KernelChange,
+    OperatorDifference,
+    StoredExplanation,
+    append_explanation,
+)
+from torchspeed.watch.turns.commands import run_command
 from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.sides import Side
+from torchspeed.watch.turns.workplace import Workplace
 
 ROUNDS = 4
 """Profiles of each side: by chance all of one side are above all of the other in 3 % of cases."""
 Profile = dict[str, Any]
 """As `torchspeed.measure.probes.operators` prints it."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorDifference:
-    """One operator with one set of input shapes, on both sides, in one call of the case."""
-
-    name: str
-    shapes: str
-    calls: tuple[float, float]
-    """Before and after."""
-    seconds: tuple[float, float]
-    """Least self time before and after."""
-    clear: bool
-    """All times of one side are above all times of the other."""
-
-    @property
-    def difference(self) -> float:
-        """Seconds after less seconds before."""
-        return self.seconds[1] - self.seconds[0]
-
-
-@dataclass(frozen=True, slots=True)
-class KernelChange:
-    """A problem for which oneDNN chose different kernels."""
-
-    primitive: str
-    problem: str
-    before: tuple[str, ...]
-    """Implementations; empty where the problem did not occur."""
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What differs between two sides."""
-
-    operators: tuple[OperatorDifference, ...]
-    """Those that contribute most to the difference first."""
-    kernels: tuple[KernelChange, ...]
-    seconds: tuple[float, float]
-    """Sum of all operators' self times before and after, in one call of the case."""
+_MOST_OPERATORS = 30
+"""Operators that are stored."""
+_COUNTED_CALLS = 3
+"""As in `torchspeed.measure.probes.operators`."""
+_COUNT_TIMEOUT = 600.0  # s: callgrind executes some fifty times slower than the processor
+_TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 def explain(
-    sides: tuple[Side, Side], suites: Path, case: TimedCase, rounds: int = ROUNDS
+    place: Workplace, sides: tuple[Side, Side], case: TimedCase, rounds: int = ROUNDS
 ) -> Explanation:
-    """Profile a case on two sides and compare its operators.
+    """Profile a case on two sides, compare its operators, and store the explanation.
+
+    Nothing is stored where a side has changes that are not committed.
 
     Args:
+        place: the checkout, whose suites measure both sides.
         sides: before and after.
-        suites: folder of the suites.
         case: what to profile, on the CPU.
         rounds: profiles of each side.
 
@@ -84,15 +65,32 @@ def explain(
     """
     if not case.can_fork:
         raise TorchspeedError(f"{case.name} runs on CUDA; only cases on the CPU are explained")
+    suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     for number in range(rounds):
-        for place in (number % 2, 1 - number % 2):
-            profiles[place].append(_profile(sides[place], suites, case))
-    return compare_profiles(*profiles)
+        for turn in (number % 2, 1 - number % 2):
+            profiles[turn].append(_profile(sides[turn], suites, case))
+    explanation = compare_profiles(*profiles)
+    try:
+        before, after = (_count_instructions(side, suites, case) for side in sides)
+        counts = explanation.counts | {"instructions": (before, after)}
+        explanation = msgspec.structs.replace(explanation, counts=counts)
+    except TorchspeedError as error:
+        explanation = msgspec.structs.replace(explanation, not_counted=str(error))
+    old, new = (side.version for side in sides)
+    if old is not None and new is not None:
+        kept = msgspec.structs.replace(
+            explanation, operators=explanation.operators[:_MOST_OPERATORS]
+        )
+        stored = StoredExplanation(
+            case=case.name, at=int(time.time()), before=old, after=new, explanation=kept
+        )
+        append_explanation(place.configuration.results, place.machine, stored)
+    return explanation
 
 
 def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Explanation:
-    """Compare the operators and kernels of two sides.
+    """Compare the operators, kernels and counts of two sides.
 
     Args:
         before: one or more profiles.
@@ -109,7 +107,15 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
     )
     sign = 1 if total[1] >= total[0] else -1
     operators.sort(key=lambda operator: (not operator.clear, -sign * operator.difference))
-    return Explanation(tuple(operators), _kernel_changes(before[0], after[0]), total)
+    return Explanation(
+        seconds=total,
+        operators=tuple(operators),
+        kernels=_kernel_changes(before[0], after[0]),
+        counts={
+            name: (float(count), float(after[0]["counts"][name]))
+            for name, count in before[0]["counts"].items()
+        },
+    )
 
 
 _Times = list[tuple[float, float]]
@@ -158,26 +164,51 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
 
 
 def _profile(side: Side, suites: Path, case: TimedCase) -> Profile:
-    environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
     try:
-        done = subprocess.run(
-            [str(side.python), "-P", str(probes.OPERATORS), str(suites), case.identity],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            env=environment,
-            timeout=case.timeout,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TorchspeedError(
-            f"{case.name} on {side.name} was not profiled in {case.timeout:g} s"
-        ) from error
-    lines = done.stderr.strip().splitlines()
-    if done.returncode:
-        reason = lines[-1] if lines else f"exit status {done.returncode}"
-        raise TorchspeedError(f"{case.name} cannot be profiled on {side.name}: {reason}")
-    profile: Profile = json.loads(done.stdout)
+        printed = _run_probe(side, suites, case, case.timeout)
+    except TorchspeedError as error:
+        raise TorchspeedError(f"{case.name} on {side.name} was not profiled: {error}") from error
+    profile: Profile = json.loads(printed)
     if "skipped" in profile:
         raise TorchspeedError(f"{case.name} is skipped on {side.name}")
     return profile
+
+
+def _count_instructions(side: Side, suites: Path, case: TimedCase) -> float:
+    """Count the instructions of one call with callgrind.
+
+    Raises:
+        TorchspeedError: it is not installed here, or cannot run the case.
+    """
+    programs = [shutil.which(name) for name in ("setarch", "valgrind")]
+    if None in programs:
+        raise TorchspeedError("valgrind is not installed; on Debian: apt install valgrind")
+    setarch, valgrind = (str(program) for program in programs)
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        command = [
+            *(setarch, "-R", valgrind, "--tool=callgrind", "--vgdb=no", "--instr-atstart=no"),
+            *("--collect-atstart=no", f"--callgrind-out-file={folder}/counts"),
+        ]
+        _run_probe(side, suites, case, _COUNT_TIMEOUT, command, "instructions")
+        dump = Path(folder) / "counts.1"
+        total = _TOTAL.search(dump.read_text()) if dump.exists() else None
+    if total is None:
+        raise TorchspeedError("callgrind wrote no count of instructions")
+    return int(total[1]) / _COUNTED_CALLS
+
+
+def _run_probe(
+    side: Side,
+    suites: Path,
+    case: TimedCase,
+    timeout_s: float,
+    command: Sequence[str] = (),
+    *arguments: str,
+) -> str:
+    """Run `torchspeed.measure.probes.operators` and return what it printed."""
+    interpreter = [str(side.python), "-P", str(probes.OPERATORS)]
+    return run_command(
+        [*command, *interpreter, str(suites), case.identity, *arguments],
+        timeout_s,
+        env=os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)},
+    )

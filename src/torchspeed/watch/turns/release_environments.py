@@ -21,7 +21,7 @@ from torchspeed.watch import probes
 from torchspeed.watch.asv.environments import pinned_asv_runner
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.releases import TriedRelease
-from torchspeed.watch.turns.package_index import run_command
+from torchspeed.watch.turns.commands import run_command
 
 NUMPY = "1.26.4"
 """The newest release that every torch since 2.0 accepts, so that all have the same."""

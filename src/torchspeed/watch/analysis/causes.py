@@ -1,0 +1,106 @@
+"""What is known about the cause of a change: the commit that made it, and the operator.
+
+A bisection narrows a change to fewer commits than those between the two that were measured. An
+explanation compares the operators of two versions. Both are *about* a change when their versions
+lie between its two commits, with the torch release and the case of its series.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.history.comparisons import Version
+from torchspeed.watch.history.explanations import Explanation, KernelChange, OperatorDifference
+from torchspeed.watch.history.history import History
+
+_OPERATORS_OF_PRIMITIVES = {
+    "convolution": ("conv",),
+    "deconvolution": ("conv",),
+    "matmul": ("mm", "linear", "matmul"),
+    "inner_product": ("linear", "mm"),
+    "pooling": ("pool",),
+    "rnn": ("lstm", "gru", "rnn"),
+    "batch_normalization": ("batch_norm",),
+    "layer_normalization": ("layer_norm",),
+}
+"""A oneDNN primitive to parts of the names of the operators that call it; others have its name."""
+
+
+def with_cause(history: History, change: Change) -> Change:
+    """Add what bisections and explanations say about a change of a time."""
+    series = history.series[change.series]
+    explanations = history.explanations.get(series.machine, ())
+    bisections = [
+        comparison
+        for comparison in history.comparisons.get(series.machine, ())
+        if comparison.header.kind == "bisect"
+    ]
+    if series.unit != "seconds" or not (bisections or explanations):
+        return change
+    positions = history.positions
+    torch = history.environments[series.environment].torch
+    first, last = (positions[history.commits[at].hash] for at in (change.previous, change.commit))
+
+    def is_within(before: Version, after: Version) -> bool:
+        places = [positions.get(version.commit, -1) for version in (before, after)]
+        same_torch = before.torch == after.torch and torch in {"", after.torch}
+        return same_torch and first <= places[0] < places[1] <= last
+
+    wanted = Verdict.WORSE if change.after > change.before else Verdict.BETTER
+    differing = [
+        (comparison.header.before.commit, comparison.header.after.commit)
+        for comparison in bisections
+        if is_within(comparison.header.before, comparison.header.after)
+        for ratio in comparison.ratios
+        if ratio.case == series.case.name and verdict(ratio) is wanted
+    ]
+    fewest = min(differing, key=lambda ends: positions[ends[1]] - positions[ends[0]], default=None)
+    explained = [
+        stored.explanation
+        for stored in explanations
+        if stored.case == series.case.name and is_within(stored.before, stored.after)
+    ]
+    return replace(change, made_by=fewest, explanation=explained[-1] if explained else None)
+
+
+def in_words(explanation: Explanation) -> str:
+    """One sentence: the operator that accounts for most of the difference.
+
+    Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
+    brg_conv:avx512_core → ref:any)"; or that none does.
+    """
+    total = explanation.seconds[1] - explanation.seconds[0]
+    by_name: dict[str, list[OperatorDifference]] = {}
+    for operator in explanation.operators:
+        if operator.clear and operator.difference * total > 0:
+            by_name.setdefault(operator.name, []).append(operator)
+    if not by_name:
+        return "No operator differs clearly from its own noise"
+    name, operators = max(by_name.items(), key=lambda item: _size(item[1]))
+    before, after = (math.fsum(operator.seconds[i] for operator in operators) for i in (0, 1))
+    details = f"{_ms(before)} → {_ms(after)}"
+    kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
+    if kernel is not None:
+        old, new = (", ".join(names) or "none" for names in (kernel.before, kernel.after))
+        details += f", kernel {old} → {new}"
+    share = (after - before) / total
+    return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
+
+
+def _size(operators: Sequence[OperatorDifference]) -> float:
+    return abs(math.fsum(operator.difference for operator in operators))
+
+
+def _calls(operator: str, kernel: KernelChange) -> bool:
+    """Whether an operator may be what called a kernel that changed, judged by their names."""
+    parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
+    return any(part in operator for part in parts)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"
