@@ -50,7 +50,7 @@ screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images
 
 test: setup-test lint ## lint, types and all tests
-	@$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup
+	@$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .

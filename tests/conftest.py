@@ -15,6 +15,21 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARING = ("tests/browser", "tests/watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
 
+LONGEST = (
+    "tests/end_to_end/test_fresh_clone.py",
+    "tests/watch/asv/test_kill.py",
+    "tests/watch/jobs/test_fortnight.py",
+    "tests/browser",
+    "tests/watch/site",
+    "tests/watch/jobs/test_releases.py",
+    "tests/measure/test_instructions.py",
+    "tests/measure/test_compile_cost.py",
+    "tests/cli/test_documented_commands.py",
+    "tests/training/test_ranks.py",
+    "tests/watch/jobs/test_compare.py",
+)
+"""Groups that take longest. They start first, so that no worker is left with one at the end."""
+
 
 def pytest_configure() -> None:
     """Let signals reach what tests start, also where pytest itself ignores them.
@@ -32,10 +47,15 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
-        path = item.path.relative_to(ROOT).as_posix()
-        folders = [folder for folder in SHARING if path.startswith(f"{folder}/")]
-        item.add_marker(pytest.mark.xdist_group("".join(folders) or path))
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    order = {group: place for place, group in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield
+
+
+def _group(item: pytest.Item) -> str:
+    path = item.path.relative_to(ROOT).as_posix()
+    return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
 
 
 @pytest.fixture(scope="session")

@@ -19,16 +19,13 @@ SMALLER = {
     "--search": "1",
 }
 """Option to the value that makes a documented command small."""
-SMALLER_IN_SWEEPS = SMALLER | {
-    "-b": "4,8",
-    "-w": "0,1",
-    "--rate": "0.1",
-    "--optimiser": "sgd",
-    "--target-accuracy": "1",
-}
+SMALLER_IN_SWEEPS = SMALLER | {"--target-accuracy": "1"}
+SWEPT = {"-b": ["4", "8"], "-w": ["0", "1"]}
+"""Option of a sweep to small values; of each that is documented, two at most are swept."""
 
 
 def documented() -> list[str]:
+    """The commands in the documents, without those that others contain with more options."""
     commands = set()
     for page in (ROOT / "README.md", ROOT / "docs" / "training.md"):
         text = page.read_text().replace("\\\n", " ")
@@ -38,7 +35,12 @@ def documented() -> list[str]:
                 text,
             )
         )
-    return sorted(" ".join(command.split()) for command in commands)
+    words = {" ".join(command.split()): set(command.split()) for command in commands}
+    return sorted(
+        command
+        for command, options in words.items()
+        if not any(options < others for others in words.values())
+    )
 
 
 def smaller(words: list[str]) -> list[str]:
@@ -48,6 +50,8 @@ def smaller(words: list[str]) -> list[str]:
     for place, word in enumerate(words[:-1]):
         if word in values:
             words[place + 1] = values[word]
+        elif words[0] == "sweep" and word in SWEPT:
+            words[place + 1] = ",".join(SWEPT[word][: 1 + words[place + 1].count(",")])
     if "-b" not in words and words[0] != "sweep":
         words += ["-b", "4"]
     if "resnet50" in words:
