@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import commit, git
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.jobs import measuring
+from torchspeed.watch.jobs import measuring, night_tasks
 from torchspeed.watch.jobs import nightly as job
 from torchspeed.watch.jobs import publish as publishing
 
@@ -96,7 +96,7 @@ class Nights:
             publish(folder)
             self.published += 1
 
-        monkeypatch.setattr(f"{job.__name__}.measure_commit", measure_for_an_hour)
+        monkeypatch.setattr(night_tasks, "measure_commit", measure_for_an_hour)
         monkeypatch.setattr(f"{job.__name__}.publish", count_publishing)
 
     def add_commits(self, *values: str) -> None:

@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 
 from tests.conftest import commit, git
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.history import History
+from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import Commit
 from torchspeed.watch.jobs.attempts import Attempts
 from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.budget import parse_duration_s
-from torchspeed.watch.jobs.coverage import Coverage
-from torchspeed.watch.jobs.night_queue import Situation, Task, next_task
+from torchspeed.watch.jobs.night_queue import Situation, next_task
+from torchspeed.watch.jobs.night_tasks import SOURCES, ConfirmChanges, MeasureCommit
 
 NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
@@ -29,7 +31,7 @@ OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
 BENCHMARKS = {
     "version": 2,
     "s.track_a": {
-        "name": "s.track_a", "type": "track", "unit": "s", "version": "1",
+        "name": "s.track_a", "type": "track", "unit": "seconds", "version": "1",
         "param_names": ["n"], "params": [["1", "2"]], "timeout": 60,
     },
 }  # fmt: skip
@@ -70,16 +72,34 @@ class Project:
 
     def situation(self, *pairs: Pair, cases: str = "") -> Situation:
         commits = read_commits(self.folder)
-        coverage = Coverage(self.folder / "results", commits, "m", cases)
-        return Situation(commits, pairs, coverage, self.attempts())
+        history = None
+        if any((self.folder / "results/m").glob("*-*.json")):
+            history = load_history(self.folder / "results", commits)
+        return _situation(self.folder, pairs, cases, commits, self.attempts(), history)
 
     def night(self, *pairs: Pair, cases: str = "") -> list[tuple[int, str]]:
         """Every task of a night in which nothing is measured: commit and torch release."""
         situation = self.situation(*pairs, cases=cases)
-        tried: list[Task] = []
-        while task := next_task(situation, {task.name for task in tried}, set()):
-            tried.append(task)
-        return [(self.hashes.index(task.commit.hash), task.pair.torch) for task in tried]
+        tried: set[str] = set()
+        tasks = []
+        while task := next_task(situation, SOURCES, tried, set()):
+            assert isinstance(task, MeasureCommit)
+            tried.add(task.name)
+            tasks.append((self.hashes.index(task.commit.hash), task.pair.torch))
+        return tasks
+
+
+def _situation(
+    folder: Path,
+    pairs: tuple[Pair, ...],
+    cases: str,
+    commits: tuple[Commit, ...],
+    attempts: Attempts,
+    history: History | None,
+) -> Situation:
+    results, other = folder / "results", folder / "other"
+    configuration = Configuration("main", "3", other, results, other, other, pairs)
+    return Situation(configuration, pairs, "m", cases, commits, attempts, history)
 
 
 @pytest.fixture
@@ -142,7 +162,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(2)
-    newest = Task(read_commits(project.folder)[-1], NEW, "newest commit")
+    newest = MeasureCommit(read_commits(project.folder)[-1], NEW, "newest commit")
     for _ in range(3):
         assert project.night(NEW)[0] == (1, "2")
         project.attempts().add_failure(newest.name, "it does not build")
@@ -208,7 +228,36 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 
 
 def test_an_empty_branch_has_no_task(tmp_path: Path) -> None:
-    commits: tuple[Commit, ...] = ()
-    coverage = Coverage(tmp_path, commits, "m", "")
-    situation = Situation(commits, (NEW,), coverage, Attempts(tmp_path, "", lambda: 0.0))
-    assert next_task(situation, set(), set()) is None
+    attempts = Attempts(tmp_path, "", lambda: 0.0)
+    situation = _situation(tmp_path, (NEW,), "", (), attempts, None)
+    assert next_task(situation, SOURCES, set(), set()) is None
+
+
+def test_a_suspected_change_comes_after_the_newest_commit_and_before_the_rest(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(14)
+    for place in range(1, 13):
+        project.measure(place, NEW, 1 + place % 3 / 1000, 1 + place % 2 / 1000)
+    tried: set[str] = set()
+    situation = project.situation(NEW, OLD)
+    newest = next_task(situation, SOURCES, tried, set())
+    assert newest is not None
+    assert newest.reason == "newest commit"
+    project.measure(13, NEW, 2, 1)  # the first case takes twice as long
+    situation = project.situation(NEW, OLD)
+    assert situation.needs(newest) is False
+    reasons = []
+    while task := next_task(situation, SOURCES, tried, set()):
+        tried.add(task.name)
+        reasons.append(task.reason)
+        if isinstance(task, ConfirmChanges):
+            [suspect] = task.suspects
+            assert (suspect.before, suspect.after) == tuple(project.hashes[12:])
+            assert suspect.case == "s.track_a(1)"
+    assert list(dict.fromkeys(reasons)) == [
+        "suspected change",
+        "new torch release",
+        "older commit",
+    ]
+    assert project.situation(NEW, cases=r"track_a\(2\)").suspects == []

@@ -7,6 +7,7 @@ change confirmed or refuted, or leaves it unconfirmed where the interval allows 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,33 +51,36 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
         TorchspeedError: the results cannot be read.
     """
     with open_workplace(root, "confirm", torch="all", machine=machine) as place:
-        compared = confirm_suspects(place)
+        compared = confirm_suspects(place, find_suspects(_history(place), place.machine))
     if not compared:
         print("no change is waiting for a confirmation")
     failed = any(result.failed for result in compared)
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def confirm_suspects(place: Workplace) -> list[Compared]:
-    """Measure the unconfirmed changes of a machine, print the state of each, store the result.
+def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Compared]:
+    """Measure unconfirmed changes, print the state of each, and store the result.
 
     Changes of the same two commits and torch release are measured together. A comparison in which
     no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
     the finished cases.
 
     Raises:
-        TorchspeedError: the results cannot be read.
+        TorchspeedError: the results cannot be read, or none of the changes can be measured.
     """
     together: dict[tuple[str, str, str], set[str]] = {}
-    for suspect in find_suspects(_history(place), place.machine):
+    for suspect in suspects:
         key = suspect.before, suspect.after, suspect.torch
         together.setdefault(key, set()).add(suspect.case)
-    compared = []
+    compared, errors = [], []
     for versions, names in together.items():
         try:
             compared.append(_measure(place, *versions, names))
         except TorchspeedError as error:
             print(f"  not measured: {error}", flush=True)
+            errors.append(error)
+    if errors and not compared:
+        raise errors[0]
     measured = {(case.case, case.at) for result in compared for case in result.ratios}
     if measured:
         history = _history(place)

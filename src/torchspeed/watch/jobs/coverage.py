@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
-from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.case_outcomes import NOT_BUILT
 from torchspeed.watch.history.comparisons import Version, read_comparisons
-from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.outcomes import SUFFIX, read_outcomes
-from torchspeed.watch.history.records import Commit, Outcome
+from torchspeed.watch.history.records import Outcome
 
 _ABBREVIATED = 8
 """Characters of a commit's hash in the name of a result file."""
@@ -21,12 +19,12 @@ _ABBREVIATED = 8
 class Coverage:
     """What is stored of one machine: a value or a reason for each case of today's suites."""
 
-    def __init__(self, results: Path, commits: Sequence[Commit], machine: str, cases: str) -> None:
-        """Read the results.
+    def __init__(self, results: Path, history: History | None, machine: str, cases: str) -> None:
+        """Read off what is stored.
 
         Args:
             results: folder of all machines' results.
-            commits: the branch, oldest first.
+            history: all of the results; ``None`` if nothing was ever measured.
             machine: whose results count.
             cases: regular expression of the cases that count; every case if empty.
         """
@@ -34,23 +32,20 @@ class Coverage:
         """Commit and environment to the number of cases of which nothing is stored."""
         self._unfinished: set[tuple[str, str]] = set()
         """Abbreviated commit and environment, where a case has rounds left."""
-        try:
-            history = load_history(results, commits)
-        except TorchspeedError:
-            return  # nothing was ever measured here
         pattern = re.compile(cases)
-        for series in history.series:
+        for series in history.series if history is not None else ():
             if series.machine != machine or not pattern.search(series.case.name):
                 continue
             for commit, run in series.runs.items():
                 missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
                 self._missing[commit, series.environment] += missing
-
         for path in (results / machine).glob(f"*{SUFFIX}"):
             reports, _ = read_outcomes(path)
             commit, _, environment = path.name.removesuffix(SUFFIX).partition("-")
             self._unfinished |= {
-                (commit, environment) for report in reports.values() if report.rounds_left
+                (commit, environment)
+                for report in reports.values()
+                if report.rounds_left and report.outcome is Outcome.OK
             }
 
     def is_complete(self, commit: str, environment: str) -> bool:

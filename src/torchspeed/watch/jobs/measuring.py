@@ -11,6 +11,7 @@ from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.history.comparisons import Unmeasured
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.outcomes import round_seconds
 from torchspeed.watch.jobs.publish import publish
@@ -34,6 +35,17 @@ class Tally:
             if outcome in {"failed", "timed out"}:
                 last = reason.splitlines()[-1] if reason else "no message"
                 self.failures.append(f"{case} {outcome}: {last}")
+
+    def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
+        """Add the cases of a comparison that failed.
+
+        Args:
+            cases: those without a ratio.
+            how: the case was measured, such as ``against the reference``.
+        """
+        self.failures += [
+            f"{case.case}, {how}, failed: {case.failed}" for case in cases if case.failed
+        ]
 
     def __str__(self) -> str:
         if not self.counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -9,21 +10,19 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.case_outcomes import NOT_BUILT
 from torchspeed.watch.asv.commands import AsvError, NoCaseError
-from torchspeed.watch.asv.selection import EVERYTHING, SHORT, Selection, matching
+from torchspeed.watch.asv.selection import EVERYTHING, Selection, matching
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git, read_commits
-from torchspeed.watch.jobs import preflight
+from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.jobs.attempts import FILE_NAME, NIGHTS, Attempts
 from torchspeed.watch.jobs.budget import Budget, BudgetSpentError, parse_duration_s
-from torchspeed.watch.jobs.confirm import confirm_suspects
-from torchspeed.watch.jobs.coverage import Coverage, ReferenceCoverage
-from torchspeed.watch.jobs.measuring import Tally, measure_commit
-from torchspeed.watch.jobs.night_queue import Situation, Task, next_task
+from torchspeed.watch.jobs.measuring import Tally
+from torchspeed.watch.jobs.night_queue import Situation, Tonight, next_task
+from torchspeed.watch.jobs.night_tasks import SOURCES, all_commits
 from torchspeed.watch.jobs.publish import publish
-from torchspeed.watch.jobs.reference import measure_against_reference, reference_side
+from torchspeed.watch.jobs.reference import reference_side
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.workplace import Workplace
 
@@ -69,29 +68,27 @@ class _Night:
     """One night: what is tried in it, and how it goes."""
 
     def __init__(self, place: Workplace, selection: Selection, clock: Callable[[], float]) -> None:
-        self._place, self._selection = place, selection
+        self._place = place
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
-        self._tally = Tally()
         self._failed: dict[str, str] = {}
         """What failed tonight as a whole, a commit or a release, and why."""
         changing = ask_git(root, "rev-list", "--first-parent", self._branch, "--", *MEASURED_PATHS)
-        hashes = frozenset(changing.split())
-        commits = read_commits(root, self._branch)
-        self._commits = tuple(commit for commit in commits if commit.hash in hashes)
+        self._changing = frozenset(changing.split())
+        """Hashes of the commits that can change a measured value."""
         suites = [
             ask_git(root, "rev-parse", f"HEAD:{path.relative_to(root)}")
             for path in (configuration.suites, root / "asv.conf.json")
         ]
         self._reference = self._find_reference()
-        self._reference_selection = matching(selection.pattern, otherwise=SHORT).only_times()
-        self._attempts = Attempts(place.results, " ".join(suites), clock)
-        self._read_results()
+        attempts = Attempts(place.results, " ".join(suites), clock)
+        self._tonight = Tonight(place, selection, attempts, Tally())
+        self._situation = self._read_results()
 
     def begin(self) -> None:
         """Report a rewritten branch and note the night."""
         head = ask_git(self._place.root, "rev-parse", self._branch)
-        last = self._attempts.last_head
+        last = self._tonight.attempts.last_head
         history = ask_git(self._place.root, "rev-list", self._branch).split()
         if last and last not in history:
             print(
@@ -99,20 +96,21 @@ class _Night:
                 "is not on it any more. Results of such commits stay stored but are not shown; "
                 f"every commit that is on {self._branch} now is measured."
             )
-        self._attempts.begin_night(head)
+        self._tonight.attempts.begin_night(head)
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
         tried: set[str] = set()
         unusable: set[str] = set()
-        while task := next_task(self._situation, tried, unusable):
+        while task := next_task(self._situation, SOURCES, tried, unusable):
             tried.add(task.name)
+            print(f"{task.reason}:", flush=True)
             try:
                 with budget.enforced():
-                    reason = self._measure(task)
+                    reason = task.run(self._tonight)
             except BudgetSpentError:
                 print("\nthe time budget is spent; the next night continues here", flush=True)
-                self._read_results()
+                self._situation = self._read_results()
                 return
             except NoCaseError:
                 raise
@@ -121,24 +119,23 @@ class _Night:
                 return
             except TorchspeedError as error:
                 reason = error.reason if isinstance(error, AsvError) else str(error)
-                if task.pair.folder.is_dir():
+                if task.pair is None or task.pair.folder.is_dir():
                     self._fail(task.name, str(task), reason)
                 else:  # the environment could not be made: no commit is to blame
                     unusable.add(task.pair.environment)
                     self._fail(task.pair.environment, str(task.pair), reason)
                 continue
-            self._read_results()
+            self._situation = self._read_results()
             if self._situation.needs(task):
                 self._fail(task.name, str(task), reason or "some of its cases are not measured")
-        if self._confirm_changes(budget):
-            print("nothing is left to be done tonight", flush=True)
+        print("nothing is left to be done tonight", flush=True)
 
     def end(self) -> ExitStatus:
         """Report, publish, and return the exit status."""
-        if self._tally.counts:
-            print(f"tonight: {self._tally}")
+        if self._tonight.tally.counts:
+            print(f"tonight: {self._tonight.tally}")
         self._report_remaining()
-        for failure in self._tally.failures:
+        for failure in self._tonight.tally.failures:
             print(failure, file=sys.stderr)
         for what, reason in self._failed.items():
             print(f"{what} failed: {reason}", file=sys.stderr)
@@ -146,7 +143,7 @@ class _Night:
             publish(self._place.root)
         else:
             print("nothing was ever measured here, so the site stays as it is")
-        failed = self._tally.failures or self._failed
+        failed = self._tonight.tally.failures or self._failed
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
     def _find_reference(self) -> Version | None:
@@ -158,84 +155,38 @@ class _Night:
             self._failed["the reference"] = str(error)
             return None
 
-    def _read_results(self) -> None:
+    def _read_results(self) -> Situation:
         configuration = self._place.configuration
-        coverage = Coverage(
-            configuration.results, self._commits, self._place.machine, self._selection.pattern
+        commits = read_commits(self._place.root, self._branch)
+        history = None
+        with contextlib.suppress(TorchspeedError):  # nothing was ever measured here
+            history = load_history(configuration.results, commits)
+        return Situation(
+            configuration=configuration,
+            pairs=self._place.pairs,
+            machine=self._place.machine,
+            cases=self._tonight.selection.pattern,
+            commits=tuple(commit for commit in commits if commit.hash in self._changing),
+            attempts=self._tonight.attempts,
+            history=history,
+            reference=self._reference,
         )
-        references = None
-        if self._reference is not None:
-            references = ReferenceCoverage(
-                configuration.results, self._place.machine, self._reference
-            )
-        self._situation = Situation(
-            self._commits, self._place.pairs, coverage, self._attempts, references
-        )
-
-    def _measure(self, task: Task) -> str:
-        """Do a task; return why it is not done, as far as that is known."""
-        print(f"{task.reason}:", flush=True)
-        preflight.check_room(self._place.configuration, (task.pair,))
-        if task.against_reference:
-            self._measure_against_reference(task)
-            return ""
-        outcomes = measure_commit(
-            self._place,
-            task.commit.hash,
-            task.pair,
-            self._selection,
-            retry_failed=task.name in self._attempts.failures,
-        )
-        self._tally.add(outcomes)
-        not_built = any(reason == NOT_BUILT for _, reason in outcomes.values())
-        return NOT_BUILT if not_built else ""
-
-    def _measure_against_reference(self, task: Task) -> None:
-        compared = measure_against_reference(
-            self._place, task.commit.hash, task.pair, self._reference_selection
-        )
-        self._tally.failures += [
-            f"{case.case} against the reference failed: {case.failed}"
-            for result in compared
-            for case in result.unmeasured
-            if case.failed
-        ]
-
-    def _confirm_changes(self, budget: Budget) -> bool:
-        """Measure unconfirmed changes again; return whether there was time for all."""
-        if not any(self._place.results.glob("*-*.json")):
-            return True
-        try:
-            with budget.enforced():
-                compared = confirm_suspects(self._place)
-        except BudgetSpentError:
-            print("\nthe time budget is spent; the next night confirms the other changes")
-            return False
-        except TorchspeedError as error:
-            self._failed["the confirmation of changes"] = str(error)
-            return True
-        self._tally.failures += [
-            f"{case.case}, measured again, failed: {case.failed}"
-            for result in compared
-            for case in result.unmeasured
-            if case.failed
-        ]
-        return True
 
     def _fail(self, name: str, what: str, reason: str) -> None:
-        self._attempts.add_failure(name, reason)
+        self._tonight.attempts.add_failure(name, reason)
         self._failed[what] = reason
         print(f"  failed, going on with the next: {reason}", flush=True)
 
     def _report_remaining(self) -> None:
-        tasks = list(self._situation.tasks())
-        left = sum(map(self._situation.needs, tasks))
-        print(f"{len(tasks)} commits and releases, {left} of them still to be measured")
+        commits = list(all_commits(self._situation))
+        left = sum(map(self._situation.needs, commits))
+        print(f"{len(commits)} commits and releases, {left} of them still to be measured")
+        tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
         names = {task.name: str(task) for task in tasks}
         names |= {pair.environment: str(pair) for pair in self._situation.pairs}
         set_aside = {
             names[name]: failures.reason
-            for name, failures in self._attempts.failures.items()
+            for name, failures in self._tonight.attempts.failures.items()
             if failures.set_aside and name in names
         }
         for name, reason in set_aside.items():

@@ -1,0 +1,183 @@
+"""The kinds of tasks that a night can do, and where they come from.
+
+To add a kind, write a class like `MeasureCommit` (`torchspeed.watch.jobs.night_queue.Task` says
+what it needs) and a source that yields its tasks, and put the source into `SOURCES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchspeed.watch.asv.case_outcomes import NOT_BUILT
+from torchspeed.watch.asv.selection import SHORT, matching
+from torchspeed.watch.asv.settings import Pair
+from torchspeed.watch.history.records import Commit
+from torchspeed.watch.jobs import preflight
+from torchspeed.watch.jobs.bisection import bisection_order
+from torchspeed.watch.jobs.confirm import Suspect, confirm_suspects
+from torchspeed.watch.jobs.measuring import measure_commit
+from torchspeed.watch.jobs.night_queue import Situation, Source, Tonight
+from torchspeed.watch.jobs.reference import measure_against_reference
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureCommit:
+    """Measure one commit with one torch release."""
+
+    commit: Commit
+    pair: Pair
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """Commit and environment."""
+        return f"{self.commit.hash} {self.pair.environment}"
+
+    def __str__(self) -> str:
+        return f"{self.commit.hash[:8]} {self.commit.subject} with {self.pair}"
+
+    def is_done(self, situation: Situation) -> bool:
+        """Whether each case has a value or a reason."""
+        return situation.coverage.is_complete(self.commit.hash, self.pair.stored_as)
+
+    def run(self, tonight: Tonight) -> str:
+        """Measure what is missing; what failed on an earlier night is tried again."""
+        preflight.check_room(tonight.place.configuration, (self.pair,))
+        outcomes = measure_commit(
+            tonight.place,
+            self.commit.hash,
+            self.pair,
+            tonight.selection,
+            retry_failed=self.name in tonight.attempts.failures,
+        )
+        tonight.tally.add(outcomes)
+        return NOT_BUILT if any(reason == NOT_BUILT for _, reason in outcomes.values()) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureAgainstReference:
+    """Measure one commit with one torch release, interleaved with the reference."""
+
+    commit: Commit
+    pair: Pair
+    reason: str = "missing reference"
+
+    @property
+    def name(self) -> str:
+        """Commit and environment."""
+        return f"{self.commit.hash} {self.pair.environment} reference"
+
+    def __str__(self) -> str:
+        commit = f"{self.commit.hash[:8]} {self.commit.subject}"
+        return f"{commit} with {self.pair} against the reference"
+
+    def is_done(self, situation: Situation) -> bool:
+        """Whether each case has a ratio or a reason."""
+        references = situation.references
+        return references is None or references.is_complete(self.commit.hash, self.pair.torch)
+
+    def run(self, tonight: Tonight) -> str:
+        """Measure the cases that have no ratio yet."""
+        preflight.check_room(tonight.place.configuration, (self.pair,))
+        selection = matching(tonight.selection.pattern, otherwise=SHORT).only_times()
+        for compared in measure_against_reference(
+            tonight.place, self.commit.hash, self.pair, selection
+        ):
+            tonight.tally.add_unmeasured(compared.unmeasured, "against the reference")
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmChanges:
+    """Measure the suspected changes between two commits again, interleaved."""
+
+    suspects: tuple[Suspect, ...]
+    """Of the same two commits and torch release."""
+    pair: Pair
+    reason: str = "suspected change"
+
+    @property
+    def name(self) -> str:
+        """Both commits and the environment."""
+        first = self.suspects[0]
+        return f"confirm {first.before}..{first.after} {self.pair.environment}"
+
+    def __str__(self) -> str:
+        first = self.suspects[0]
+        return f"suspected changes between {first.before[:8]} and {first.after[:8]}, {self.pair}"
+
+    def is_done(self, situation: Situation) -> bool:
+        """Whether what it measures is decided, or has changed."""
+        return self not in suspected_changes(situation)
+
+    def run(self, tonight: Tonight) -> str:
+        """Measure all of them in one comparison."""
+        preflight.check_room(tonight.place.configuration, (self.pair,))
+        for compared in confirm_suspects(tonight.place, self.suspects):
+            tonight.tally.add_unmeasured(compared.unmeasured, "measured again")
+        return ""
+
+
+def newest_commit(situation: Situation) -> Iterator[MeasureCommit]:
+    """The newest commit with the newest release; where that fails, the one before it."""
+    for commit in reversed(situation.commits):
+        task = MeasureCommit(commit, situation.pairs[0], "newest commit")
+        yield task
+        if task.is_done(situation):
+            return
+
+
+def suspected_changes(situation: Situation) -> Iterator[ConfirmChanges]:
+    """The unconfirmed changes of this machine, those of the newest commits first."""
+    pairs = {pair.torch: pair for pair in situation.pairs}
+    commits = situation.history.commits if situation.history is not None else ()
+    for commit in reversed(commits):
+        together: dict[tuple[str, str], list[Suspect]] = {}
+        for suspect in situation.suspects:
+            if suspect.after == commit.hash and suspect.torch in pairs:
+                together.setdefault((suspect.before, suspect.torch), []).append(suspect)
+        for (_, torch), suspects in together.items():
+            yield ConfirmChanges(tuple(suspects), pairs[torch])
+
+
+def new_releases(situation: Situation) -> Iterator[MeasureCommit]:
+    """The newest commit with each release that was never measured here."""
+    for commit in situation.commits[-1:]:
+        for pair in situation.pairs:
+            if not situation.coverage.has(pair.stored_as):
+                yield MeasureCommit(commit, pair, "new torch release")
+
+
+def missing_references(situation: Situation) -> Iterator[MeasureAgainstReference]:
+    """Every commit that is measured, newest first, with every release."""
+    for pair in situation.pairs:
+        for commit in reversed(situation.commits):
+            if situation.coverage.is_complete(commit.hash, pair.stored_as):
+                yield MeasureAgainstReference(commit, pair)
+
+
+def all_commits(situation: Situation) -> Iterator[MeasureCommit]:
+    """Every commit with every release, oldest first, the newest release first."""
+    for pair in situation.pairs:
+        for commit in situation.commits:
+            yield MeasureCommit(commit, pair, "older commit")
+
+
+def older_commits(situation: Situation) -> Iterator[MeasureCommit]:
+    """Every other commit: with the newest release first, and so that the largest gap shrinks."""
+    for pair in situation.pairs:
+        tasks = [MeasureCommit(commit, pair, "older commit") for commit in situation.commits]
+        known = {place for place, task in enumerate(tasks) if not situation.needs(task)}
+        for place in bisection_order(len(tasks), known):
+            yield tasks[place]
+
+
+SOURCES: tuple[Source, ...] = (
+    newest_commit,
+    suspected_changes,
+    new_releases,
+    missing_references,
+    older_commits,
+)
+"""Where tasks come from, the most urgent first."""
