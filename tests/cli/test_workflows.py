@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,7 @@ class Hosted:
         self.origin = folder / "origin.git"
         git(folder, "init", "--quiet", "--bare", "--initial-branch=main", "origin.git")
         git(folder, "clone", "--quiet", str(self.origin), "author")
-        (folder / "author/README.md").write_text("A project")
+        shutil.copy(ROOT / ".gitattributes", folder / "author")
         git(folder / "author", "add", "--all")
         git(folder / "author", "commit", "--quiet", "--message", "Begin")
         git(folder / "author", "push", "--quiet", "origin", "HEAD:main")
@@ -195,6 +196,17 @@ def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
         "results/quick/1.json": "q",
         "results/slow/1.json": "s",
     }
+
+
+def test_nights_of_two_machines_with_one_name_keep_the_results_of_both(hosted: Hosted) -> None:
+    hosted.keep(hosted.clone("a"), {"m/old-env.json": "1"})
+    slow, quick = hosted.clone("slow"), hosted.clone("quick")
+    hosted.keep(quick, {"m/new-env.json": "quick", "m/attempts.jsonl": "q"})
+    done = hosted.keep(slow, {"m/new-env.json": "slow", "m/attempts.jsonl": "s"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    stored = hosted.stored()
+    assert sorted(stored["results/m/new-env.json"].splitlines()) == ["quick", "slow"]
+    assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["q", "s"]
 
 
 def test_a_night_without_results_changes_nothing(hosted: Hosted) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -53,6 +55,20 @@ class Hungry:
         child.wait()
         return 1
 
+class Brittle:
+    params = ["fine", "brittle"]
+    number, repeat, warmup_time = 1, 4, 0
+
+    def setup(self, kind):
+        with open({rounds!r} + kind, "a+") as stream:
+            print(os.getpid(), file=stream)
+            stream.seek(0)
+            if kind == "brittle" and len(set(stream)) == 2:
+                raise RuntimeError("the second round breaks")
+
+    def time_brittle(self, kind):
+        pass
+
 class Chatty:
     timeout = 4
 
@@ -68,7 +84,9 @@ def project(make_repository: Callable[..., Path], tmp_path: Path) -> Project:
     files = {
         "asv.conf.json": json.dumps(CONFIGURATION),
         "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE.format(child=str(tmp_path / "child")),
+        "benchmarks/suite.py": SUITE.format(
+            child=str(tmp_path / "child"), rounds=str(tmp_path / "rounds-of-")
+        ),
     }
     return Project(make_repository(files), tmp_path)
 
@@ -188,3 +206,63 @@ def test_what_a_case_leaves_is_ended_and_output_does_not_extend_its_time(
     child = int((tmp_path / "child").read_text())
     # Nobody may have asked for the exit status of a process without a parent.
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_round_that_fails_keeps_the_rounds_before_it(project: Project) -> None:
+    arguments = project.run_arguments("--bench", "brittle", rounds=3)
+    project.asv(*arguments, status=2)
+    fine, brittle = project.stored("samples", "suite.Brittle.time_brittle")
+    assert (len(fine), len(brittle)) == (12, 4)
+
+    def of_brittle() -> list[dict[str, Any]]:
+        return [line for line in project.lines() if "'brittle'" in line["case"]]
+
+    assert [line["outcome"] for line in of_brittle()] == ["ok", "failed"]
+    assert "the second round breaks" in of_brittle()[-1]["reason"]
+    # A night does not repeat what failed; `make bench` continues with the second round.
+    project.asv(*arguments, TORCHSPEED_RESUME="never-run")
+    assert len(of_brittle()) == 2
+    project.asv(*arguments, TORCHSPEED_RESUME="missing")
+    samples = project.stored("samples", "suite.Brittle.time_brittle")
+    assert [len(of_case) for of_case in samples] == [12, 12]
+    assert samples[1][:4] == brittle
+    assert [line.get("rounds_left", 0) for line in of_brittle()] == [2, 2, 1, 0]
+
+
+KILLED_AFTER_SAVING = """
+import os, signal
+import asv.results, asv.main
+
+save = asv.results.Results.save
+
+def save_and_die(self, result_dir):
+    save(self, result_dir)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asv.results.Results.save = save_and_die
+asv.main.main()
+"""
+
+
+def test_a_kill_between_the_first_value_and_its_outcome_measures_it_again(
+    project: Project,
+) -> None:
+    arguments = project.run_arguments("--bench", "time_brittle..fine", rounds=2)
+    process = project.start(*arguments, asv=("-c", KILLED_AFTER_SAVING))
+    output, _ = process.communicate()
+    assert process.returncode == -signal.SIGKILL, output
+    fine, _ = project.stored("samples", "suite.Brittle.time_brittle")
+    assert len(fine) == 4
+    assert project.side_file("outcomes").read_bytes() == b""
+    project.asv(*arguments, TORCHSPEED_RESUME="missing")
+    assert len(project.stored("samples", "suite.Brittle.time_brittle")[0]) == 8
+    assert [line["rounds_left"] for line in project.lines() if "rounds_left" in line] == [1]
+
+
+def test_what_asv_stored_without_the_plugin_is_not_measured_again(project: Project) -> None:
+    arguments = project.run_arguments("--bench", r"track_it\('fine'")
+    project.asv(*arguments)
+    project.side_file("outcomes").unlink()
+    project.asv(*arguments, TORCHSPEED_RESUME="missing")
+    assert not project.side_file("outcomes").exists()
+    assert project.stored("result", "suite.Values.track_it")[0] == 1.5

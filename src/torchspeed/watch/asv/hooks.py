@@ -62,11 +62,11 @@ def _running(original: Any) -> Any:
         folder = results_files.folder_of(results)
         resume = os.environ.get("TORCHSPEED_RESUME")
         builds = "record_samples" in options
-        reports: dict[str, outcomes.Report] = {}
+        reports = None
         if folder is not None and resume and builds:  # else no round can be added to a case
-            reports, _ = outcomes.read_outcomes(
-                results_files.side_file(results, folder, outcomes.SUFFIX)
-            )
+            path = results_files.side_file(results, folder, outcomes.SUFFIX)
+            if path.exists():
+                reports, _ = outcomes.read_outcomes(path)
         remaining = skipping.select(benchmarks, results, resume, reports)
         if builds:
             options["record_samples"] = True
@@ -132,6 +132,7 @@ def setup() -> None:
     except TorchspeedError as error:
         raise asv.util.UserError(str(error)) from error
     environments.constrain_pip()
+    asv.util.load_json = results_files.loading_json(asv.util.load_json)
     asv.util.write_json = results_files.write_json
     asv.commands.run.run_benchmarks = _running(asv.runner.run_benchmarks)
     asv.commands.run.skip_benchmarks = _running(asv.runner.skip_benchmarks)

@@ -38,6 +38,7 @@ REPLACED = {
     "asv.runner._run_benchmark_single_param": "benchmark spawner param_idx profile extra_params "
     "cwd",
     "asv.runner.fail_benchmark": "benchmark stderr errcode",
+    "asv.util.load_json": "path api_version js_comments",
     "asv.util.write_json": "path data api_version compact",
 }
 """Functions that the hooks replace: where asv looks them up, to their parameters."""
@@ -51,7 +52,6 @@ CALLED = {
     "asv.results.Results.get_result_value": "self key params",
     "asv.results.Results.load": "path machine_name",
     "asv.results.get_filename": "machine commit_hash env_name",
-    "asv.util.load_json": "path api_version js_comments",
     "asv_runner.statistics.compute_stats": "samples number",
 }
 """Functions that are called as they are, to their parameters."""

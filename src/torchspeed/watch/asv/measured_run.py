@@ -33,33 +33,22 @@ from torchspeed.watch.machine.facts import machine_facts, machine_state
 _ASKING_TIMEOUT = 120  # s: importing torch from a cold disk takes most of a minute
 
 
-class _RunRecord:
-    """Machine and environment of one ``asv run``, and the machine's state before and after it."""
-
-    def __init__(self, env: Any) -> None:
-        self.is_stored = False
-        self._line: dict[str, Any] = {"at": int(time.time())}
-        self._line |= {"machine": machine_facts(), "environment": {}, "details": {}}
-        try:
-            output = env.run(
-                ["-P", str(probes.ENVIRONMENT)],
-                timeout=_ASKING_TIMEOUT,
-                env=os.environ | env.env_vars,
-            )
-            answer = json.loads(output.splitlines()[-1])
-            self._line |= {"environment": answer["facts"], "details": answer["details"]}
-        except (asv.util.ProcessError, ValueError, LookupError) as error:
-            # A value does not depend on whether somebody could say where it came from.
-            log.warning(f"the environment could not be asked about itself: {error}")
-        self._line["before"] = machine_state()
-
-    def begun(self) -> dict[str, Any]:
-        """Return the record while the run goes on."""
-        return self._line
-
-    def ended(self) -> dict[str, Any]:
-        """Return the whole record (`torchspeed.watch.history.run_records`)."""
-        return self._line | {"until": int(time.time()), "after": machine_state()}
+def _describe_run(env: Any) -> dict[str, Any]:
+    """Describe machine and environment, and the machine's state before the run."""
+    record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts()}
+    record |= {"environment": {}, "details": {}}
+    try:
+        output = env.run(
+            ["-P", str(probes.ENVIRONMENT)],
+            timeout=_ASKING_TIMEOUT,
+            env=os.environ | env.env_vars,
+        )
+        answer = json.loads(output.splitlines()[-1])
+        record |= {"environment": answer["facts"], "details": answer["details"]}
+    except (asv.util.ProcessError, ValueError, LookupError) as error:
+        # A value does not depend on whether somebody could say where it came from.
+        log.warning(f"the environment could not be asked about itself: {error}")
+    return record | {"before": machine_state()}
 
 
 class MeasuredRun:
@@ -83,7 +72,9 @@ class MeasuredRun:
         self._folder = results_files.folder_of(results)
         self._options = options
         self._add_result = add_result
-        self._record = _RunRecord(env) if remaining.benchmarks else None
+        self._record = _describe_run(env) if remaining.benchmarks else None
+        """Where this run measures (`torchspeed.watch.history.run_records`)."""
+        self._has_saved = False
         self._calls: Counter[str] = Counter()
         self._settled: dict[str, Any] = {}
         """asv's result of each case that failed or was skipped in this run."""
@@ -102,7 +93,8 @@ class MeasuredRun:
     def end(self) -> None:
         """Record the state of the machine after the run."""
         if self._record is not None:
-            self._append(run_records.SUFFIX, [self._record.ended()])
+            after = {"until": int(time.time()), "after": machine_state()}
+            self._append(run_records.SUFFIX, [self._record | after])
 
     def run_case(
         self, original: Any, benchmark: dict[str, Any], spawner: Any, index: int, keywords: Any
@@ -122,8 +114,10 @@ class MeasuredRun:
             return self._settled[case]
         if call < first_call:
             return BenchmarkResult([math.nan], [None], [None], 0, "", None)
-        earlier = None
+        continues = call > first_call or bool(self._options.get("append_samples"))
+        earlier: list[float] = []
         if report is not None and call == first_call:
+            continues = True
             earlier, number = self._stored_samples(benchmark, index, report)
             keywords = keywords | {"extra_params": keywords["extra_params"] | number}
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
@@ -131,6 +125,8 @@ class MeasuredRun:
         self._check_commit()
         outcome, reason = outcome_of_case(result, benchmark)
         samples = len(result.samples[0] or ())
+        in_turn = self._options.get("run_rounds")
+        left = rounds - call - 1 if in_turn is None else in_turn[0] - 1
         if outcome == "failed":
             # A text or an infinity would be stored as it is, and could not be published.
             result = result._replace(result=[None], samples=[None], number=[None])
@@ -138,11 +134,11 @@ class MeasuredRun:
             self._settled[case] = result
         elif earlier:
             result = result._replace(samples=[earlier + result.samples[0]])
-        append = call > first_call or bool(self._options.get("append_samples"))
-        self._add_case(benchmark, index, result, began, append=append and not earlier)
-        in_turn = self._options.get("run_rounds")
-        left = rounds - call - 1 if in_turn is None else in_turn[0] - 1
-        extra = {"samples": samples, "rounds_left": left} if outcome == "ok" else {}
+        extra = {"samples": samples, "rounds_left": left}
+        if outcome == "ok" or not continues:
+            self._add_case(benchmark, index, result, began, append=continues and not earlier)
+        else:  # what earlier rounds measured stays, and a resumed run continues with this one
+            extra = {"samples": len(self._samples(benchmark, index)), "rounds_left": left + 1}
         self._note(case, outcome, reason, time.monotonic() - started, **extra)
         self._report()
         return result
@@ -206,16 +202,25 @@ class MeasuredRun:
         in_turn = self._options.get("run_rounds")  # of this turn, where commits are interleaved
         return rounds if in_turn is None else sum(number <= rounds for number in in_turn)
 
+    def _samples(self, benchmark: dict[str, Any], index: int) -> list[float]:
+        """Return the samples that are stored of a case."""
+        name, params = benchmark["name"], benchmark["params"]
+        if name not in self._results.get_all_result_keys():
+            return []
+        return self._results.get_result_samples(name, params)[index] or []
+
     def _stored_samples(
         self, benchmark: dict[str, Any], index: int, report: Report
-    ) -> tuple[list[float] | None, dict[str, int]]:
+    ) -> tuple[list[float], dict[str, int]]:
         """Return the samples of a case that is continued, and how many calls made one of them."""
-        name, params = benchmark["name"], benchmark["params"]
-        samples = self._results.get_result_samples(name, params)[index]
-        stats = self._results.get_result_stats(name, params)[index] or {}
-        number = {"number": stats["number"]} if "number" in stats else {}
-        # A kill may have come after a round was stored and before its outcome was.
-        return samples and samples[: report.samples or None], number
+        samples = self._samples(benchmark, index)
+        stats = self._results.get_result_stats(benchmark["name"], benchmark["params"])[index]
+        number = {"number": stats["number"]} if stats and "number" in stats else {}
+        # A kill may have come after a round was stored and before its outcome was. Samples
+        # beyond that come from a file in which git merged several runs.
+        if report.samples < len(samples) <= 2 * report.samples:
+            del samples[report.samples :]
+        return samples, number
 
     def _check_commit(self) -> None:
         """Refuse a value of another commit than that under which it would be stored."""
@@ -264,20 +269,23 @@ class MeasuredRun:
     def _report(self) -> None:
         """Store the outcomes of cases whose values are stored, then tell of them."""
         lines, self._lines = self._lines, []
-        self._append(outcomes.SUFFIX, lines)
+        if lines:
+            self._append(outcomes.SUFFIX, lines)
         for line in lines:
             tell({"ran": line})
 
     def _save(self) -> None:
         if self._folder is None:
             return
+        if not self._has_saved:  # from now on a value without an outcome is one of a killed run
+            self._append(outcomes.SUFFIX, [])
         self._results.save(str(self._folder))
-        if self._record is not None and not self._record.is_stored:
-            self._record.is_stored = True
-            self._append(run_records.SUFFIX, [self._record.begun()])
+        if not self._has_saved and self._record is not None:
+            self._append(run_records.SUFFIX, [self._record])
+        self._has_saved = True
 
     def _append(self, suffix: str, lines: list[dict[str, Any]]) -> None:
-        if self._folder is not None and lines:
+        if self._folder is not None:
             results_files.append(
                 results_files.side_file(self._results, self._folder, suffix), lines
             )

@@ -21,6 +21,7 @@ from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.history import outcomes, run_records
 from torchspeed.watch.history.files import write_whole
 from torchspeed.watch.history.json_lines import append_lines
+from torchspeed.watch.history.merged_versions import merge_versions
 from torchspeed.watch.history.reported_value import report_value
 
 _FOLDER = "torchspeed_folder"
@@ -38,6 +39,24 @@ def write_json(
     with _refusing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, text.encode())
+
+
+def loading_json(original: Any) -> Any:
+    """Replace ``asv.util.load_json``: versions of a result file that git merged are one."""
+
+    def load_json(path: str, api_version: int | None = None, js_comments: bool = False) -> Any:
+        try:
+            return original(path, api_version, js_comments)
+        except asv.util.UserError:
+            try:
+                content = merge_versions(Path(path).read_bytes())
+            except (OSError, ValueError, RecursionError):
+                content = {}
+            if api_version is None or content.pop("version", None) != api_version:
+                raise
+            return content
+
+    return load_json
 
 
 def append(path: Path, lines: list[dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
 from torchspeed.watch.history.outcomes import Report
+from torchspeed.watch.history.records import Outcome
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Remaining:
 
 
 def select(
-    benchmarks: Any, results: Any, resume: str | None, reports: Mapping[str, Report]
+    benchmarks: Any, results: Any, resume: str | None, reports: Mapping[str, Report] | None
 ) -> Remaining:
     """Leave out what need not run.
 
@@ -40,7 +41,7 @@ def select(
         benchmarks: asv's ``Benchmarks`` with what was asked for.
         results: asv's ``Results`` with what is stored.
         resume: ``missing``, ``never-run``, or ``None`` to measure everything again.
-        reports: The stored outcomes, by case.
+        reports: The stored outcomes, by case; ``None`` if there is no file of outcomes.
     """
     narrowed = benchmarks.filter_out([])
     narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
@@ -59,13 +60,14 @@ def select(
                 reasons[case] = reason
                 continue
             if is_finite_number(stored[index]):
-                report = reports.get(case)
-                if report is None and not reports:
+                if reports is None:
                     continue  # asv stored it without this plugin, and so all of its rounds
-                if report is not None and not report.rounds_left:
-                    continue
                 # Without a report a kill came between the value of a first round and its outcome.
+                report = reports.get(case)
                 if report is not None:
+                    is_failed = report.outcome is not Outcome.OK
+                    if not report.rounds_left or (is_failed and resume == "never-run"):
+                        continue
                     remaining.continued[case] = report
             elif stored[index] is None and resume == "never-run":
                 continue

@@ -5,7 +5,8 @@ asv stores values, but not why there is none. One JSON object a line says it:
 "reason": "...", "at": 1785000000, "seconds": 12.3}``. There is a line for each round, and the
 last line of a case counts. ``"samples"`` counts the samples that the round added to the stored
 ones. ``"rounds_left"`` counts the rounds that were still to come; a case whose last line has
-some is not measured completely.
+some is not measured completely. If a later round failed, its line counts the samples of all
+rounds before it, and itself among those that are left.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import msgspec
 
 from torchspeed.watch.history.benchmark_list import MOST_CASES
 from torchspeed.watch.history.files import read_regular
+from torchspeed.watch.history.merged_versions import merge_versions
 
 NAN_MARK = "\x00NaN"
 """What a literal ``NaN`` is read as where `read_json` had no need of the slow reader."""
@@ -154,7 +155,11 @@ def read_json(path: Path, shape: type[T]) -> T:
             raise
         except (msgspec.DecodeError, UnicodeDecodeError):
             content = content.replace(_MARK_AS_TEXT, b"\\u0000" + _MARK_AS_TEXT)
-            return msgspec.convert(json.loads(content), shape)
+            try:
+                whole = json.loads(content)
+            except ValueError:
+                whole = merge_versions(content)
+            return msgspec.convert(whole, shape)
     except OSError as error:
         raise DamagedError(f"it cannot be read: {error.strerror}") from error
     except msgspec.ValidationError as error:

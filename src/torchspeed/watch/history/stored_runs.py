@@ -2,14 +2,14 @@
 
 How a case ended, from the value stored and what the outcomes say:
 
-========================  =====================================================
+========================  ======================================================
 stored value              outcome
-========================  =====================================================
-a finite number           ok, whatever the outcomes say
+========================  ======================================================
+a finite number           ok, unless the outcomes say that a later round failed
 ``null``                  as the outcomes say, else failed for an unknown reason
 ``NaN``, or no row        as the outcomes say, else never run
 infinite, text, other     failed, with that as the reason, and a ``Problem``
-========================  =====================================================
+========================  ======================================================
 """
 
 from __future__ import annotations
@@ -177,6 +177,8 @@ def _run(
     median = _finite(value)
     if median is None:
         return None
+    if report is not None and report.rounds_left and report.outcome is not Outcome.OK:
+        return _without_value(report)  # a later round failed; the samples before it are stored
     lower, upper, q_25, q_75, stored_samples = spread
     samples = _finite_samples(stored_samples)
     if samples:

@@ -1,0 +1,127 @@
+"""Two machines of one name measure one commit, and git merges their results without loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import git
+from tests.watch.asv.project import CONFIGURATION, Project
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+
+SUITE = """
+class Suite:
+    params = ["both", "one", "other"]
+    param_names = ["kind"]
+    number, repeat, warmup_time = 1, 10, 0
+
+    def time_it(self, kind):
+        pass
+
+    def track_it(self, kind):
+        return 1.5
+"""
+
+
+@pytest.fixture
+def clones(make_repository: Callable[..., Path], tmp_path: Path) -> tuple[Project, Project]:
+    root = Path(__file__).parents[3]
+    origin = make_repository(
+        {
+            "asv.conf.json": json.dumps(CONFIGURATION),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            ".gitignore": "env/\n",
+            ".gitattributes": (root / ".gitattributes").read_text(),
+        }
+    )
+    projects = []
+    for name in ("one", "other"):
+        home = tmp_path / name
+        home.mkdir()
+        git(home, "clone", "--quiet", str(origin), "clone")
+        projects.append(Project(home / "clone", home))
+    return projects[0], projects[1]
+
+
+def _first_commit(project: Project) -> str:
+    return git(project.folder, "rev-list", "--max-parents=0", "HEAD")
+
+
+def _run(project: Project, *cases: str, resume: str = "") -> None:
+    """Measure cases of the first commit."""
+    arguments = project.run_arguments(*(f"--bench=it..{case}" for case in cases))
+    arguments[arguments.index("HEAD")] = _first_commit(project)
+    project.asv(*arguments, TORCHSPEED_RESUME=resume)
+
+
+def _measure(project: Project, *cases: str) -> None:
+    """Measure cases as far as they are missing, and commit the results."""
+    _run(project, *cases, resume="missing")
+    git(project.folder, "add", "results")
+    git(project.folder, "commit", "--quiet", "--message", f"Measure {', '.join(cases)}")
+
+
+def _pull(project: Project, other: Project) -> None:
+    git(project.folder, "pull", "--quiet", "--no-rebase", str(other.folder), "main")
+    assert git(project.folder, "status", "--porcelain") == ""
+
+
+def _lines(project: Project) -> int:
+    return len(project.result_file().read_text().splitlines())
+
+
+def _samples(project: Project) -> dict[str, tuple[float, ...]]:
+    history = load_history(project.folder / "results", read_commits(project.folder))
+    assert history.problems == ()
+    samples = {}
+    for series in history.series:
+        [run] = [run for run in series.runs.values() if run.point is not None]
+        assert run.point is not None
+        samples[series.case.name] = run.point.samples
+    return samples
+
+
+def test_a_merge_of_two_machines_keeps_what_both_measured(
+    clones: tuple[Project, Project],
+) -> None:
+    one, other = clones
+    _measure(one, "both", "one")
+    _measure(other, "both", "other")
+    stored = [project.stored("samples", "suite.Suite.time_it") for project in clones]
+    _pull(one, other)
+    _pull(other, one)
+    assert _lines(one) == 2
+    merged = _samples(one)
+    assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 20]
+    assert merged == _samples(other), "it does not matter who merges"
+    assert set(merged["suite.Suite.time_it('both')"]) == {*stored[0][0], *stored[1][0]}
+    assert merged["suite.Suite.time_it('one')"] == tuple(stored[0][1])
+    assert merged["suite.Suite.time_it('other')"] == tuple(stored[1][2])
+    # asv reads it too, and nothing of it is measured again.
+    assert "time_it" in one.asv("show", _first_commit(one))
+    before = len(one.lines())
+    _run(one, "both", "one", "other", resume="missing")
+    assert len(one.lines()) == before
+    assert _samples(one) == merged
+
+
+def test_what_both_continued_is_counted_once(clones: tuple[Project, Project]) -> None:
+    one, other = clones
+    _measure(one, "both")
+    _pull(other, one)
+    _measure(one, "one")
+    _measure(other, "other")
+    _pull(one, other)
+    assert _lines(one) == 2
+    merged = _samples(one)
+    assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 10]
+    _run(one, "both")
+    assert _lines(one) == 1, "asv writes all versions as one"
+    again = _samples(one)
+    assert again.pop("suite.Suite.time_it('both')") != merged.pop("suite.Suite.time_it('both')")
+    assert again == merged
