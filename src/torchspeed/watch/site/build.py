@@ -46,20 +46,21 @@ def build_site(
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
     (folder / "torchspeed.js").write_text(bundle(STATIC / "script" / "main.js"))
-    drawn = write_figures(folder, contents, published, previous)
-    figures = [{"file": one.file, "title": one.title, "text": one.text} for one in drawn]
+    figures = write_figures(folder, contents, published, previous)
     index = index_data(
         contents,
         generated=generated,
         project=project,
         published=published,
-        figures=figures,
+        figures=[
+            {"file": figure.file, "title": figure.title, "text": figure.text} for figure in figures
+        ],
     )
     write_data_files(folder, contents, index)
     write_case_files(folder, contents)
     regressions = lasting_regressions(contents)
     worse = sorted(
-        (change for one in regressions for change in one.changes),
+        (change for regression in regressions for change in regression.changes),
         key=lambda change: (-change.commit, change.series),
     )
     for file, changes, name, title in (

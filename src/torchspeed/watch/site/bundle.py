@@ -34,10 +34,11 @@ def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = (
 def _as_function(module: Path, names: dict[Path, str]) -> str:
     """Return a module as a statement that binds its exports to one name."""
 
-    def rebound(found: re.Match[str]) -> str:
-        wanted = [name.strip() for name in found[1].split(",") if name.strip()]
+    def rebound(statement: re.Match[str]) -> str:
+        wanted = [name.strip() for name in statement[1].split(",") if name.strip()]
         return (
-            f"const {{ {', '.join(wanted)} }} = {names[(module.parent / found[2]).resolve()]};\n"
+            f"const {{ {', '.join(wanted)} }} = "
+            f"{names[(module.parent / statement[2]).resolve()]};\n"
         )
 
     text = _IMPORT.sub(rebound, module.read_text())

@@ -18,7 +18,7 @@ from torchspeed.watch.history.records import Benchmark, Point
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, SeriesSummary, setup_key
 from torchspeed.watch.site.data_files import series_files
-from torchspeed.watch.site.scripts import script
+from torchspeed.watch.site.scripts import write_script
 
 SAMPLED_COMMITS = 60
 """Newest commits of a series whose samples are published."""
@@ -30,13 +30,10 @@ _REGULAR = re.compile(r"[.()\[\]{}*+?^$|\\]")
 
 def write_case_files(folder: Path, contents: Contents) -> None:
     """Write ``data/c`` and ``data/n`` into the folder of a site."""
-    for name in ("c", "n"):
-        (folder / "data" / name).mkdir(parents=True, exist_ok=True)
     by_model: dict[str, list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
         by_model[row.model].append(row)
     for benchmark, members in contents.by_benchmark().items():
-        name = f"c/{names.slug(benchmark)}"
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
             "commands": {case: measure_command(case) for case in cases},
@@ -47,7 +44,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
                 for row in members
             },
         }
-        (folder / "data" / f"{name}.js").write_bytes(script(name, data))
+        write_script(folder, f"c/{names.slug(benchmark)}", data)
     edges: dict[int, set[int]] = defaultdict(set)
     for change in contents.changes:
         edges[change.series].update((change.previous, change.commit))
@@ -57,8 +54,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
             for row in of_file
             if (runs := _samples(row, edges[row.index]))
         ]
-        content = {"benchmark": benchmark, "series": series}
-        (folder / "data" / f"{name}.js").write_bytes(script(name, content))
+        write_script(folder, name, {"benchmark": benchmark, "series": series})
 
 
 def measure_command(case: str) -> str:

@@ -25,10 +25,6 @@ class CommitChanges:
     models: tuple[str, ...]
     causes: tuple[str, ...]
 
-    def of(self, verdict: str) -> tuple[Change, ...]:
-        """Those for the ``worse`` or the ``better``."""
-        return tuple(change for change in self.changes if change.verdict == verdict)
-
 
 def by_commit(contents: Contents, changes: Iterable[Change]) -> tuple[CommitChanges, ...]:
     """Gather changes by commit and machine, newest first."""

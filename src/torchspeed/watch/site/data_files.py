@@ -14,7 +14,7 @@ from torchspeed.watch.site.index import (
     series_in_a_file,
     shortened,
 )
-from torchspeed.watch.site.scripts import json_bytes, script
+from torchspeed.watch.site.scripts import json_bytes, write_script
 
 _DISTANCES = ("lo", "hi", "q1", "q3")
 _Columns = dict[str, dict[int, float]]
@@ -23,21 +23,14 @@ _Columns = dict[str, dict[int, float]]
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index, the files of every benchmark and a file per block of revisions."""
-    for name in ("s", "r"):
-        (folder / "data" / name).mkdir(parents=True, exist_ok=True)
-    (folder / "data" / "index.js").write_bytes(script("index", index))
+    write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
     columns = [_columns(row) for row in contents.series]
     for name, benchmark, members in series_files("s", contents):
-        data = {
-            "benchmark": benchmark,
-            "series": [_history_of(row, columns[row.index]) for row in members],
-        }
-        (folder / "data" / f"{name}.js").write_bytes(script(name, data))
+        series = [_history_of(row, columns[row.index]) for row in members]
+        write_script(folder, name, {"benchmark": benchmark, "series": series})
     for number, block in enumerate(_blocks(columns, len(contents.history.commits))):
-        name = f"r/{number}"
-        revisions: Json = {"first": number * BLOCK, "series": block}
-        (folder / "data" / f"{name}.js").write_bytes(script(name, revisions))
+        write_script(folder, f"r/{number}", {"first": number * BLOCK, "series": block})
 
 
 def series_files(
@@ -65,15 +58,10 @@ def _columns(summary: SeriesSummary) -> _Columns:
     for commit, point in summary.points:
         value = point.value
         columns["v"][commit] = published_value(point)
-        if value == 0:
-            continue
-        for (low_key, high_key), pair in (
-            (("lo", "hi"), point.interval),
-            (("q1", "q3"), point.quartiles),
-        ):
-            if pair is not None:
-                columns[low_key][commit] = names.distance(value - pair[0], value)
-                columns[high_key][commit] = names.distance(pair[1] - value, value)
+        for low, high, spread in (("lo", "hi", point.interval), ("q1", "q3", point.quartiles)):
+            if spread is not None and value != 0:
+                columns[low][commit] = names.distance(value - spread[0], value)
+                columns[high][commit] = names.distance(spread[1] - value, value)
     return columns
 
 
@@ -103,16 +91,13 @@ def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
 def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | None]]:
     for first in range(0, commits, BLOCK):
         span = range(first, min(first + BLOCK, commits))
-        block: list[Json | None] = []
-        for column in columns:
-            if not any(commit in column["v"] for commit in span):
-                block.append(None)
-                continue
-            block.append(
-                {
-                    key: [column[key].get(commit) for commit in span]
-                    for key in ("v", "lo", "hi")
-                    if column[key]
-                }
-            )
-        yield block
+        yield [
+            {
+                key: [column[key].get(commit) for commit in span]
+                for key in ("v", "lo", "hi")
+                if column[key]
+            }
+            if any(commit in column["v"] for commit in span)
+            else None
+            for column in columns
+        ]

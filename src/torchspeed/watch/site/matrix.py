@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -9,16 +10,8 @@ from torchspeed.watch.history.records import Benchmark
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, Metric, SeriesSummary, Setup
 
-_COLUMN_LABELS = ("device", "pass")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A device and a pass, as far as the benchmarks have them."""
-
-    name: str
-    mark: str
-    """CSS classes that give it its hue (device) and dash (pass)."""
+Column = tuple[str, str]
+"""A device and a pass, as far as the benchmarks have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,40 +38,35 @@ class Matrix:
 
 def matrices(contents: Contents, setup: Setup) -> tuple[Matrix, ...]:
     """The matrix of each metric that a setup measured."""
-    members = contents.of_setup(setup)
-    return tuple(_matrix(metric, members) for metric in contents.metrics if _any(metric, members))
-
-
-def _any(metric: Metric, members: list[SeriesSummary]) -> bool:
-    return any(one.metric == metric and (one.points or one.status == "failed") for one in members)
-
-
-def _matrix(metric: Metric, rows: list[SeriesSummary]) -> Matrix:
-    members = [row for row in rows if row.metric == metric]
-    shown = sorted(
-        {_column(row) for row in members if row.points or row.status != "skipped"},
-        key=_as_they_run,
+    members: dict[Metric, list[SeriesSummary]] = defaultdict(list)
+    for row in contents.of_setup(setup):
+        members[row.metric].append(row)
+    return tuple(
+        _matrix(metric, members[metric])
+        for metric in contents.metrics
+        if any(row.points or row.status == "failed" for row in members[metric])
     )
-    table: dict[tuple[int, str, str, str], dict[tuple[str, ...], list[SeriesSummary]]] = {}
+
+
+def _matrix(metric: Metric, members: list[SeriesSummary]) -> Matrix:
+    columns = sorted(
+        {_column(row) for row in members if row.points or row.status != "skipped"},
+        key=lambda column: (column[0], column[1] != "forward", column),
+    )
+    table: dict[tuple[int, str, str, str], dict[Column, list[SeriesSummary]]] = {}
     for row in members:
         name = (*family_order(row.benchmark), row.model, ", ".join(names.settings(row.labels)))
         table.setdefault(name, {}).setdefault(_column(row), []).append(row)
-    table_rows = []
-    for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0)):
-        if any(cells.get(column) for column in shown):
-            in_columns = tuple(tuple(cells.get(column, ())) for column in shown)
-            table_rows.append(MatrixRow(group, model, details, in_columns))
-    columns = [Column(" · ".join(filter(None, one)), mark(*one[:2])) for one in shown]
-    return Matrix(metric, tuple(columns), tuple(table_rows))
+    rows = [
+        MatrixRow(group, model, details, tuple(tuple(cells.get(at, ())) for at in columns))
+        for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0))
+        if not cells.keys().isdisjoint(columns)
+    ]
+    return Matrix(metric, tuple(columns), tuple(rows))
 
 
-def _column(row: SeriesSummary) -> tuple[str, ...]:
-    return tuple(row.labels.get(key, "") for key in _COLUMN_LABELS)
-
-
-def _as_they_run(column: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
-    device, direction, *_ = column
-    return (device, direction != "forward", column)
+def _column(row: SeriesSummary) -> Column:
+    return (row.labels.get("device", ""), row.labels.get("pass", ""))
 
 
 def family(benchmark: Benchmark) -> str:

@@ -47,17 +47,17 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     torch and torchvision are always named; another requirement, the Python or a variable
     only where the environments differ in it.
     """
-    facts = {one.name: _facts(one) for one in environments}
-    all_facts = dict.fromkeys(fact for found in facts.values() for fact in found)
+    facts_of = {environment.name: _facts(environment) for environment in environments}
+    all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
     named = [
         fact
         for fact in all_facts
-        if fact in _ALWAYS_NAMED or len({found.get(fact) for found in facts.values()}) > 1
+        if fact in _ALWAYS_NAMED or len({facts.get(fact) for facts in facts_of.values()}) > 1
     ]
     return {
-        name: " · ".join(f"{fact} {found[fact]}".strip() for fact in named if fact in found)
+        name: " · ".join(f"{fact} {facts[fact]}".strip() for fact in named if fact in facts)
         or name
-        for name, found in facts.items()
+        for name, facts in facts_of.items()
     }
 
 

@@ -23,20 +23,14 @@ def digits(value: float, significant: int = 3) -> str:
     if size >= 1e15 or size < 1e-6:
         return f"{value:.{significant - 1}e}"
     decimals = significant - 1 - math.floor(math.log10(size))
-    rounded = round(value, decimals)
-    text = f"{rounded:,.{max(decimals, 0)}f}"
-    if decimals < 0:
-        text = f"{round(value):,}"
-    return text
+    return f"{round(value, max(decimals, 0)):,.{max(decimals, 0)}f}"
 
 
 def quantity(value: float, unit: str) -> str:
     """A value in its unit: ``5.62 ms``, ``954 MiB``, ``39.3 GFLOP``, ``1.25 billion calls``."""
     scale = _SCALES.get(unit) or tuple((factor, word + unit) for factor, word in _WORDS)
-    fitting = [one for one in scale if abs(value) >= one[0]]
-    factor, name = fitting[0] if fitting else scale[-1]
-    if value == 0:
-        factor, name = next(one for one in scale if one[0] == 1.0)
+    size = abs(value) or 1.0
+    factor, name = next((step for step in scale if size >= step[0]), scale[-1])
     return f"{digits(value / factor)} {name}".strip()
 
 

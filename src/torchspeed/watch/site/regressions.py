@@ -34,7 +34,7 @@ def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
     for change in reversed(contents.changes):
         if change.verdict == "worse" and change.state is State.CONFIRMED:
             worse.setdefault(change.series, []).append(change)
-    found = []
+    regressions = []
     for index, changes in sorted(worse.items()):
         row = contents.series[index]
         sign = -1.0 if row.metric.higher_is_better else 1.0
@@ -55,8 +55,8 @@ def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
                 if row.comparable_from <= level.first < lasting[-1].commit
             ]
             best = min(levels, key=lambda value: sign * value)
-            found.append(Regression(row, best, row.levels[-1].value, tuple(lasting)))
-    return tuple(found)
+            regressions.append(Regression(row, best, row.levels[-1].value, tuple(lasting)))
+    return tuple(regressions)
 
 
 def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) ->
     revision, and the levels before and after. A revision is the number of commits before it,
     the last entry of a commit in ``index.json``.
     """
-    return {"regressions": [_row(contents, one) for one in regressions]}
+    return {"regressions": [_row(contents, regression) for regression in regressions]}
 
 
 def _row(contents: Contents, regression: Regression) -> list[Any]:

@@ -8,6 +8,7 @@ left, and works everywhere.
 from __future__ import annotations
 
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -42,6 +43,13 @@ def json_bytes(data: Any) -> bytes:
 def script(name: str, data: Any) -> bytes:
     """A script file that registers `data` under `name`."""
     return b"torchspeed.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
+
+
+def write_script(site: Path, name: str, data: Any) -> None:
+    """Write the script that registers `data` below the folder ``data`` of a site."""
+    path = site / "data" / f"{name}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(script(name, data))
 
 
 def _encodable(data: Any) -> Any:

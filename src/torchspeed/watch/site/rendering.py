@@ -1,0 +1,82 @@
+"""The templates of the site, and their filters."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from torchspeed.watch.history.records import Case
+from torchspeed.watch.site import names, quantities
+from torchspeed.watch.site.commit_changes import certainty
+from torchspeed.watch.site.contents import SeriesSummary
+from torchspeed.watch.site.failures import exception_line
+from torchspeed.watch.site.matrix import mark
+from torchspeed.watch.site.quantities import timestamp
+from torchspeed.watch.site.sparkline import sparkline
+
+_CLASSES = {"never run": "never", "timed out": "timed-out"}
+"""CSS classes of outcomes that are two words."""
+
+
+def render(template: str, **context: Any) -> str:
+    """Render a template of the folder ``templates``; all that it shows is escaped."""
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        quantity=quantities.quantity,
+        change=quantities.change,
+        instant=timestamp,
+        day=partial(timestamp, pattern="%Y-%m-%d"),
+        moment=partial(timestamp, pattern="%Y-%m-%d %H:%M UTC"),
+        share=lambda value: f"{quantities.digits(value * 100, 2)}%",
+        faster=_faster,
+        address=_address,
+        quoted=_quoted,
+        css=lambda status: _CLASSES.get(status, status),
+        model_name=lambda row: " ".join([row.model, *names.settings(row.labels)]),
+        case_name=_case_name,
+        certainty=certainty,
+        event_text=names.event_text,
+        exception_line=exception_line,
+        mark=lambda column: mark(*column),
+        sparkline=sparkline,
+    )
+    return templates.get_template(template).render(**context)
+
+
+def _address(row: SeriesSummary, view: str) -> str:
+    machine, environment = row.series.machine, names.environment_id(row.environment)
+    parts = {"s": row.series.case.name, "m": machine, "e": environment}
+    return f"#/{view}?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
+
+
+def _quoted(text: str) -> str:
+    return quote(text.encode("utf-8", "replace"), safe="")
+
+
+def _faster(ratio: float) -> str:
+    """A ratio of times, new / old, in words that need no key: ``1.03× faster``."""
+    if abs(ratio - 1) < 0.005:
+        return "unchanged"
+    word = "faster" if ratio <= 1 else "slower"
+    return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
+
+
+def _case_name(case: Case) -> str:
+    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    settings = [] if "model" in case.labels else [owner]
+    settings += [
+        value if key in {"model", "device", "pass"} else names.setting(key, value)
+        for key, value in case.labels.items()
+        if value and not (key == "metric" and value == "time")
+    ]
+    return " ".join(settings)
