@@ -24,7 +24,16 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-VIEWS = ("overview", "all-changes", "changes", "timeline", "compare", "status", "about")
+VIEWS = (
+    "overview",
+    "all-changes",
+    "changes",
+    "timeline",
+    "compare",
+    "releases",
+    "status",
+    "about",
+)
 
 
 def address_of(view: str) -> str:

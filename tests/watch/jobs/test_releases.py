@@ -16,8 +16,7 @@ import pytest
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
-from torchspeed.watch.history.releases import read_releases
-from torchspeed.watch.turns.releases import IMPORT_CASE
+from torchspeed.watch.history.releases import IMPORT_CASE, read_releases
 
 TORCH = """
 import types

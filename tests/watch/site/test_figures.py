@@ -21,7 +21,6 @@ def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
     assert files == [
         "figures/overview.svg",
         "figures/devices.svg",
-        "figures/releases.svg",
         "figures/published.svg",
     ]
     page = (published.html / "index.html").read_text()
@@ -38,18 +37,14 @@ def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
 
 def test_without_a_gpu_there_is_no_picture_of_one(tmp_path: Path) -> None:
     drawn = write_figures(tmp_path, handmade_contents(), site_rows())
-    assert [one.file for one in drawn] == [
-        "figures/overview.svg",
-        "figures/releases.svg",
-        "figures/published.svg",
-    ]
+    assert [figure.file for figure in drawn] == ["figures/overview.svg", "figures/published.svg"]
 
 
 def test_the_same_data_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_figures(tmp_path / name, handmade_contents(), site_rows())
     files = sorted((tmp_path / "one" / "figures").iterdir())
-    assert len(files) == 4
+    assert len(files) == 3
     for file in files:
         assert file.read_bytes() == (tmp_path / "two" / "figures" / file.name).read_bytes()
         assert not re.search(rb"20\d\d-\d\d-\d\dT", file.read_bytes())

@@ -8,10 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from tests.watch.planted_releases import compared_releases
 from tests.watch.site.conftest import registered
 from tests.watch.site.handmade import PROJECT, handmade
 from torchspeed.published.figures import site_rows
+from torchspeed.watch.analysis.release_history import release_histories
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Record
 from torchspeed.watch.site.build import STATIC, build_site
@@ -44,7 +47,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             runs={
                 commit: run
                 if run.point is None
-                else replace(run, point=replace(run.point, samples=(run.point.value,) * 3))
+                else structs.replace(
+                    run, point=structs.replace(run.point, samples=(run.point.value,) * 3)
+                )
                 for commit, run in series.runs.items()
             },
         )
@@ -53,6 +58,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     history = replace(
         history, series=sampled, recorded={place: {history.commits[1].hash: (record,)}}
     )
+    case = history.series[0].case.name
+    compared = compared_releases("2.14.1", "2.15.0", {case: 1.1})
+    findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
     note = ChangeNote("0" * 8, "expected", "The batch was doubled")
     noted = replace(findings, changes=tuple(replace(c, note=note) for c in findings.changes))
     contents = contents_of(history, noted)
@@ -64,6 +72,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         return [registered(path)[1] for path in sorted((folder / "data").glob(pattern))]
 
     histories = files("s/*.js")
+    sources = files("c/*.js")
     sizes = [one["change"] for one in index["series"] if one["change"]]
     return {
         "Index": [index],
@@ -86,7 +95,13 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for one in histories for series in one["series"]],
         "RevisionBlock": files("r/*.js"),
-        "BenchmarkSource": files("c/*.js"),
+        "BenchmarkSource": sources,
+        "ReleaseRatio": [
+            ratio
+            for source in sources
+            for of_case in source["releases"].values()
+            for ratio in of_case
+        ],
         "SampleFile": [one for one in files("n/*.js") if one["series"]],
     }
 

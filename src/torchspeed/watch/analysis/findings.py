@@ -16,6 +16,7 @@ from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
 from torchspeed.watch.analysis.ratio_changes import Points, points_by_series
+from torchspeed.watch.analysis.release_history import ReleaseHistory, release_histories
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
 from torchspeed.watch.analysis.step_cache import StepCache
@@ -54,6 +55,8 @@ class Findings:
     """Oldest commit first."""
     releases: tuple[Releases, ...] = ()
     """For each machine that measured several torch releases at one commit."""
+    release_histories: tuple[ReleaseHistory, ...] = ()
+    """For each machine that compared torch releases interleaved."""
     machine_noise: tuple[MachineNoise, ...] = ()
     """For each machine, device and metric."""
 
@@ -101,6 +104,7 @@ def analyse(history: History, cache: StepCache | None = None) -> Findings:
         changes=tuple(changes),
         events=events,
         releases=compare_releases(history, noise),
+        release_histories=release_histories(history.comparisons),
         machine_noise=machine_noise(history, segments),
     )
 

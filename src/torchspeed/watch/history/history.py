@@ -18,6 +18,7 @@ from torchspeed.watch.history.records import (
     Record,
     Series,
 )
+from torchspeed.watch.history.releases import TriedRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +49,5 @@ class History:
     """Machine to its interleaved comparisons, oldest first."""
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
     """Machine to its explanations of differences, oldest first."""
+    releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
+    """Machine to each torch release that it tried, by its version."""

@@ -37,6 +37,7 @@ from torchspeed.watch.history.records import (
     Run,
     Series,
 )
+from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.history.result_files import (
     DamagedError,
     ResultFile,
@@ -126,6 +127,7 @@ class _Loader:
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._calibrations: dict[str, Calibration] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
+        self._releases: dict[str, dict[str, TriedRelease]] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.iterdir()):
@@ -152,6 +154,7 @@ class _Loader:
             positions=self._order,
             comparisons=self._comparisons,
             explanations=self._explanations,
+            releases=self._releases,
         )
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
@@ -196,6 +199,10 @@ class _Loader:
         path = folder / explanations.FILE_NAME
         self._explanations[machine.name], damage = read_explanations(path)
         self._problems += damage
+        releases, damage = read_releases(self._results_dir, folder.name)
+        self._problems += damage
+        if releases:
+            self._releases[machine.name] = releases
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):

@@ -15,6 +15,8 @@ from torchspeed.watch.history.json_lines import append_lines, read_lines
 from torchspeed.watch.history.records import Problem
 
 FILE_NAME = "releases.jsonl"
+IMPORT_CASE = "imports.Imports.time_import('torch')"
+"""CPU seconds of ``import torch`` in a process of its own, in comparisons of releases."""
 
 
 class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

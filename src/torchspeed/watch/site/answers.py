@@ -13,10 +13,13 @@ from statistics import median
 
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
-from torchspeed.watch.analysis.releases import ReleaseComparison
-from torchspeed.watch.analysis.rule import noise_of_ratio, smallest_difference
+from torchspeed.watch.analysis.releases import Releases
+from torchspeed.watch.analysis.rule import Verdict, noise_of_ratio, smallest_difference
+from torchspeed.watch.history.records import Environment
 from torchspeed.watch.site.commit_changes import largest_first, recent_changes
 from torchspeed.watch.site.contents import Contents, SeriesSummary, Setup
+from torchspeed.watch.site.names import case_name
+from torchspeed.watch.site.releases import ReleaseView, newest_column
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
@@ -75,19 +78,18 @@ class NewestRelease:
     old: str
     """Release of torch."""
     new: str
-    setup: Setup
-    """The machine, with the new release."""
-    old_environment: str
-    commit: int
-    """Index of the commit that both were measured at."""
-    cases: tuple[ReleaseComparison, ...]
+    machine: str
+    commits: tuple[str, ...]
+    """Hashes: a case was measured at the same commit with both, other cases maybe at others."""
+    environments: tuple[Environment, Environment] | None
+    """The old and the new of separate runs; ``None`` where they were compared interleaved."""
     mean: GeometricMean
     """Of new time / old time."""
-    faster: tuple[ReleaseComparison, ...]
-    """Times that clearly differ, the largest change first."""
-    slower: tuple[ReleaseComparison, ...]
-    others: tuple[ReleaseComparison, ...]
-    """Peak memory and the like that clearly differ."""
+    slower: tuple[tuple[str, float], ...]
+    """Names and ratios of the times that clearly differ, the largest change first."""
+    faster: tuple[tuple[str, float], ...]
+    others: int = 0
+    """Number of other measurements, such as peak memory, that clearly differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,41 +158,55 @@ def detectable(summary: SeriesSummary) -> float | None:
     return None if noise is None else smallest_difference(noise)
 
 
-def newest_release(contents: Contents) -> NewestRelease | None:
-    """Compare the newest two releases of the first machine that measured several."""
-    machines = dict.fromkeys(setup.machine.name for setup in contents.setups)
-    order = {commit.hash: place for place, commit in enumerate(contents.history.commits)}
-    for machine in machines:
-        for releases in contents.findings.releases:
-            if releases.machine != machine:
-                continue
-            pair = releases.pairs[-1]
-            times = [one for one in pair.cases if one.unit == "seconds" and one.ratio is not None]
-            if not times:
-                continue
-            environments = contents.history.environments
-            differing = sorted(
-                (one for one in pair.cases if one.differs),
-                key=lambda one: -max(one.ratio or 1, 1 / (one.ratio or 1)),
-            )
-            of_times = [one for one in differing if one.unit == "seconds"]
+def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRelease | None:
+    """Compare the newest two releases, interleaved if that was done on any machine.
+
+    Args:
+        contents: The separate runs of releases at one commit are taken from it otherwise.
+        views: The releases that were compared interleaved (`releases.release_views`).
+    """
+    for view in views:
+        column = newest_column(view)
+        if column is not None and column.mean is not None:
+            name_of = {row.case: row.name for row in view.tables[0].rows}
             return NewestRelease(
-                old=environments[pair.before].torch,
-                new=environments[pair.after].torch,
-                setup=next(
-                    setup
-                    for setup in contents.setups
-                    if (setup.machine.name, setup.environment.name) == (machine, pair.after)
-                ),
-                old_environment=pair.before,
-                commit=order[releases.commit],
-                cases=pair.cases,
-                mean=geometric_mean([one.ratio for one in times if one.ratio is not None]),
-                faster=tuple(one for one in of_times if one.verdict.value == "better"),
-                slower=tuple(one for one in of_times if one.verdict.value == "worse"),
-                others=tuple(one for one in differing if one.unit != "seconds"),
+                old=column.step.before,
+                new=column.step.after,
+                machine=view.history.machine,
+                commits=column.commits,
+                environments=None,
+                mean=column.mean,
+                slower=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.slower),
+                faster=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.faster),
             )
-    return None
+    machines = list(dict.fromkeys(setup.machine.name for setup in contents.setups))
+    of_machine = {releases.machine: releases for releases in contents.findings.releases}
+    in_order = (of_machine[machine] for machine in machines if machine in of_machine)
+    answers = (_newest_of_runs(contents, releases) for releases in in_order)
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | None:
+    pair = releases.pairs[-1]
+    environments = [contents.history.environments[name] for name in (pair.before, pair.after)]
+    by_size = sorted(
+        ((case, case.ratio) for case in pair.cases if case.ratio is not None),
+        key=lambda entry: -max(entry[1], 1 / entry[1]),
+    )
+    times = [(case, ratio) for case, ratio in by_size if case.unit == "seconds"]
+    if not times:
+        return None
+    return NewestRelease(
+        old=environments[0].torch,
+        new=environments[1].torch,
+        machine=releases.machine,
+        commits=(releases.commit,),
+        environments=(environments[0], environments[1]),
+        mean=geometric_mean([ratio for _, ratio in times]),
+        slower=tuple((case_name(c.case), r) for c, r in times if c.verdict is Verdict.WORSE),
+        faster=tuple((case_name(c.case), r) for c, r in times if c.verdict is Verdict.BETTER),
+        others=sum(case.differs for case in pair.cases if case.unit != "seconds"),
+    )
 
 
 def newest_run(contents: Contents) -> NewestRun | None:

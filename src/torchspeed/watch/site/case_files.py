@@ -14,10 +14,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.history.records import Benchmark, Point
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, SeriesSummary, setup_key
 from torchspeed.watch.site.data_files import series_files
+from torchspeed.watch.site.index import shortened
 from torchspeed.watch.site.scripts import write_script
 
 SAMPLED_COMMITS = 60
@@ -37,6 +39,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
             "commands": {case: measure_command(case) for case in cases},
+            "releases": {case: steps for case in cases if (steps := _releases(contents, case))},
             "related": {
                 str(row.index): [
                     other.index for other in by_model[row.model] if _is_related(row, other)
@@ -55,6 +58,26 @@ def write_case_files(folder: Path, contents: Contents) -> None:
             if (runs := _samples(row, edges[row.index]))
         ]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
+
+
+def _releases(contents: Contents, case: str) -> list[dict[str, Any]]:
+    """Interleaved comparisons of a case between torch releases, the newest release first."""
+    return [
+        {
+            "machine": history.machine,
+            "before": step.before,
+            "after": step.after,
+            "commit": step.commits[case],
+            "ratio": shortened(ratio.ratio, 7),
+            "interval": [shortened(end, 7) for end in ratio.interval],
+            "verdict": verdict(ratio).value,
+            "before_s": shortened(ratio.before_s),
+            "after_s": shortened(ratio.after_s),
+        }
+        for history in contents.findings.release_histories
+        for step in history.steps
+        if (ratio := step.ratios.get(case))
+    ]
 
 
 def measure_command(case: str) -> str:

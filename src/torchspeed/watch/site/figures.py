@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from torchspeed.watch.history.records import Case, Point
 from torchspeed.watch.site import names, quantities
-from torchspeed.watch.site.answers import newest_release
 from torchspeed.watch.site.contents import Contents, SeriesSummary, Setup
 from torchspeed.watch.site.feed import NOT_XML
 
@@ -30,9 +29,9 @@ _LONGEST = 80  # characters of a label
 MOST_ROWS = 40
 """Rows of a figure; of more, the slowest are drawn."""
 
-# The hues of devices and verdicts: apart for every kind of colour vision (Okabe and Ito, 2008).
+# The hues of devices: apart for every kind of colour vision (Okabe and Ito, 2008).
 _HUES = {"cpu": "#007a5a", "cuda": "#94308f"}
-_GREY, _BETTER, _WORSE = "#6e7781", "#0550ae", "#b35900"
+_GREY = "#6e7781"
 _WIDE, _WIDEST = 5.0, 500.0
 """Largest over least value, from which on ticks stand at 1, 2 and 5, and at powers of ten."""
 
@@ -110,10 +109,9 @@ def _figures(contents: Contents, published: Sequence[dict[str, Any]]) -> tuple[F
     candidates = (
         _overview(times, setup),
         _devices(times, setup),
-        _releases(contents),
         _published(values, published),
     )
-    return tuple(figure for figure in candidates if figure and figure.rows)
+    return tuple(figure for figure in candidates if figure.rows)
 
 
 def _overview(times: Values, setup: Setup) -> Figure:
@@ -163,43 +161,6 @@ def _devices(times: Values, setup: Setup) -> Figure:
         _slowest(grouped),
         "CPU time / GPU time",
         (("forward", Mark(1, _HUES["cuda"])), ("backward", Mark(1, _HUES["cuda"], False))),
-        reference=1.0,
-    )
-
-
-def _releases(contents: Contents) -> Figure | None:
-    """The newest torch against the one before, on the first machine that has two."""
-    release = newest_release(contents)
-    if release is None:
-        return None
-    grouped: dict[str, list[Mark]] = defaultdict(list)
-    for comparison in release.cases:
-        if comparison.unit == "seconds" and comparison.ratio is not None:
-            labels = comparison.case.labels
-            hue = {"better": _BETTER, "worse": _WORSE}.get(comparison.verdict.value, _GREY)
-            is_forward = labels.get("pass") != "backward"
-            metric = "" if labels["metric"] == "time" else labels["metric"]
-            parts = (_name(comparison.case), labels.get("device"), metric)
-            grouped[" · ".join(filter(None, parts))].append(
-                Mark(comparison.ratio, hue, is_forward, comparison.interval)
-            )
-    commit = contents.history.commits[release.commit].hash[:8]
-    title = (
-        f"torch {release.new} against {release.old} on {release.setup.machine.name}, both at "
-        f"commit {commit}: new time / old time"
-    )
-    return Figure(
-        "figures/releases.svg",
-        title,
-        f"{title}; below 1 the new release is faster. Grey where there is no clear difference.",
-        _slowest(grouped),
-        "new / old",
-        (
-            ("forward, no clear difference", Mark(1, _GREY)),
-            ("backward, no clear difference", Mark(1, _GREY, False)),
-            ("faster", Mark(1, _BETTER)),
-            ("slower", Mark(1, _WORSE)),
-        ),
         reference=1.0,
     )
 

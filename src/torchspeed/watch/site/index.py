@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import structs
 
 from torchspeed.watch.analysis.change_points import values_to_confirm
 from torchspeed.watch.analysis.changes import Change
@@ -123,7 +124,7 @@ def index_data(
             for group in contents.means
         ],
         "records": [
-            {**where[setup.key], "c": setup.record[0], **asdict(setup.record[1])}
+            {**where[setup.key], "c": setup.record[0], **structs.asdict(setup.record[1])}
             for setup in contents.setups
             if setup.record is not None
         ],
@@ -140,7 +141,7 @@ def index_data(
             for releases in contents.findings.releases
         ],
         "published": published,
-        "problems": history.problems,
+        "problems": [structs.asdict(problem) for problem in history.problems],
         "figures": figures,
     }
     place_of_benchmark = _places(benchmark.name for benchmark in benchmarks)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from torchspeed.watch.analysis.events import Event
-from torchspeed.watch.history.records import Environment, Series
+from torchspeed.watch.history.records import Case, Environment, Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _FARTHEST = 1e12
@@ -106,3 +106,15 @@ def series_id(series: Series, environment: str) -> str:
 def settings(labels: Mapping[str, str]) -> list[str]:
     """The parameters of a case that are neither model, device nor pass: ``batch 5``."""
     return [setting(*label) for label in labels.items() if label[0] not in _NO_SETTINGS]
+
+
+def case_name(case: Case) -> str:
+    """A case as sentences call it: ``vgg19 cpu batch 5 forward``."""
+    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    words = [] if "model" in case.labels else [owner]
+    words += [
+        value if key in {"model", "device", "pass"} else setting(key, value)
+        for key, value in case.labels.items()
+        if value and not (key == "metric" and value == "time")
+    ]
+    return " ".join(words)

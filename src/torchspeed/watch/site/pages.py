@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT
 from torchspeed.watch.site import names
 from torchspeed.watch.site.answers import (
     changes_lately,
@@ -18,6 +19,8 @@ from torchspeed.watch.site.figures import Figure
 from torchspeed.watch.site.index import RULES, log_command
 from torchspeed.watch.site.matrix import matrices
 from torchspeed.watch.site.regressions import Regression
+from torchspeed.watch.site.release_charts import release_charts
+from torchspeed.watch.site.releases import release_views
 from torchspeed.watch.site.rendering import render
 
 POLICY = (
@@ -42,6 +45,7 @@ def render_page(
 ) -> bytes:
     """Render ``index.html``."""
     commits, setups = contents.history.commits, contents.setups
+    views = release_views(contents)
     newest = max((setup.newest for setup in setups), default=None)
 
     def range_command(change: Change) -> str:
@@ -67,7 +71,10 @@ def render_page(
         by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
         slowest=slowest_model(contents),
         recent=changes_lately(contents),
-        release=newest_release(contents),
+        release=newest_release(contents, views),
+        release_views=views,
+        release_charts=release_charts,
+        minimum_effect=MINIMUM_EFFECT,
         run=newest_run(contents),
         oldest=min((setup.commits[0] for setup in setups), default=None),
         attention=[

@@ -9,13 +9,14 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from torchspeed.watch.history.records import Case
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.commit_changes import certainty
 from torchspeed.watch.site.contents import SeriesSummary
 from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.site.matrix import mark
 from torchspeed.watch.site.quantities import timestamp
+from torchspeed.watch.site.releases import half_width
 from torchspeed.watch.site.sparkline import sparkline
 
 _CLASSES = {"never run": "never", "timed out": "timed-out"}
@@ -41,9 +42,11 @@ def render(template: str, **context: Any) -> str:
         faster=_faster,
         address=_address,
         quoted=_quoted,
+        verdict_of_ratio=lambda ratio: verdict(ratio).value,
+        half_width=half_width,
         css=lambda status: _CLASSES.get(status, status),
         model_name=lambda row: " ".join([row.model, *names.settings(row.labels)]),
-        case_name=_case_name,
+        case_name=names.case_name,
         certainty=certainty,
         event_text=names.event_text,
         exception_line=exception_line,
@@ -69,14 +72,3 @@ def _faster(ratio: float) -> str:
         return "unchanged"
     word = "faster" if ratio <= 1 else "slower"
     return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"
-
-
-def _case_name(case: Case) -> str:
-    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
-    settings = [] if "model" in case.labels else [owner]
-    settings += [
-        value if key in {"model", "device", "pass"} else names.setting(key, value)
-        for key, value in case.labels.items()
-        if value and not (key == "metric" and value == "time")
-    ]
-    return " ".join(settings)

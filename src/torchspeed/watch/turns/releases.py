@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.comparisons import CaseRatio, Version, read_comparisons
-from torchspeed.watch.history.releases import append_release
+from torchspeed.watch.history.releases import IMPORT_CASE, append_release
 from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.compare import Compared, compare
 from torchspeed.watch.turns.processes import TimedCase
@@ -19,8 +19,6 @@ from torchspeed.watch.turns.rounds import ratio_of_case
 from torchspeed.watch.turns.sides import Side
 from torchspeed.watch.turns.workplace import Workplace
 
-IMPORT_CASE = "imports.Imports.time_import('torch')"
-"""CPU seconds of ``import torch`` in a process of its own."""
 IMPORT_ROUNDS = 5
 
 

@@ -232,6 +232,23 @@ export interface RevisionBlock {
   } | null)[];
 }
 
+/** A case in two torch releases, compared interleaved at one commit. */
+export interface ReleaseRatio {
+  machine: string;
+  /** Versions of torch. */
+  before: string;
+  after: string;
+  /** Hash of the commit that ran with both. */
+  commit: string;
+  /** Time after over time before, and its confidence interval (99 %). */
+  ratio: number;
+  interval: [number, number];
+  verdict: Verdict;
+  /** Seconds of a call. */
+  before_s: number;
+  after_s: number;
+}
+
 /** `data/c/<slug>.js`: where a benchmark's values come from. */
 export interface BenchmarkSource {
   benchmark: string;
@@ -242,6 +259,8 @@ export interface BenchmarkSource {
   timeout: number | null;
   /** By case: the command that measures it again. */
   commands: Record<string, string>;
+  /** By case: its interleaved comparisons between torch releases, the newest release first. */
+  releases: Record<string, ReleaseRatio[]>;
   /** By series: those of other measurements of the same work in the same place. */
   related: Record<string, SeriesIndex[]>;
 }

@@ -12,6 +12,7 @@ import { caseView } from "./views/case/view.js";
 import { changesView } from "./views/changes/view.js";
 import { compareView } from "./views/comparison/view.js";
 import { overviewView } from "./views/overview.js";
+import { releasesView } from "./views/releases.js";
 import { statusView } from "./views/status.js";
 import { timelineView } from "./views/timeline/view.js";
 import { appOf, notice } from "./views/view.js";
@@ -26,6 +27,7 @@ const VIEWS = new Map([
   ["case", caseView],
   ["timeline", timelineView],
   ["compare", compareView],
+  ["releases", releasesView],
   ["status", statusView],
   ["about", aboutView],
 ]);

@@ -19,6 +19,7 @@ import {
   sourceBlock,
   summaryCards,
 } from "./facts.js";
+import { releasesTable } from "./releases.js";
 import { samplesPanel } from "./samples-panel.js";
 
 /** @import { State } from "../../address.js" */
@@ -128,9 +129,11 @@ export const caseView = {
       top.replaceChildren(summaryCards(series));
       await drawHistory(chart, series, state);
       const related = relatedTable(series, source);
+      const releases = releasesTable(series, source);
       bottom.replaceChildren(
         ...nodesOf([
           part("Changes", changesTable(series)),
+          releases ? part("Torch releases", ...releases) : null,
           part("Samples", samples),
           related ? part("The same work, measured otherwise", related) : null,
           part("Measure it again", commandBlock(series, source)),

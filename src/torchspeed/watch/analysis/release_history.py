@@ -1,0 +1,172 @@
+"""Torch releases compared interleaved, each with the one before it, as one history per machine.
+
+The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
+chain of ratios gives the time of a case in each release relative to the newest; the variances of
+the logarithms add up along it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Unmeasured
+from torchspeed.watch.history.releases import IMPORT_CASE
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStep:
+    """Two torch releases, compared case by case with the same package on both sides."""
+
+    before: str
+    """The older release of torch."""
+    after: str
+    commits: dict[str, str] = field(default_factory=dict)
+    """Case to the commit of the package that ran on both sides."""
+    ratios: dict[str, CaseRatio] = field(default_factory=dict)
+    """Case to its newest ratio."""
+    unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
+    """Case that was skipped or failed to why; it may have a ratio from another day."""
+    days: set[int] = field(default_factory=set)
+    """When it was measured, days since the epoch (UTC)."""
+
+    @property
+    def was_repeated(self) -> bool:
+        """Whether it was measured on several days."""
+        return len(self.days) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseNoise:
+    """Ratios of releases compared with themselves by the same method (A/A), without imports."""
+
+    releases: tuple[str, ...]
+    ratios: int
+    deviation: float
+    """Standard deviation of the logarithm of a ratio, around 0."""
+    worst: float
+    """Largest absolute logarithm of a ratio."""
+    false_alarms: int
+    """Ratios that the rule calls a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseHistory:
+    """All releases that a machine compared interleaved."""
+
+    machine: str
+    releases: tuple[str, ...]
+    """Oldest first."""
+    steps: tuple[ReleaseStep, ...]
+    """Newest first; those between neighbouring releases before others of the same release."""
+    noise: ReleaseNoise | None
+
+    @property
+    def neighbours(self) -> tuple[ReleaseStep, ...]:
+        """The steps between neighbouring releases, newest first."""
+        pairs = set(pairwise(self.releases))
+        return tuple(step for step in self.steps if (step.before, step.after) in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRatio:
+    """Time of a case in a release over that in the newest one."""
+
+    release: str
+    ratio: float
+    interval: tuple[float, float]
+    """Confidence interval (99 %); of the newest release it has no width."""
+
+
+def release_histories(
+    comparisons: Mapping[str, Sequence[StoredComparison]],
+) -> tuple[ReleaseHistory, ...]:
+    """Gather the interleaved comparisons of torch releases.
+
+    Args:
+        comparisons: Machine to its comparisons, oldest first.
+
+    Returns:
+        A history for each machine that compared releases: the one with the most steps first.
+    """
+    histories = []
+    for machine, of_machine in comparisons.items():
+        steps: dict[tuple[str, str], ReleaseStep] = {}
+        for comparison in of_machine:
+            before, after = comparison.header.before, comparison.header.after
+            if comparison.header.kind != "release" or before.commit != after.commit:
+                continue
+            pair = (before.torch, after.torch)
+            step = steps.setdefault(pair, ReleaseStep(*pair))
+            step.days.add(comparison.header.at // 86_400)
+            for unmeasured in comparison.unmeasured:
+                step.commits.setdefault(unmeasured.case, after.commit)
+                step.unmeasured[unmeasured.case] = unmeasured
+            for ratio in comparison.ratios:
+                step.commits[ratio.case] = after.commit
+                step.ratios[ratio.case] = ratio
+        if steps:
+            releases = sorted({name for pair in steps for name in pair}, key=release_order)
+            ordered = sorted(
+                steps.values(),
+                key=lambda step: (release_order(step.after), release_order(step.before)),
+                reverse=True,
+            )
+            noise = _noise(of_machine)
+            histories.append(ReleaseHistory(machine, tuple(releases), tuple(ordered), noise))
+    histories.sort(key=lambda history: (-len(history.steps), history.machine))
+    return tuple(histories)
+
+
+def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
+    """Times of a case in each release relative to the newest release that has it.
+
+    The chain goes back from there, and ends where a step between neighbours has no ratio.
+
+    Returns:
+        The oldest release first; empty without any ratio.
+    """
+    newest_first: list[ChainRatio] = []
+    logarithm = variance = 0.0
+    for step in history.neighbours:
+        ratio = step.ratios.get(case)
+        if ratio is None or (newest_first and newest_first[-1].release != step.after):
+            if newest_first:
+                break
+            continue
+        if not newest_first:
+            newest_first.append(ChainRatio(step.after, 1.0, (1.0, 1.0)))
+        low, high = ratio.interval
+        logarithm -= math.log(ratio.ratio)
+        variance += (math.log(high / low) / 2) ** 2
+        ends = (logarithm - math.sqrt(variance), logarithm + math.sqrt(variance))
+        interval = (math.exp(ends[0]), math.exp(ends[1]))
+        newest_first.append(ChainRatio(step.before, math.exp(logarithm), interval))
+    return tuple(reversed(newest_first))
+
+
+def _noise(comparisons: Iterable[StoredComparison]) -> ReleaseNoise | None:
+    of_release: dict[str, list[CaseRatio]] = defaultdict(list)
+    for comparison in comparisons:
+        if comparison.header.kind == "null":
+            release = comparison.header.after.torch
+            of_release[release] += [
+                ratio for ratio in comparison.ratios if ratio.case != IMPORT_CASE
+            ]
+    ratios = [ratio for members in of_release.values() for ratio in members]
+    if not ratios:
+        return None
+    logarithms = [math.log(ratio.ratio) for ratio in ratios]
+    return ReleaseNoise(
+        releases=tuple(sorted(of_release, key=release_order, reverse=True)),
+        ratios=len(ratios),
+        deviation=math.sqrt(sum(value**2 for value in logarithms) / len(logarithms)),
+        worst=max(map(abs, logarithms)),
+        false_alarms=sum(verdict(ratio) is not Verdict.SAME for ratio in ratios),
+    )

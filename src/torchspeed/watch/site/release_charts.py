@@ -1,0 +1,99 @@
+"""Small charts of a model's time over all torch releases, as coordinates for inline SVG."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torchspeed.watch.analysis.release_history import ChainRatio
+from torchspeed.watch.site.releases import ReleaseTable
+
+WIDTH, HEIGHT = 320, 150
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 10, 24
+_RATIOS = (0.2, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 3.0, 5.0)
+"""Where ticks of the vertical axis may stand."""
+_MOST_TICKS = 6
+_BESIDE = 4.0
+"""Distance of the lines of a chart, so that their intervals do not cover each other."""
+_LEAST_SPAN = math.log(1.2)
+
+Tick = tuple[float, str]
+"""Place in the drawing, and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Time in one release over that in the newest, in the units of the drawing."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    ratio: ChainRatio
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One case over the releases."""
+
+    direction: str
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A model with a line for each of its passes."""
+
+    model: str
+    lines: tuple[Line, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+def release_charts(table: ReleaseTable, releases: Sequence[str]) -> tuple[Chart, ...]:
+    """Draw a chart for each model of a table; all have the same logarithmic vertical axis.
+
+    Args:
+        table: Its rows with a chain of two releases at least are drawn.
+        releases: Versions on the horizontal axis, oldest first.
+    """
+    chains = [row for row in table.rows if len(row.chain) > 1]
+    ends = [math.log(end) for row in chains for link in row.chain for end in link.interval]
+    if not ends:
+        return ()
+    padding = max(0.0, _LEAST_SPAN - (max(ends) - min(ends))) / 2
+    low, high = min(ends) - padding, max(ends) + padding
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(releases) - 1)
+    place = {release: LEFT + step * at for at, release in enumerate(releases)}
+
+    def height(ratio: float) -> float:
+        return TOP + (high - math.log(ratio)) / (high - low) * (HEIGHT - TOP - BOTTOM)
+
+    marks = [ratio for ratio in _RATIOS if low <= math.log(ratio) <= high]
+    sparse = [ratio for at, ratio in enumerate(marks) if (at - marks.index(1.0)) % 2 == 0]
+    y_ticks = tuple(
+        (height(ratio), f"{ratio:g}×") for ratio in (marks if len(marks) < _MOST_TICKS else sparse)
+    )
+    stride = math.ceil(len(releases) / _MOST_TICKS)
+    x_ticks = tuple(
+        (place[release], ".".join(release.split(".")[:2])) for release in releases[::-stride]
+    )
+    lines: dict[str, list[Line]] = defaultdict(list)
+    for row in chains:
+        beside = _BESIDE * len(lines[row.model])
+        dots = tuple(
+            Dot(
+                place[link.release] - beside,
+                height(link.ratio),
+                height(link.interval[0]),
+                height(link.interval[1]),
+                link,
+            )
+            for link in row.chain
+        )
+        lines[row.model].append(Line(row.direction, dots))
+    return tuple(
+        Chart(model, tuple(of_model), x_ticks, y_ticks) for model, of_model in lines.items()
+    )

@@ -1,0 +1,258 @@
+"""What the view of torch releases shows: tables of ratios, lines over all releases, imports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.release_history import (
+    ChainRatio,
+    ReleaseHistory,
+    ReleaseStep,
+    chain,
+)
+from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
+from torchspeed.watch.history.records import Case
+from torchspeed.watch.history.releases import IMPORT_CASE, TriedRelease
+from torchspeed.watch.site import names
+from torchspeed.watch.site.contents import Contents, SeriesSummary
+
+_LIBRARIES = ("oneDNN", "MKL", "compiler")
+"""Facts of a release that its kernels depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseColumn:
+    """A release against another one, over the cases of a table."""
+
+    step: ReleaseStep
+    mean: GeometricMean | None
+    """Of all ratios, later over earlier."""
+    slower: tuple[CaseRatio, ...]
+    """Cases that the rule calls slower, the largest change first."""
+    faster: tuple[CaseRatio, ...]
+    half_width: float | None
+    """Median half-width of the intervals, as a share."""
+    commits: tuple[str, ...]
+    """Hashes of the commits that ran on both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRow:
+    """One case in all columns of a table."""
+
+    case: str
+    """As asv names it."""
+    model: str
+    """With its settings: ``lenet5 bf16 channels_last``."""
+    direction: str
+    """Its pass, or what else is timed."""
+    series: SeriesSummary | None
+    """Where the case has a page."""
+    cells: tuple[CaseRatio | Unmeasured | None, ...]
+    """For each column, the newest release first."""
+    chain: tuple[ChainRatio, ...]
+    """Times relative to the newest release, the oldest first."""
+
+    @property
+    def total(self) -> ChainRatio | None:
+        """Time in the newest release over that in the oldest one of its chain."""
+        if len(self.chain) < 2:
+            return None
+        oldest = self.chain[0]
+        low, high = oldest.interval
+        return ChainRatio(oldest.release, 1 / oldest.ratio, (1 / high, 1 / low))
+
+    @property
+    def name(self) -> str:
+        """Model and what is timed of it."""
+        return f"{self.model} {self.direction}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTable:
+    """Models, or operators, by release."""
+
+    title: str
+    columns: tuple[ReleaseColumn, ...]
+    rows: tuple[ReleaseRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What is known of a release besides the times of cases."""
+
+    release: str
+    tried: TriedRelease | None
+    column: ReleaseColumn | None
+    """The models against the release before; ``None`` for the oldest."""
+    import_ratio: CaseRatio | None
+    """CPU time of ``import torch`` over that of the release before."""
+    import_s: float | None
+    """Median CPU seconds of ``import torch``."""
+    import_bytes: float | None
+    """Median peak resident set of ``import torch``."""
+    libraries: dict[str, tuple[str, bool]]
+    """Name to version, and whether the release before had another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseView:
+    """The releases that one machine compared."""
+
+    history: ReleaseHistory
+    tables: tuple[ReleaseTable, ...]
+    facts: tuple[ReleaseFacts, ...]
+    """The newest release first; those that could not be installed too."""
+    cpu: str
+    """Name of the machine's CPU, if known."""
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Names of the libraries that are known of any release."""
+        known = {name for facts in self.facts for name in facts.libraries}
+        return tuple(name for name in _LIBRARIES if name in known)
+
+    @property
+    def threads(self) -> str:
+        """How many threads the cases used, by the newest release of which that is known."""
+        tried = (facts.tried.facts for facts in self.facts if facts.tried)
+        return next((facts["threads"] for facts in tried if "threads" in facts), "")
+
+    @property
+    def unmeasured(self) -> tuple[tuple[ReleaseStep, Unmeasured], ...]:
+        """Cases without a ratio between two releases, and why."""
+        return tuple(
+            (step, result)
+            for step in self.history.steps
+            for case, result in step.unmeasured.items()
+            if case not in step.ratios
+        )
+
+
+def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
+    """Work out the view of every machine that compared releases interleaved."""
+    cases = {series.case.name: series.case for series in contents.history.series}
+    views = []
+    for history in contents.findings.release_histories:
+        tried = contents.history.releases.get(history.machine, {})
+        tables = _tables(history, contents, cases)
+        machine = contents.history.machines.get(history.machine)
+        cpu = machine.facts.get("cpu", "") if machine else ""
+        views.append(ReleaseView(history, tables, _facts(history, tables, tried), cpu))
+    return tuple(views)
+
+
+def newest_column(view: ReleaseView) -> ReleaseColumn | None:
+    """The newest release against the one before it, over the models, if they were compared."""
+    newest = [column for table in view.tables[:1] for column in table.columns]
+    neighbours = view.history.neighbours
+    return next((column for column in newest if column.step in neighbours[:1]), None)
+
+
+def _tables(
+    history: ReleaseHistory, contents: Contents, cases: Mapping[str, Case]
+) -> tuple[ReleaseTable, ...]:
+    measured = {name for step in history.steps for name in step.commits} - {IMPORT_CASE}
+    operators = {name for name in measured if name.startswith("operators.")}
+    measured_rows = [row for row in contents.series if row.points]
+    measured_rows.sort(key=lambda row: row.series.machine == history.machine)
+    pages = {row.series.case.name: row for row in measured_rows}
+    tables = []
+    for title, members in (("Models", measured - operators), ("Operators", operators)):
+        steps = [step for step in history.steps if not members.isdisjoint(step.commits)]
+        rows = [
+            ReleaseRow(
+                case,
+                *_name(cases.get(case), case),
+                series=pages.get(case),
+                cells=tuple(step.ratios.get(case) or step.unmeasured.get(case) for step in steps),
+                chain=chain(history, case),
+            )
+            for case in members
+        ]
+        if rows:
+            rows.sort(key=lambda row: (row.model, row.direction != "forward", row.direction))
+            columns = tuple(_column(step, members) for step in steps)
+            tables.append(ReleaseTable(title, columns, tuple(rows)))
+    return tuple(tables)
+
+
+def _column(step: ReleaseStep, members: set[str]) -> ReleaseColumn:
+    ratios = [ratio for case, ratio in step.ratios.items() if case in members]
+    ratios.sort(key=lambda ratio: -max(ratio.ratio, 1 / ratio.ratio))
+    half_widths = [half_width(ratio) for ratio in ratios]
+    return ReleaseColumn(
+        step=step,
+        mean=geometric_mean([ratio.ratio for ratio in ratios]) if ratios else None,
+        slower=tuple(ratio for ratio in ratios if verdict(ratio) is Verdict.WORSE),
+        faster=tuple(ratio for ratio in ratios if verdict(ratio) is Verdict.BETTER),
+        half_width=median(half_widths) if half_widths else None,
+        commits=tuple(dict.fromkeys(step.commits[ratio.case] for ratio in ratios)),
+    )
+
+
+def half_width(ratio: CaseRatio) -> float:
+    """Half of the width of a ratio's interval, as a share of the ratio."""
+    low, high = ratio.interval
+    return (high - low) / 2 / ratio.ratio
+
+
+def _name(case: Case | None, name: str) -> tuple[str, str]:
+    """Model with its settings, and what is timed of it."""
+    if case is None:
+        return name, ""
+    labels = case.labels
+    metric = "" if labels["metric"] == "time" else labels["metric"]
+    model = labels.get("model") or case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    direction = " ".join(filter(None, (labels["pass"], metric)))
+    return " ".join([model, *names.settings(labels)]), direction
+
+
+def _facts(
+    history: ReleaseHistory,
+    tables: Sequence[ReleaseTable],
+    tried: Mapping[str, TriedRelease],
+) -> tuple[ReleaseFacts, ...]:
+    steps = {step.after: step for step in history.neighbours}
+    columns = {
+        column.step.after: column
+        for table in tables[:1]
+        for column in table.columns
+        if column.step is steps.get(column.step.after)
+    }
+    failed = (release for release in tried if release not in history.releases)
+    facts = []
+    for release in sorted({*history.releases, *failed}, key=release_order):
+        known = tried.get(release)
+        step = steps.get(release)
+        facts.append(
+            ReleaseFacts(
+                release=release,
+                tried=known,
+                column=columns.get(release),
+                import_ratio=step.ratios.get(IMPORT_CASE) if step else None,
+                import_s=median(known.import_s) if known and known.import_s else None,
+                import_bytes=(
+                    median(known.import_peak_bytes) if known and known.import_peak_bytes else None
+                ),
+                libraries=_libraries(known, tried.get(step.before) if step else None),
+            )
+        )
+    return tuple(reversed(facts))
+
+
+def _libraries(
+    release: TriedRelease | None, older: TriedRelease | None
+) -> dict[str, tuple[str, bool]]:
+    facts, before = (known.facts if known else {} for known in (release, older))
+    return {
+        name: (facts[name], name in before and before[name] != facts[name])
+        for name in _LIBRARIES
+        if name in facts
+    }

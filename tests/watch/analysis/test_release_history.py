@@ -1,0 +1,81 @@
+"""Torch releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.watch.planted_releases import DAY, compared_releases
+from torchspeed.watch.analysis.release_history import ReleaseHistory, chain, release_histories
+from torchspeed.watch.history.comparisons import StoredComparison
+from torchspeed.watch.history.releases import IMPORT_CASE
+
+
+def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
+    [history] = release_histories({"ci-2core": comparisons})
+    return history
+
+
+def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> None:
+    history = history_of(
+        compared_releases("2.9.1", "2.10.0", {"a": 0.9}),
+        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
+        compared_releases("2.8.0", "2.10.0", {"b": 0.5}),
+    )
+    assert history.releases == ("2.8.0", "2.9.1", "2.10.0")
+    assert [(step.before, step.after) for step in history.neighbours] == [
+        ("2.9.1", "2.10.0"),
+        ("2.8.0", "2.9.1"),
+    ]
+    assert len(history.steps) == 3
+    assert chain(history, "b") == ()
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
+def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) -> None:
+    history = history_of(
+        *(
+            compared_releases(f"2.{minor}.0", f"2.{minor + 1}.0", {"a": ratio}, half=half)
+            for minor, (ratio, half) in enumerate(steps)
+        )
+    )
+    oldest, *_, newest = chain(history, "a")
+    assert (newest.ratio, newest.interval) == (1.0, (1.0, 1.0))
+    assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
+    reach = math.sqrt(sum(math.log1p(half) ** 2 for _, half in steps))
+    assert math.log(oldest.interval[1] / oldest.ratio) == pytest.approx(reach)
+    assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
+
+
+def test_a_chain_ends_where_a_ratio_is_missing() -> None:
+    history = history_of(
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
+        compared_releases("2.2.0", "2.3.0", {"b": 0.9}, skipped="a"),
+        compared_releases("2.3.0", "2.4.0", {"a": 0.9}),
+    )
+    assert [link.release for link in chain(history, "a")] == ["2.3.0", "2.4.0"]
+    assert "a" in history.neighbours[1].unmeasured
+
+
+def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:
+    first = compared_releases("2.1.0", "2.2.0", {"a": 0.7, "b": 0.9})
+    again = compared_releases("2.1.0", "2.2.0", {"a": 1.0}, at=first.header.at + DAY)
+    [step] = history_of(first, again).steps
+    assert {case: ratio.ratio for case, ratio in step.ratios.items()} == {"a": 1.0, "b": 0.9}
+    assert step.was_repeated
+    assert not history_of(first).steps[0].was_repeated
+
+
+def test_noise_is_of_releases_against_themselves_without_imports() -> None:
+    null = compared_releases(
+        "2.2.0", "2.2.0", {"a": 1.02, "b": 1 / 1.02, IMPORT_CASE: 2.0}, half=0.05, kind="null"
+    )
+    noise = history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9}), null).noise
+    assert noise is not None
+    assert (noise.releases, noise.ratios, noise.false_alarms) == (("2.2.0",), 2, 0)
+    assert noise.deviation == pytest.approx(math.log(1.02))
+    assert noise.worst == pytest.approx(math.log(1.02))
+    assert history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9})).noise is None
