@@ -270,7 +270,7 @@ def _draw(
         _fill(axes, figure)
         if heading:
             canvas.suptitle(_safe(figure.title), fontsize=15)
-        if figure.legend:
+        if any(label for label, _ in figure.legend):
             canvas.legend(loc="outside lower center", ncols=4, frameon=False)
         buffer = io.BytesIO()
         canvas.savefig(buffer, format=kind, metadata=metadata)
