@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -39,20 +38,11 @@ def as_ranks(
             than there are, or what stopped the run.
     """
     config = configure(options)
-    report = partial(
-        run_and_report,
-        mode,
-        config,
-        run,
-        json_file=options["json"],
-        baseline_file=options["baseline"],
-        quiet=options["quiet"],
-    )
     die_with_launcher()
     if was_launched():
         group = join_group(config.device)
         try:
-            report(group=group)
+            run_and_report(mode, config, run, options, group)
             leave_group()
         except TorchspeedError as error:
             tell_launcher(error)
@@ -65,7 +55,7 @@ def as_ranks(
         _check_gpus(config.device, devices)
         launch(arguments, devices)
         return
-    report()
+    run_and_report(mode, config, run, options)
 
 
 def _check_gpus(device: str, devices: int) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -27,10 +27,7 @@ def run_and_report(
     mode: str,
     config: RunConfig,
     run: Callable[..., RunResult],
-    *,
-    json_file: Path | None,
-    baseline_file: Path | None,
-    quiet: bool,
+    options: Mapping[str, Any],
     group: Group = ALONE,
 ) -> None:
     """Run with progress, show the tables, write the JSON.
@@ -39,18 +36,18 @@ def run_and_report(
         mode: ``train``, ``inference`` or ``smooth-inference``.
         config: what the run does.
         run: does the work, given the configuration, an observer and the group.
-        json_file: where the result goes too.
-        baseline_file: result of fewer devices to compare with.
-        quiet: show no progress.
+        options: of the command: ``json``, a file for the result; ``baseline``, a file with the
+            result of fewer devices; ``quiet``.
         group: the ranks that work together; one of them reports.
 
     Raises:
         TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
     """
+    json_file, baseline_file = options["json"], options["baseline"]
     check_writable(json_file)
     baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
     try:
-        if quiet or not group.leads:
+        if options["quiet"] or not group.leads:
             result = run(config, observer=NOBODY, group=group)
         else:
             with RunProgress(Console(stderr=True)) as progress:

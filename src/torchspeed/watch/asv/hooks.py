@@ -1,22 +1,7 @@
 """The asv plugin that stores what asv forgets, and leaves out what need not run.
 
-asv loads it for every command, by the ``plugins`` entry of asv.conf.json. Each part is a module:
-
-==========================  ====================================================================
-`measured_run`              each case is stored as soon as it is measured, with its outcome
-                            (``<result file>.outcomes.jsonl``) and where it was measured
-                            (``.environment.jsonl``); samples are kept whether
-                            ``--record-samples`` asks for it or not
-`results_files`             files are written whole or not at all; the reported value is stored
-                            instead of asv's median; ``asv rm`` removes side files too
-`skipping`                  absent devices and skipped cases cost no process; resuming
-`selection`                 the short set, as suites declare it
-`processes`                 a time limit on each process; nothing that it started stays
-`locking`                   one run at a time in a checkout
-`environments`              asv_runner is pinned; existing Pythons get the conditions
-`machine_identity`             the machine is described without ``~/.asv-machine.json``
-`internals`                 the list of everything of asv that this touches
-==========================  ====================================================================
+asv loads it for every command, by the ``plugins`` entry of asv.conf.json. What replaces functions
+of asv is in the modules beside this one; `internals` lists everything of asv that they touch.
 
 With ``TORCHSPEED_PROGRESS=<file>`` JSON lines tell a watching process the plan (case to number
 of rounds) and each case that ran.

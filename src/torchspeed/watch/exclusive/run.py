@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -72,12 +73,13 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
             ) from error
         else:
             _clean_up_after_the_last(path)
-            folder = stack.enter_context(_folder(path))
+            folder = _choose_folder()
             _write(descriptor, {**_myself(job), "folder": str(folder)})
             stack.callback(_write, descriptor, {})
-            stack.enter_context(_guard(folder))
+            stack.enter_context(_guarded(folder))
             stack.enter_context(_variables({RUN: str(folder), LOCK: str(path)}))
-        stack.enter_context(_temporary_files_in(folder))
+        stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
+        tempfile.tempdir = str(folder)
         stack.enter_context(_signals())
         yield
 
@@ -129,24 +131,20 @@ def _clean_up_after_the_last(path: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _folder(path: Path) -> Iterator[Path]:
+def _choose_folder() -> Path:
+    """Choose where the run's temporary files go; the folder is made once a guard removes it."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        return Path(tempfile.gettempdir(), f"{_PREFIX}{uuid.uuid4().hex}")
     except OSError as error:
         raise TorchspeedError(
-            f"no temporary folder can be made for {path.parent} ({error.strerror}); "
+            f"no temporary folder can be made ({error.strerror}); "
             "make room, or set TMPDIR to a folder that is writable"
         ) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def _guard(folder: Path) -> Iterator[None]:
-    """Start the guard of a run, and have it clean up in the end."""
+def _guarded(folder: Path) -> Iterator[None]:
+    """Start the guard of a run, make the run's folder, and have both cleaned up in the end."""
     guard = subprocess.Popen(
         [sys.executable, "-P", leftovers.__file__, str(folder)],
         stdin=subprocess.PIPE,
@@ -155,6 +153,13 @@ def _guard(folder: Path) -> Iterator[None]:
         start_new_session=True,
     )
     try:
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise TorchspeedError(
+                f"{folder} cannot be made ({error.strerror}); "
+                "make room, or set TMPDIR to a folder that is writable"
+            ) from error
         yield
     finally:
         guard.communicate()
@@ -168,16 +173,6 @@ def _variables(variables: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name in variables:
             del os.environ[name]
-
-
-@contextmanager
-def _temporary_files_in(folder: Path) -> Iterator[None]:
-    before = tempfile.tempdir
-    tempfile.tempdir = str(folder)
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
 
 
 def _terminate(signal_number: int, _: FrameType | None) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time
 
 import psutil
@@ -47,5 +46,5 @@ def _system_seconds() -> tuple[float, float]:
 
 
 def _own_seconds() -> float:
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    times = psutil.Process().cpu_times()
+    return float(times.user + times.system + times.children_user + times.children_system)
