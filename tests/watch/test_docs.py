@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from torchspeed.watch.analysis import change_points, changes, machine_steps, noise, pruning, rule
+from torchspeed.watch.analysis import (
+    change_points,
+    changes,
+    machine_steps,
+    newest_jump,
+    noise,
+    pruning,
+    rule,
+)
 from torchspeed.watch.analysis.change_points import find_steps
 from torchspeed.watch.analysis.noise import noise_between_runs
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge, smallest_difference
@@ -48,7 +56,7 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
         f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",
-        f"median of the {NUMBERS[changes.LEVEL_VALUES]} runs before",
+        f"median of the {NUMBERS[newest_jump.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
     ):

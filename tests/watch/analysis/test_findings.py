@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from tests.watch.making import (
     ENVIRONMENT,
@@ -18,15 +20,14 @@ from tests.watch.making import (
     make_history,
     make_series,
 )
+from torchspeed.watch.analysis.change_points import find_steps
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, analyse
 from torchspeed.watch.analysis.ratio import estimate_ratio
-from torchspeed.watch.analysis.step_cache import StepCache
-from torchspeed.watch.analysis.steps import steps_of
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes, Placed
-from torchspeed.watch.history.records import Environment, Run, Series
+from torchspeed.watch.history.records import NEVER_RUN, Environment, Run, Series
 
 MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
 
@@ -205,6 +206,41 @@ def test_ratios_to_the_reference_without_a_change_report_none() -> None:
     assert [c for changes in found for c in changes if c.state is State.CONFIRMED] == []
 
 
+def test_a_change_of_the_ratio_is_found_at_commits_without_a_value() -> None:
+    history = with_reference({8: 1.05})
+    [series] = history.series
+    runs = {
+        commit: run if number < 3 else NEVER_RUN
+        for number, (commit, run) in enumerate(series.runs.items())
+    }
+    [change] = analyse(replace(history, series=(replace(series, runs=runs),))).changes
+    assert (change.previous, change.commit, change.verdict) == (7, 8, "worse")
+    assert change.state is State.CONFIRMED
+    assert change.ratio == pytest.approx(1.05, abs=0.01)
+
+
+@pytest.mark.parametrize(("spread", "reported"), [(0.001, 1), (0.05, 0)])
+@pytest.mark.parametrize("newest", [11, 20], ids=["a jump", "a change point"])
+def test_a_link_widens_the_error_of_a_change_across_it(
+    spread: float, reported: int, newest: int
+) -> None:
+    """The reference is renewed at commit 10; by the link's ratio there is a change of 4 %."""
+    rounds = [1.04 * math.exp(spread * at) for at in (-1.5, -0.5, 0.5, 1.5)]
+    stored = []
+    for commit in range(1, newest + 1):
+        reference = 0 if commit <= 10 else 10
+        ratios = rounds if commit == 10 else [0.997, 0.999, 1.001, 1.003]
+        [one] = comparison(reference, commit, 1.0, kind="reference")[MACHINE]
+        estimate, interval = estimate_ratio(ratios)
+        measured = CaseRatio(
+            one.ratios[0].case, commit, tuple(ratios), estimate, interval, 1.0, estimate
+        )
+        stored.append(StoredComparison(one.path, one.header, (measured,), ()))
+    values = noisy({}, 25, noise=0.05)
+    found = analyse(history_of(values, comparisons={MACHINE: tuple(stored)}))
+    assert len(found.changes) == reported
+
+
 def test_a_direct_comparison_outweighs_the_reference() -> None:
     [old] = comparison(5, 37, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
     [new] = comparison(5, 38, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
@@ -239,7 +275,7 @@ def test_comparisons_that_are_not_across_a_change_say_nothing(
 
 def with_recipes(values: Sequence[float], change_at: int) -> list[Run]:
     return [
-        replace(figure(value), recipe=f"rounds={2 if number < change_at else 3}")
+        structs.replace(figure(value), recipe=f"rounds={2 if number < change_at else 3}")
         for number, value in enumerate(values)
     ]
 
@@ -328,8 +364,9 @@ def test_confirmed_changes_are_the_confirmed_change_points() -> None:
     for seed in range(10):
         history = history_of(noisy({12: 1.1, 25: 0.9}, seed=seed))
         found = analyse(history)
-        [steps] = steps_of(found.segments[:1], StepCache())
-        wanted = {step.commit for step in steps if step.step.confirmed}
+        [segment] = found.segments[0]
+        steps = find_steps(segment.values)
+        wanted = {segment.commits[step.position] for step in steps if step.confirmed}
         confirmed: list[Change] = [c for c in found.changes if c.state is State.CONFIRMED]
         assert {history.commits[change.commit].hash for change in confirmed} == wanted
 

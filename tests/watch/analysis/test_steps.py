@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +7,23 @@ import numpy as np
 import pytest
 
 from tests.watch.generator import Plan, generate
-from tests.watch.making import commit_hash, make_history, make_series
+from tests.watch.making import make_history, make_series
+from torchspeed.watch.analysis.change_points import Step, find_steps
+from torchspeed.watch.analysis.changes import State
+from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.analysis.machine_steps import machine_steps
-from torchspeed.watch.analysis.segments import split
-from torchspeed.watch.analysis.step_cache import StepCache
-from torchspeed.watch.analysis.steps import SeriesStep
-from torchspeed.watch.analysis.steps import steps_of as steps_of_all
 from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run, Series
+from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
 
 
-def steps_of(series: Series) -> tuple[SeriesStep, ...]:
-    [steps] = steps_of_all(split(make_history([series])), StepCache())
+def steps_by_commit(history: History) -> list[dict[str, Step]]:
+    """The steps of each series, whatever its conditions."""
+    steps = []
+    for series in history.series:
+        commits, values = list(series.values), list(series.values.values())
+        steps.append({commits[step.position]: step for step in find_steps(values)})
     return steps
 
 
@@ -32,44 +35,30 @@ def stepped(
     return values.tolist()
 
 
-def test_a_step_lies_between_two_measured_commits() -> None:
+def test_a_change_lies_between_two_measured_commits() -> None:
     values = stepped(np.random.default_rng(0))
     runs = dict(enumerate(values))
-    # Commits 18 and 19 have no figure: the step may be theirs.
+    # Commits 18 and 19 have no value: the change may be theirs.
     runs[18], runs[19] = Run(Outcome.FAILED), NEVER_RUN
-    [step] = steps_of(make_series(runs))
-    assert (step.previous, step.commit) == (commit_hash(17), commit_hash(20))
-    assert step.step.ratio == pytest.approx(1.2, rel=0.02)
-    assert step.step.confirmed
+    [change] = analyse(make_history([make_series(runs)])).changes
+    assert (change.previous, change.commit) == (17, 20)
+    assert change.ratio == pytest.approx(1.2, rel=0.02)
+    assert change.state is State.CONFIRMED
 
 
-def test_a_recent_step_is_not_confirmed_yet() -> None:
-    series = make_series(stepped(np.random.default_rng(0), count=23))
-    [step] = steps_of(series)
-    assert not step.step.confirmed
-
-
-def test_a_series_without_values_has_no_steps() -> None:
-    series = make_series([NEVER_RUN, Run(Outcome.SKIPPED)])
-    assert steps_of(series) == ()
-
-
-def shared_steps(series: Any) -> Any:
+def shared_steps(series: Any) -> set[tuple[int, int]]:
+    """Series and number of the commit of each step that is the machine's."""
     history = make_history(series)
-    return machine_steps(history, dict(enumerate(steps_of_all(split(history), StepCache()))))
+    order = {commit.hash: index for index, commit in enumerate(history.commits)}
+    shared = machine_steps(history, steps_by_commit(history), order)
+    return {(number, order[commit]) for number, commit in shared}
 
 
 def test_a_step_of_most_series_is_the_machines() -> None:
     rng = np.random.default_rng(2)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(6)]
     series += [make_series(stepped(rng, 1.0), model=f"quiet{n}") for n in range(3)]
-    [found] = shared_steps(series)
-    assert found.machine == "ci-2core"
-    assert found.metric == "time"
-    assert found.commit == commit_hash(20)
-    assert found.previous == commit_hash(19)
-    assert found.ratio == pytest.approx(1.1, rel=0.02)
-    assert (found.stepped, found.voted, found.members) == (6, 9, frozenset(range(6)))
+    assert shared_steps(series) == {(number, 20) for number in range(6)}
 
 
 @pytest.mark.parametrize(
@@ -100,8 +89,7 @@ def test_other_machines_and_other_metrics_have_no_vote() -> None:
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     series += [make_series(stepped(rng, 1.0), model=f"m{n}", machine="other") for n in range(9)]
     series += [make_series(stepped(rng, 1.0), model=f"m{n}", metric="memory") for n in range(9)]
-    [found] = shared_steps(series)
-    assert (found.machine, found.metric, found.voted) == ("ci-2core", "time", 5)
+    assert shared_steps(series) == {(number, 20) for number in range(5)}
 
 
 def test_series_without_values_on_both_sides_have_no_vote() -> None:
@@ -109,8 +97,7 @@ def test_series_without_values_on_both_sides_have_no_vote() -> None:
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     young = dict.fromkeys(range(30, 40), 1.0)
     series += [make_series(young, model=f"young{n}") for n in range(9)]
-    [found] = shared_steps(series)
-    assert (found.stepped, found.voted) == (5, 5)
+    assert shared_steps(series) == {(number, 20) for number in range(5)}
 
 
 def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(
@@ -120,26 +107,21 @@ def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(
         tmp_path, Plan(commits=80, machine_steps=1, steps=2, step_sizes=(1.2, 0.8), seed=4)
     )
     history = load_history(made.results, read_commits(made.repository))
-    # The kernel changes with the machine's step, and nothing is compared across that.
-    unknown = replace(history, facts={})
-    steps = dict(enumerate(steps_of_all(split(unknown), StepCache())))
-    found = machine_steps(history, steps)
+    order = {commit: index for index, commit in enumerate(made.measured)}
+    steps = steps_by_commit(history)
+    shared = machine_steps(history, steps, order)
     [planted] = [step for step in made.steps if step.machine]
-    assert {(f.machine, f.metric) for f in found} == {(planted.machine, "time")}
-    order = list(made.measured)
-    [shared] = found
-    assert abs(order.index(shared.commit) - order.index(planted.commit)) <= 1
-    assert shared.ratio == pytest.approx(planted.ratio, rel=0.02)
-    of_models = [step for step in made.steps if step.model]
-    for planted in of_models:
-        hit = [
-            n
-            for n, s in enumerate(history.series)
-            if s.case.labels["model"] == planted.model
-            and s.case.labels["metric"] == "peak memory"
-            and s.values
-            and any(
-                abs(order.index(x.commit) - order.index(planted.commit)) <= 1 for x in steps[n]
+    assert len(shared) >= 5
+    for number, commit in shared:
+        series = history.series[number]
+        assert (series.machine, series.case.labels["metric"]) == (planted.machine, "time")
+        assert abs(order[commit] - order[planted.commit]) <= 1
+    for planted in made.steps:
+        if planted.model:
+            assert any(
+                abs(order[commit] - order[planted.commit]) <= 1
+                for series, of_series in zip(history.series, steps, strict=True)
+                for commit in of_series
+                if series.case.labels["model"] == planted.model
+                and series.case.labels["metric"] == "peak memory"
             )
-        ]
-        assert hit

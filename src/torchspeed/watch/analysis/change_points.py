@@ -54,7 +54,6 @@ from torchspeed.watch.analysis.noise import difference_variance, excess_variance
 from torchspeed.watch.analysis.partition import Array, partition
 from torchspeed.watch.analysis.pruning import (
     FEWEST_VALUES,
-    MINIMUM_Z,
     LevelEstimator,
     prune,
 )
@@ -111,28 +110,6 @@ class Step:
 def values_to_confirm() -> int:
     """Values that a series needs before a step in it can be confirmed at all."""
     return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
-
-
-def smallest_visible(
-    noise: float, values: int, minimum_effect: float = MINIMUM_EFFECT
-) -> float | None:
-    """Tell how large a recent step has to be to be found: what silence about a series means.
-
-    Args:
-        noise: Coefficient of variation between runs, as ``noise_between_runs`` gives it.
-        values: Length of the series.
-        minimum_effect: Smallest relative change to report.
-
-    Returns:
-        The relative change of a step that has only just been confirmed, and that stands
-        out by ``MINIMUM_Z`` standard errors where there is no drift; ``None`` for a
-        series too short to show any.
-    """
-    if values < values_to_confirm():
-        return None
-    after = FEWEST_VALUES + CONFIRMING_RUNS - 1
-    error = noise * math.sqrt(1 / (values - after) + 1 / after)
-    return max(math.expm1(MINIMUM_Z * error), minimum_effect)
 
 
 def find_steps(

@@ -6,39 +6,38 @@ A change is
   an interleaved comparison across it shows a difference in the same direction;
 - **unconfirmed** when too few runs show it: a change point that is not confirmed yet, or newest
   runs that each differ, by `torchspeed.watch.analysis.rule`, from the median of the runs before
-  them. A jump is reported after its first run;
+  them (`torchspeed.watch.analysis.newest_jump`);
 - **refuted** when the newest interleaved comparison across it shows no difference and its
   confidence interval excludes the size of the change.
 
-The ratios to the reference are searched in the same way
-(`torchspeed.watch.analysis.ratio_changes`), for changes that runs are too noisy to show.
+The ratios to the reference are searched in the same way, for changes that runs are too noisy to
+show: a ratio has a known standard error of some 0.5 %, where runs on different nights differ by
+several per cent.
 `torchspeed.watch.analysis.evidence` says which comparisons are across a change.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from statistics import median
+from statistics import fmean
 from typing import Literal
 
-from torchspeed.watch.analysis.change_points import values_to_confirm
+from torchspeed.watch.analysis.change_points import Step, find_steps, values_to_confirm
 from torchspeed.watch.analysis.evidence import Evidence, Span, find_evidence
-from torchspeed.watch.analysis.pruning import FEWEST_VALUES
+from torchspeed.watch.analysis.newest_jump import newest_jump
+from torchspeed.watch.analysis.pruning import FEWEST_VALUES, MINIMUM_Z
 from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
-from torchspeed.watch.analysis.ratio_changes import Points, ratio_changes
-from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
+from torchspeed.watch.analysis.reference_series import Points
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.analysis.segments import Segment
-from torchspeed.watch.analysis.steps import SeriesStep
 from torchspeed.watch.history.explanations import Explanation
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Series
 
-LEVEL_VALUES = 10
-"""The level before the newest runs is the median of at most so many values."""
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
 """Newest runs of a series among which an unconfirmed change is reported: with more of them a
 lasting change is confirmed."""
@@ -105,7 +104,7 @@ class Change:
 def changes_of(
     index: int,
     segments: Sequence[Segment],
-    steps: Sequence[SeriesStep],
+    steps: Sequence[Sequence[Step]],
     noise: float | None,
     history: History,
     place: Mapping[str, int],
@@ -116,119 +115,105 @@ def changes_of(
     Args:
         index: Index of the series in the history.
         segments: Its segments.
-        steps: Its change points, confirmed or not (`steps.steps_of`).
+        steps: The change points of each segment, confirmed or not.
         noise: Its noise between runs.
         history: The history.
         place: Commit hash to index in the history's commits.
         ratios: Its ratios to the reference.
     """
     series = history.series[index]
-    of_ratio = None if noise is None else noise * math.sqrt(2)
+
+    def change(commits: Sequence[str], step: Step, before: float) -> Change:
+        went_up = step.after > step.before
+        return Change(
+            series=index,
+            previous=place[commits[step.position - 1]],
+            commit=place[commits[step.position]],
+            before=before,
+            after=step.after / step.before * before if before != step.before else step.after,
+            verdict="better" if went_up == series.higher_is_better else "worse",
+            state=State.CONFIRMED if step.confirmed else State.UNCONFIRMED,
+            runs=step.values_after,
+            noise=None if noise is None else noise * math.sqrt(2),
+        )
+
     changes = []
     later = sum(len(segment.points) for segment in segments)
-    for number, segment in enumerate(segments):
+    for segment, of_segment in zip(segments, steps, strict=True):
         later -= len(segment.points)
-        found = [
-            step.step
-            for step in steps
-            if step.segment == number
-            and (step.step.confirmed or step.step.values_after + later <= MOST_NEW_RUNS)
-        ]
-        commits = segment.commits
-        changes += [
-            Change(
-                series=index,
-                previous=place[commits[step.position - 1]],
-                commit=place[commits[step.position]],
-                before=step.before,
-                after=step.after,
-                verdict=_direction(step.after > step.before, series),
-                state=State.CONFIRMED if step.confirmed else State.UNCONFIRMED,
-                runs=step.values_after,
-                noise=of_ratio,
-            )
-            for step in found
-        ]
-        start = found[-1].position if found else 0
-        runs, before, after = _newest_jump(segment.values[start:], noise, MOST_NEW_RUNS - later)
-        if runs:
-            changes.append(
-                Change(
-                    series=index,
-                    previous=place[commits[-runs - 1]],
-                    commit=place[commits[-runs]],
-                    before=before,
-                    after=after,
-                    verdict=_direction(after > before, series),
-                    state=State.UNCONFIRMED,
-                    runs=runs,
-                    noise=of_ratio,
-                )
-            )
-    changes += [
-        change
-        for change in _changes_of_ratios(index, series, ratios, of_ratio, place)
-        if not any(_overlap(change, other) for other in changes)
-    ]
+        values, most_new = segment.values, MOST_NEW_RUNS - later
+        variances = None if noise is None else [noise**2] * len(values)
+        reported = _reported_steps(values, of_segment, variances, [0.0] * len(values), most_new)
+        changes += [change(segment.commits, step, step.before) for step in reported]
+    values_by_commit, commits = series.values, list(ratios)
+    for step in _ratio_steps(ratios):
+        previous = commits[step.position - 1]
+        before = values_by_commit.get(previous, ratios[previous].seconds)
+        of_ratio = change(commits, step, before)
+        if not any(_overlap(of_ratio, other) for other in changes):
+            changes.append(of_ratio)
     changes.sort(key=lambda change: change.commit)
     return _with_evidence(series, changes, history)
 
 
-def _changes_of_ratios(
-    index: int,
-    series: Series,
-    ratios: Points,
-    of_ratio: float | None,
-    place: Mapping[str, int],
-) -> Iterator[Change]:
-    """Changes that the ratios to the reference show, at commits that have a value as well."""
-    values = series.values
-    measured = {commit: point for commit, point in ratios.items() if commit in values}
-    for change in ratio_changes(measured, MOST_NEW_RUNS):
-        before = values[change.previous]
-        yield Change(
-            series=index,
-            previous=place[change.previous],
-            commit=place[change.commit],
-            before=before,
-            after=before * change.ratio,
-            verdict=_direction(change.ratio > 1, series),
-            state=State.CONFIRMED if change.confirmed else State.UNCONFIRMED,
-            runs=change.runs,
-            noise=of_ratio,
-        )
-
-
-def _overlap(one: Change, other: Change) -> bool:
-    return one.previous < other.commit and other.previous < one.commit
-
-
-def _direction(went_up: bool, series: Series) -> Direction:
-    return "better" if went_up == series.higher_is_better else "worse"
-
-
-def _newest_jump(
-    values: Sequence[float], noise: float | None, most: int
-) -> tuple[int, float, float]:
-    """Find the newest values that each differ from the level before them, in one direction.
+def _reported_steps(
+    values: Sequence[float],
+    steps: Sequence[Step],
+    variances: Sequence[float] | None,
+    shared: Sequence[float],
+    most_new: int,
+) -> list[Step]:
+    """The steps that are confirmed or recent, and the jump of the newest values after them.
 
     Args:
-        values: Values since the last change, under the same conditions.
-        noise: Noise of a run.
-        most: Largest number of newest values to look at.
-
-    Returns:
-        Their number, 0 if they do not differ; the level before and the level after.
+        values: Values under the same conditions.
+        steps: Their change points.
+        variances: Variance of the logarithm of each value, if known.
+        shared: As for `newest_jump`.
+        most_new: Largest number of newest values that make a recent change.
     """
-    for runs in range(min(most, len(values) - 1), 0, -1):
-        earlier, newest = values[:-runs][-LEVEL_VALUES:], values[-runs:]
-        level = median(earlier)
-        of_level = None if noise is None else noise / math.sqrt(len(earlier))
-        before = Measurement(level, None, of_level)
-        verdicts = {judge(before, Measurement(value, None, noise)).verdict for value in newest}
-        if len(verdicts) == 1 and Verdict.SAME not in verdicts:
-            return runs, level, median(newest)
-    return 0, math.nan, math.nan
+    reported = [step for step in steps if step.confirmed or step.values_after <= most_new]
+    start = reported[-1].position if reported else 0
+    if variances is not None:
+        jump = newest_jump(values[start:], variances[start:], shared[start:], most_new)
+        if jump is not None:
+            reported.append(replace(jump, position=start + jump.position))
+    return reported
+
+
+def _ratio_steps(points: Points) -> list[Step]:
+    """The steps of the ratios to the reference, which show smaller changes than runs do."""
+    ratios = [point.ratio for point in points.values()]
+    # Rounds that agree to the last digit have no measurable error.
+    errors = [max(point.standard_error, 1e-4) for point in points.values()]
+    links = [point.link_error**2 for point in points.values()]
+    steps = [
+        widened
+        for step in find_steps(ratios, standard_errors=errors)
+        if (widened := _widened(step, links)).z >= MINIMUM_Z
+    ]
+    variances = [error**2 for error in errors]
+    return _reported_steps(ratios, steps, variances, links, MOST_NEW_RUNS)
+
+
+def _widened(step: Step, links: Sequence[float]) -> Step:
+    """A step of ratios with the uncertainty of the links between the references of its sides.
+
+    All points of a side share it, so that more points do not make it smaller.
+
+    Args:
+        step: The step, by the points' own errors.
+        links: Variance of the link of each point to the newest reference. References are renewed
+            one after the other, so that the older one's includes the newer one's.
+    """
+    start, end = step.position - step.values_before, step.position + step.values_after
+    between = abs(fmean(links[start : step.position]) - fmean(links[step.position : end]))
+    size = abs(math.log(step.ratio))
+    return replace(step, z=size / math.hypot(size / step.z, math.sqrt(between)))
+
+
+def _overlap(change: Change, other: Change) -> bool:
+    return change.previous < other.commit and other.previous < change.commit
 
 
 def _with_evidence(

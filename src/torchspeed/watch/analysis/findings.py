@@ -15,17 +15,15 @@ from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
 from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
-from torchspeed.watch.analysis.ratio_changes import Points, points_by_series
+from torchspeed.watch.analysis.reference_series import points_by_series
 from torchspeed.watch.analysis.release_history import ReleaseHistory, release_histories
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
 from torchspeed.watch.analysis.step_cache import StepCache
-from torchspeed.watch.analysis.steps import SeriesStep, steps_of
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes
 
 Segments = tuple[Segment, ...]
-Steps = tuple[SeriesStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +69,34 @@ def analyse(history: History, cache: StepCache | None = None) -> Findings:
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     segments = split(history)
     noise = known_noise(history, segments)
-    steps = steps_of(segments, cache or StepCache())
+    found = iter(
+        (cache or StepCache()).find_all(
+            [segment.values for of_series in segments for segment in of_series]
+        )
+    )
+    steps = [[next(found) for _ in of_series] for of_series in segments]
     events = find_events(history)
-    of_machines = _steps_of_machines(history, steps, place)
+    of_machines = machine_steps(
+        history,
+        [
+            {
+                segment.commits[step.position]: step
+                for segment, of_segment in zip(of_series, of_steps, strict=True)
+                for step in of_segment
+            }
+            for of_series, of_steps in zip(segments, steps, strict=True)
+        ],
+        place,
+    )
     notes = history.notes or Notes()
     changes = []
     points = points_by_series(history)
     for index, of_series in enumerate(segments):
         series = history.series[index]
-        ratios: Points = {}
-        if points and series.unit == "seconds":
-            torch = history.environments[series.environment].torch
-            ratios = points.get((series.machine, series.case.name, torch), {})
+        torch = history.environments[series.environment].torch
+        ratios = points.get((series.machine, series.case.name, torch), {})
+        if series.unit != "seconds":
+            ratios = {}
         for change in changes_of(
             index, of_series, steps[index], noise[index], history, place, ratios
         ):
@@ -125,25 +139,12 @@ def _levels(
     return tuple(levels)
 
 
-def _steps_of_machines(
-    history: History, steps: Sequence[Steps], place: Mapping[str, int]
-) -> set[tuple[int, int]]:
-    """Series and commit of every step that is its machine's: of each member the nearest."""
-    found = set()
-    for shared in machine_steps(history, dict(enumerate(steps))):
-        for member in shared.members:
-            alike = [one for one in steps[member] if (one.step.ratio > 1) == (shared.ratio > 1)]
-            nearest = min(alike, key=lambda one: abs(place[one.commit] - place[shared.commit]))
-            found.add((member, place[nearest.commit]))
-    return found
-
-
 def _cause(
     history: History,
     change: Change,
     events: Sequence[Event],
     place: Mapping[str, int],
-    of_machines: set[tuple[int, int]],
+    of_machines: set[tuple[int, str]],
 ) -> Cause:
     """What made a change: an event that lies within it outranks the vote of other series."""
     series = history.series[change.series]
@@ -155,7 +156,8 @@ def _cause(
         within = change.previous < place[event.commit] <= change.commit
         if concerns and within and event.fact != "environment":
             return "environment"
-    return "machine" if (change.series, change.commit) in of_machines else "code"
+    commit = history.commits[change.commit].hash
+    return "machine" if (change.series, commit) in of_machines else "code"
 
 
 def _note(history: History, change: Change, notes: Notes) -> ChangeNote | None:

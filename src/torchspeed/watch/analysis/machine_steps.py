@@ -2,20 +2,19 @@
 
 A commit touches a model or two. When most timings of a machine change in the same
 direction at the same commit, the machine has changed: a kernel, a clock, a neighbour.
-Each series with figures on both sides has a vote; three of five votes carry.
+Each series with values on both sides has a vote; three of five votes carry.
 A release of torch is no such step: each release is an environment, with series of
-its own. One commit that changes everything (a flag, an allocator) looks the same as
+its own. One commit that changes all models (a flag, an allocator) looks the same as
 the machine; the events of the environment beside it tell which.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from torchspeed.watch.analysis.geometric_mean import geometric_mean
-from torchspeed.watch.analysis.steps import SeriesStep
+from torchspeed.watch.analysis.change_points import Step
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.records import Series
 
@@ -27,46 +26,26 @@ _TOLERANCE = 2
 """Measured commits by which noise may shift a detected step."""
 
 
-@dataclass(frozen=True, slots=True)
-class MachineStep:
-    """A step that most series of one metric of a machine share."""
-
-    machine: str
-    metric: str
-    """Metric of the series, or their unit in a project whose benchmarks have no models."""
-    previous: str
-    """Last measured commit before it."""
-    commit: str
-    """First measured commit after it: where most of the series place it."""
-    ratio: float
-    """Geometric mean of the ratios, after over before, of the series that stepped."""
-    stepped: int
-    voted: int
-    members: frozenset[int]
-    """Indices in the history's series of those that stepped."""
-
-
 def machine_steps(
-    history: History, steps: Mapping[int, tuple[SeriesStep, ...]]
-) -> tuple[MachineStep, ...]:
-    """Find the steps that most series of a machine make at the same commit.
+    history: History, steps: Sequence[Mapping[str, Step]], order: Mapping[str, int]
+) -> set[tuple[int, str]]:
+    """Find the steps that most series of one metric of a machine make at the same commit.
 
     Args:
         history: The history.
-        steps: Index of a series in it to its steps; a series left out has no vote.
+        steps: The steps of each of its series, by the hash of the first commit after them.
+        order: Commit hash to index in the history's commits.
 
     Returns:
-        The machine's steps by machine, metric and commit.
+        Index of the series and commit of each step that belongs to such a one.
     """
     groups: dict[tuple[str, str], list[int]] = {}
-    for number in steps:
-        series = history.series[number]
+    for number, series in enumerate(history.series):
         groups.setdefault((series.machine, _kind(series)), []).append(number)
-    order = {commit.hash: place for place, commit in enumerate(history.commits)}
-    found: list[MachineStep] = []
-    for (machine, metric), numbers in sorted(groups.items()):
-        found += _shared(history, machine, metric, {n: steps[n] for n in numbers}, order)
-    return tuple(found)
+    shared: set[tuple[int, str]] = set()
+    for numbers in groups.values():
+        shared |= _shared(history, {number: steps[number] for number in numbers}, order)
+    return shared
 
 
 def _kind(series: Series) -> str:
@@ -76,57 +55,42 @@ def _kind(series: Series) -> str:
 
 
 def _shared(
-    history: History,
-    machine: str,
-    metric: str,
-    steps: dict[int, tuple[SeriesStep, ...]],
-    order: dict[str, int],
-) -> list[MachineStep]:
+    history: History, steps: Mapping[int, Mapping[str, Step]], order: Mapping[str, int]
+) -> set[tuple[int, str]]:
+    # Candidates by how many series step exactly there, so that the commonest commit wins.
+    candidates = Counter(
+        (order[commit], step.direction)
+        for of_series in steps.values()
+        for commit, step in of_series.items()
+    )
+    if not candidates:
+        return set()
     spans = {
         number: [order[commit] for commit in history.series[number].values] for number in steps
     }
-    measured = sorted({place for span in spans.values() for place in span})
-    # Candidates by how many series step exactly there, so that the commonest place wins.
-    exact: dict[tuple[int, str], int] = {}
-    for found in steps.values():
-        for step in found:
-            key = (order[step.commit], step.step.direction)
-            exact[key] = exact.get(key, 0) + 1
-    result: list[MachineStep] = []
-    taken: set[tuple[int, int]] = set()
-    for place, direction in sorted(exact, key=lambda key: (-exact[key], key)):
-        at = bisect_left(measured, place)
+    measured = sorted({position for span in spans.values() for position in span})
+    shared: set[tuple[int, str]] = set()
+    for position, direction in sorted(candidates, key=lambda key: (-candidates[key], key)):
+        at = bisect_left(measured, position)
         low = measured[max(0, at - _TOLERANCE)]
         high = measured[min(len(measured) - 1, at + _TOLERANCE)]
         voters = [n for n, span in spans.items() if span and span[0] < low and span[-1] > high]
-        stepped: dict[int, SeriesStep] = {}
-        for number in voters:
-            for step in steps[number]:
-                where = order[step.commit]
-                if (
-                    low <= where <= high
-                    and step.step.direction == direction
-                    and (number, where) not in taken
-                ):
-                    stepped[number] = step
-        if not _carries(len(stepped), len(voters), [history.series[n] for n in stepped]):
-            continue
-        taken |= {(number, order[step.commit]) for number, step in stepped.items()}
-        result.append(
-            MachineStep(
-                machine=machine,
-                metric=metric,
-                previous=history.commits[measured[max(0, at - 1)]].hash,
-                commit=history.commits[place].hash,
-                ratio=geometric_mean([step.step.ratio for step in stepped.values()]).value,
-                stepped=len(stepped),
-                voted=len(voters),
-                members=frozenset(stepped),
-            )
-        )
-    return sorted(result, key=lambda shared: order[shared.commit])
+        stepped = {
+            number: commit
+            for number in voters
+            for commit, step in steps[number].items()
+            if low <= order[commit] <= high
+            and step.direction == direction
+            and (number, commit) not in shared
+        }
+        models = {_model(history.series[number]) for number in stepped}
+        if (
+            len(stepped) >= max(FEWEST_SERIES, SHARE * len(voters))
+            and len(models) >= FEWEST_MODELS
+        ):
+            shared |= stepped.items()
+    return shared
 
 
-def _carries(stepped: int, voters: int, members: list[Series]) -> bool:
-    models = {series.case.labels.get("model", series.case.benchmark) for series in members}
-    return stepped >= FEWEST_SERIES and len(models) >= FEWEST_MODELS and stepped >= SHARE * voters
+def _model(series: Series) -> str:
+    return series.case.labels.get("model", series.case.benchmark)

@@ -4,7 +4,7 @@ Every stored comparison of kind ``reference`` gives a point to the series of eac
 points of a series are expressed as a ratio to the newest reference: a point that was measured
 against an older one is divided by the *link*, the stored ratio of the newer reference to the older
 one. The uncertainty of a link is common to all points that it carries, so it is kept apart from
-their own.
+their own, and counts where points of two references are compared.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from torchspeed.watch.analysis.ratio import half_width
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
+from torchspeed.watch.history.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,6 @@ class RatioPoint:
     """Standard error of the logarithm of the links from the reference that it was measured
     against to the newest; 0 where that is the newest. Points of one machine and reference share
     it."""
-    measured_against: Version
     seconds: float
     """Median of the version's samples, seconds a call."""
 
@@ -50,10 +50,9 @@ class RatioSeries:
     """The newest reference, of which all ratios are."""
     points: tuple[RatioPoint, ...]
 
-    def on(self, machine: str) -> tuple[RatioPoint, ...]:
-        """The points of one machine."""
-        return tuple(point for point in self.points if point.machine == machine)
 
+Points = dict[str, RatioPoint]
+"""Commit hash to the newest ratio of it, oldest commit first."""
 
 _Measured = tuple[Header, CaseRatio]
 
@@ -77,8 +76,24 @@ def reference_series(comparisons: Sequence[StoredComparison]) -> tuple[RatioSeri
     by_case: dict[str, list[_Measured]] = {}
     for header, case in measured:
         by_case.setdefault(case.case, []).append((header, case))
-    series = [one for name, of_case in by_case.items() for one in _series_of_case(name, of_case)]
-    return tuple(sorted(series, key=lambda one: (one.case, one.torch, one.python)))
+    series = [s for name, of_case in by_case.items() for s in _series_of_case(name, of_case)]
+    return tuple(sorted(series, key=lambda series: (series.case, series.torch, series.python)))
+
+
+def points_by_series(history: History) -> dict[tuple[str, str, str], Points]:
+    """Collect the ratios of each machine, case and torch release, commits in their order."""
+    collected: dict[tuple[str, str, str], Points] = {}
+    comparisons = [c for of_machine in history.comparisons.values() for c in of_machine]
+    for series in reference_series(comparisons):
+        for point in series.points:
+            if point.version.commit in history.positions:
+                key = (point.machine, series.case, series.torch)
+                collected.setdefault(key, {})[point.version.commit] = point
+    position = history.positions
+    return {
+        key: dict(sorted(points.items(), key=lambda item: position[item[0]]))
+        for key, points in collected.items()
+    }
 
 
 def standard_error(case: CaseRatio) -> float:
@@ -109,7 +124,6 @@ def _series_of_case(name: str, measured: Sequence[_Measured]) -> Iterable[RatioS
             ratio=case.ratio / math.exp(link[0]),
             standard_error=standard_error(case),
             link_error=math.sqrt(link[1]),
-            measured_against=header.before,
             seconds=case.after_s,
         )
         by_pair.setdefault((after.torch, after.torchvision, after.python), []).append(point)
@@ -126,7 +140,7 @@ def _links(
     """
     references = {header.before for header, _ in measured}
     edges: dict[tuple[Version, Version], tuple[float, float]] = {}
-    for header, case in sorted(measured, key=lambda one: one[0].machine == machine):
+    for header, case in sorted(measured, key=lambda pair: pair[0].machine == machine):
         if header.after in references:
             edges[header.before, header.after] = (math.log(case.ratio), standard_error(case) ** 2)
     links = {newest: (0.0, 0.0)}

@@ -7,11 +7,12 @@ to be looked at again.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import signal
 from array import array
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -79,24 +80,12 @@ def _code_digest() -> str:
 def _find_steps_of_all(series: Sequence[Sequence[float]]) -> list[list[Step]]:
     """Find the steps of each; on all cores where there is much to do.
 
-    The processes are forked, so that they share the values without a copy.
+    They are forked, and leave it to the parent to stop when it is interrupted.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if sum(map(len, series)) < _WORTH_A_POOL or not cores or cores < 2:
         return [find_steps(values) for values in series]
-    context = multiprocessing.get_context("fork")
-    with context.Pool(cores, initializer=_share, initargs=(series,)) as pool:
-        return pool.map(_find_steps_of_shared, range(len(series)), chunksize=4)
-
-
-_shared: Sequence[Sequence[float]] = ()
-
-
-def _share(series: Sequence[Sequence[float]]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, interrupted, stops its workers
-    global _shared  # noqa: PLW0603 - how a forked worker gets what is not worth pickling
-    _shared = series
-
-
-def _find_steps_of_shared(index: int) -> list[Step]:
-    return find_steps(_shared[index])
+    with ProcessPoolExecutor(
+        cores, get_context("fork"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    ) as pool:
+        return list(pool.map(find_steps, series, chunksize=4))

@@ -26,7 +26,8 @@ class History:
     """Everything that the tracked results say."""
 
     commits: tuple[Commit, ...]
-    """Oldest first, along the tracked branch: those with results, and the tagged ones."""
+    """Oldest first, along the tracked branch: those with results, those that were compared with a
+    reference, and the tagged ones."""
     machines: dict[str, Machine]
     environments: dict[str, Environment]
     benchmarks: dict[str, Benchmark]

@@ -137,6 +137,12 @@ class _Loader:
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
         setups = self._setups.items()
         measured = {commit for setup in self._setups.values() for commit in setup.files}
+        measured |= {
+            comparison.header.after.commit
+            for of_machine in self._comparisons.values()
+            for comparison in of_machine
+            if comparison.header.kind == "reference"
+        }
         return History(
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
             machines=self._machines,
