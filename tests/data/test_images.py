@@ -121,15 +121,24 @@ def test_truncated_gzip_is_named_and_leaves_nothing_behind(mnist: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (idx_bytes(np.zeros((5, 28, 28)))[:-1], "its header promises"),
+        (idx_bytes(np.zeros((5, 28, 28)))[:-1], "is cut short"),
         (idx_bytes(np.zeros((5, 28, 28)))[:6], "is cut short"),
+        (b"", "is cut short"),
         (idx_bytes(np.zeros((5, 27, 28))), r"shape \(27, 28\) where \(28, 28\)"),
-        (b"<html>", "is not an idx file"),
+        (b"<html>", "or no idx file"),
     ],
 )
 def test_half_unpacked_or_misshaped_file_is_named(mnist: Path, content: bytes, fault: str) -> None:
     (mnist / "MNIST/raw/train-images-idx3-ubyte").write_bytes(content)
     with pytest.raises(TorchspeedError, match=f"train-images-idx3-ubyte.*{fault}"):
+        load_data("mnist", DataOptions(folder=mnist))
+
+
+def test_a_label_out_of_range_is_named_with_its_item(mnist: Path) -> None:
+    labels = np.array([3, 9, 200, 0, 10])
+    (mnist / "MNIST/raw/train-labels-idx1-ubyte").write_bytes(idx_bytes(labels))
+    message = r"train-labels-idx1-ubyte has label 200 for item 2, where 0 to 9 are expected"
+    with pytest.raises(TorchspeedError, match=message):
         load_data("mnist", DataOptions(folder=mnist))
 
 

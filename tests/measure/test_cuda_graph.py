@@ -20,10 +20,11 @@ from torchspeed.measure.passes import CapturedPasses, Passes, passes
 NO_DEVICE = "torch sees no CUDA device"
 
 
-class Rehearsal:
+class Rehearsal(CudaCapturer):
     """Captures on any device, and notes in which order it is asked to do what."""
 
     def __init__(self) -> None:
+        super().__init__("cpu")
         self.steps: list[str] = []
 
     def warm_up(self, run: Callable[[], object]) -> None:

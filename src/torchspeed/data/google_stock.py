@@ -12,7 +12,7 @@ import torch
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
-from torchspeed.data.tables import column_index
+from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 COLUMNS = ("close", "open", "high", "low", "volume")
@@ -35,11 +35,6 @@ def load_google_stock(options: DataOptions) -> Data:
     with np.load(cbook.get_sample_data("goog.npz", asfileobj=False)) as file:
         days = file["price_data"]
     values = np.stack([days[column].astype(np.float32) for column in COLUMNS], axis=1)
-    return split_series(
-        "google_stock",
-        torch.from_numpy(values),
-        window=options.window,
-        horizon=options.horizon,
-        target=column_index(COLUMNS, options.target, "google_stock"),
-        source="Google's share on 1,047 trading days, 2004 to 2008 (matplotlib sample data)",
-    )
+    table = Table(torch.from_numpy(values), COLUMNS, tuple(range(len(COLUMNS))))
+    source = "Google's share on 1,047 trading days, 2004 to 2008 (matplotlib sample data)"
+    return split_series("google_stock", table, options, source, "google_stock")

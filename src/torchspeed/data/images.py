@@ -8,11 +8,8 @@ and the one at fault is named.
 from __future__ import annotations
 
 import gzip
-import hashlib
-import math
 import os
 import shutil
-import struct
 import sys
 import tempfile
 import zlib
@@ -21,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from torchvision import datasets, transforms
+from torchvision.datasets.mnist import read_sn3_pascalvincent_tensor
+from torchvision.datasets.utils import check_integrity
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
@@ -35,8 +34,8 @@ IMAGE_SETS: dict[str, Any] = {
 NATURAL_SHAPE = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 """Shape of one image as published: channels, height, width."""
 
-IDX_UNSIGNED_BYTE = 8
-"""The data type of MNIST's files, third byte of the idx header."""
+CLASSES = 10
+"""Of each set; labels count from 0."""
 
 
 def load_images(name: str, options: DataOptions) -> Data:
@@ -64,7 +63,7 @@ def load_images(name: str, options: DataOptions) -> Data:
                 f"{len(split.targets)} labels; delete it and pass --download"
             )
     source = f"{name}: {len(train)} images to train on, {len(test)} to test on (torchvision)"
-    return Data(name, train, test, shape, 10, source)
+    return Data(name, train, test, shape, CLASSES, source)
 
 
 def to_shape(
@@ -119,25 +118,20 @@ def _unpack(archive: Path, plain: Path) -> None:
 
 
 def _idx_fault(path: Path) -> str | None:
-    """Check an idx file's header against its length and MNIST's shapes."""
-    wanted = (28, 28) if "images" in path.name else ()
+    """Check an idx file as torchvision reads it, and its items against MNIST's."""
     try:
-        with path.open("rb") as file:
-            head = file.read(4)
-            if len(head) < 4 or head[:2] != b"\0\0" or head[2] != IDX_UNSIGNED_BYTE:
-                return "is not an idx file of bytes"
-            sizes = file.read(4 * head[3])
+        values = read_sn3_pascalvincent_tensor(str(path))
     except FileNotFoundError:
         return "is missing"
-    if len(sizes) < 4 * head[3]:
-        return "is cut short"
-    shape = struct.unpack(f">{head[3]}I", sizes)
-    if shape[1:] != wanted:
-        return f"holds items of shape {shape[1:]} where {wanted} is expected"
-    expected = 4 + 4 * head[3] + math.prod(shape)
-    length = path.stat().st_size
-    if length != expected:
-        return f"has {length} bytes where its header promises {expected}"
+    except (AssertionError, ValueError, RuntimeError, KeyError):
+        return "is cut short or no idx file"
+    wanted = (28, 28) if "images" in path.name else ()
+    if values.shape[1:] != wanted:
+        return f"holds items of shape {tuple(values.shape[1:])} where {wanted} is expected"
+    wrong = (values >= CLASSES).nonzero()
+    if "labels" in path.name and len(wrong):
+        item = int(wrong[0])
+        return f"has label {values[item]} for item {item}, where 0 to {CLASSES - 1} are expected"
     return None
 
 
@@ -150,12 +144,9 @@ def _pickle_files(loader: Any, folder: Path) -> list[Fault]:
 
 
 def _md5_fault(path: Path, md5: str) -> str | None:
-    try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
-    except FileNotFoundError:
-        return "is missing"
-    return None if found.hexdigest() == md5 else f"is damaged (md5 {md5} expected)"
+    if check_integrity(path, md5):
+        return None
+    return f"is damaged (md5 {md5} expected)" if path.exists() else "is missing"
 
 
 def _download(

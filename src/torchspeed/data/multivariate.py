@@ -92,14 +92,8 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
             f"{path} has {len(table.values)} rows where {name} has {series.rows}; fetch it again, "
             "or read it as a table of your own with csv:FILE"
         )
-    return split_series(
-        name,
-        table.values,
-        window=options.window,
-        horizon=options.horizon,
-        target=table.index_of(options.target, path),
-        source=f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})",
-    )
+    source = f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})"
+    return split_series(name, table, options, source, path)
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:
@@ -109,11 +103,4 @@ def load_csv(path: Path, options: DataOptions) -> Data:
         TorchspeedError: file missing or damaged, no such column, too few rows.
     """
     table = read_table(path)
-    return split_series(
-        path.name,
-        table.values,
-        window=options.window,
-        horizon=options.horizon,
-        target=table.index_of(options.target, path),
-        source=f"{path}: {table}",
-    )
+    return split_series(path.name, table, options, f"{path}: {table}", path)

@@ -10,11 +10,15 @@ normalises with those of its training rows alone.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from torchspeed.data.dataset import Data
+from torchspeed.data.options import DataOptions
+from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 TRAIN_SHARE = 0.8
@@ -68,29 +72,33 @@ def normalise(values: Tensor, reference: Tensor | None = None) -> Tensor:
 
 
 def split_series(
-    name: str, values: Tensor, *, window: int, horizon: int, target: int | None, source: str
+    name: str, table: Table, options: DataOptions, source: str, place: Path | str
 ) -> Data:
     """Cut a series in time: the oldest rows to train on, the newest to test on.
 
     Args:
         name: what to call the data.
-        values: (rows, features), float32, as measured.
-        window: time steps of an input.
-        horizon: rows from the first of the window to the label.
-        target: index of the column to forecast; None for all columns.
+        table: rows as measured, oldest first.
+        options: window, horizon and target.
         source: where the values come from.
+        place: the same in short, for messages.
 
     Raises:
-        TorchspeedError: the series is too short for window and horizon.
+        TorchspeedError: there is no such target, or the series is too short for window and
+            horizon.
     """
-    rows = values.shape[0]
+    target = table.index_of(options.target, place)
+    rows, features = table.values.shape
     cut = int(rows * TRAIN_SHARE)
-    scaled = normalise(values, reference=values[:cut])
-    train = Windows(scaled[:cut], window, horizon, target)
-    test = Windows(scaled[cut:], window, horizon, target)
+    scaled = normalise(table.values, reference=table.values[:cut])
+    train, test = (
+        Windows(part, options.window, options.horizon, target)
+        for part in (scaled[:cut], scaled[cut:])
+    )
     if not len(train) or not len(test):
         raise TorchspeedError(
             f"{name} has {rows} rows, {rows - cut} of them to test on: too few for a window of "
-            f"{window} and a horizon of {horizon}; choose smaller ones or a longer series"
+            f"{options.window} and a horizon of {options.horizon}; choose smaller ones or a "
+            "longer series"
         )
-    return Data(name, train, test, (window, values.shape[1]), None, source, target)
+    return Data(name, train, test, (options.window, features), None, source, target)

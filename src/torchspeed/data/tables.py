@@ -32,7 +32,7 @@ class Table:
     """A name for each column; its index in the file, from 0, where there is no header."""
     positions: tuple[int, ...]
     """Index of each column in the file, from 0."""
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
     """Columns of the file that hold no number at all, such as dates."""
 
     def __str__(self) -> str:
@@ -40,23 +40,32 @@ class Table:
         without = f"; left out: {', '.join(_shown(self.left_out))}" if self.left_out else ""
         return rows + without
 
-    def index_of(self, wanted: str, path: Path) -> int | None:
-        """Place in ``values`` of a column, given by name or by index in the file; None for all.
+    def index_of(self, wanted: str, place: Path | str) -> int | None:
+        """Place in ``values`` of a column; None for all.
+
+        Args:
+            wanted: its name, its index in the file from 0, ``first`` or ``all``.
+            place: where the table comes from, for messages.
 
         Raises:
             TorchspeedError: there is no such column, or it holds no numbers.
         """
-        if wanted in self.columns or wanted in {"all", "first"}:
-            return column_index(self.columns, wanted, path)
-        width = len(self.columns) + len(self.left_out)
+        if wanted in self.columns:
+            return self.columns.index(wanted)
+        if wanted in {"all", "first"}:
+            return 0 if wanted == "first" else None
         if wanted.isdecimal() and int(wanted) in self.positions:
             return self.positions.index(int(wanted))
+        width = len(self.columns) + len(self.left_out)
+        shown = ", ".join(_shown(self.columns))
         if wanted in self.left_out or (wanted.isdecimal() and int(wanted) < width):
             raise TorchspeedError(
-                f"column {wanted!r} of {path} holds no numbers; columns of numbers are "
-                f"{', '.join(_shown(self.columns))}"
+                f"column {wanted!r} of {place} holds no numbers; columns of numbers are {shown}"
             )
-        return column_index(self.columns, wanted, path)
+        raise TorchspeedError(
+            f"no column {wanted!r} in {place}; give an index below {width}, first, all, or one "
+            f"of: {shown}"
+        )
 
 
 def read_table(path: Path, columns: int | None = None) -> Table:
@@ -123,27 +132,6 @@ def _rows(text: str) -> list[list[str]]:
 
 def _shown(names: tuple[str, ...]) -> list[str]:
     return [*names[:8], "…"] if len(names) > 8 else list(names)
-
-
-def column_index(columns: tuple[str, ...], wanted: str, place: Path | str) -> int | None:
-    """Place of a column, given by name, ``first`` or index from 0; None for ``all``.
-
-    Raises:
-        TorchspeedError: no such column; the message lists what there is.
-    """
-    if wanted in columns:
-        return columns.index(wanted)
-    if wanted == "all":
-        return None
-    if wanted == "first":
-        return 0
-    if wanted.isdecimal() and int(wanted) < len(columns):
-        return int(wanted)
-    shown = ", ".join(_shown(columns))
-    raise TorchspeedError(
-        f"no column {wanted!r} in {place}; give an index below {len(columns)}, first, all, or "
-        f"one of: {shown}"
-    )
 
 
 def _read_text(path: Path) -> str:

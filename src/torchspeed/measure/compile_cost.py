@@ -65,33 +65,26 @@ def code_folder(workload: str, device: str, folder: Path) -> Path:
 
 def count_cost(passes: Passes) -> Cost:
     """Run passes that nobody has run yet, and count what dynamo and the compilers do."""
-    before = _Counts.now()
+    _, breaks_before = _dynamo_counts()
     forward_seconds = _cpu_seconds(passes.forward)
     backward_seconds = _cpu_seconds(passes.backward)
-    first = _Counts.now()
+    graphs, breaks = _dynamo_counts()
     for _ in range(REPEATS):
         passes.forward()
         passes.backward()
     return Cost(
         forward_seconds=forward_seconds,
         backward_seconds=backward_seconds,
-        graph_breaks=first.breaks - before.breaks,
-        recompilations=_Counts.now().graphs - first.graphs,
+        graph_breaks=breaks - breaks_before,
+        recompilations=_dynamo_counts()[0] - graphs,
     )
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """What dynamo has done so far in this process."""
+def _dynamo_counts() -> tuple[int, int]:
+    """Graphs that dynamo took so far in this process, and graph breaks."""
+    from torch._dynamo.utils import counters  # noqa: PLC0415 - seconds, once
 
-    graphs: int
-    breaks: int
-
-    @classmethod
-    def now(cls) -> _Counts:
-        from torch._dynamo.utils import counters  # noqa: PLC0415 - seconds, once
-
-        return cls(counters["stats"]["unique_graphs"], sum(counters["graph_break"].values()))
+    return counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())
 
 
 def _cpu_seconds(run: Callable[[], object]) -> float:

@@ -9,7 +9,7 @@ buffers that the graph reads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,19 +22,6 @@ WARM_UPS = 3
 kernels and make their workspaces, which a capture must not see."""
 
 
-class Capturer(Protocol):
-    """What can record work and run it again; on a GPU `CudaCapturer`."""
-
-    def warm_up(self, run: Callable[[], object]) -> None:
-        """Run the work `WARM_UPS` times, where its traces do not disturb a capture."""
-
-    def capture(self, run: Callable[[], T]) -> tuple[Replay, T]:
-        """Record the work once; return what runs it again, and its static results.
-
-        The results hold no values before the first replay, and every replay writes over them.
-        """
-
-
 class CudaCapturer:
     """Captures on a stream of its own, as CUDA demands, of one device."""
 
@@ -42,7 +29,7 @@ class CudaCapturer:
         self._device = torch.device(device)
 
     def warm_up(self, run: Callable[[], object]) -> None:
-        """Run on a side stream that waits for the current one, and the other way round."""
+        """Run the work `WARM_UPS` times on a side stream, so that a capture does not see it."""
         current = torch.cuda.current_stream(self._device)
         side = torch.cuda.Stream(self._device)
         side.wait_stream(current)
@@ -52,7 +39,12 @@ class CudaCapturer:
         current.wait_stream(side)
 
     def capture(self, run: Callable[[], T]) -> tuple[Replay, T]:
-        """Record into a graph with a memory pool of its own."""
+        """Record the work once, into a graph with a memory pool of its own.
+
+        Returns:
+            What runs it again, and its static results. They hold no values before the first
+            replay, and every replay writes over them.
+        """
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(self._device), torch.cuda.graph(graph):
             results = run()
@@ -70,7 +62,7 @@ class Captured(Generic[T]):
     """
 
     def __init__(
-        self, name: str, run: Callable[[], T], buffers: tuple[Tensor, ...], capturer: Capturer
+        self, name: str, run: Callable[[], T], buffers: tuple[Tensor, ...], capturer: CudaCapturer
     ) -> None:
         self._name = name
         self._run = run

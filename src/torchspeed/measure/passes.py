@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from torchspeed.measure import compilation
-from torchspeed.measure.cuda_graph import Captured, Capturer, CudaCapturer
+from torchspeed.measure.cuda_graph import Captured, CudaCapturer
 from torchspeed.measure.layout import laid_out
 from torchspeed.measure.precision import in_precision
 from torchspeed.workloads import get_workload
@@ -89,7 +89,7 @@ class CapturedPasses:
     the graph's buffers, and replay.
     """
 
-    def __init__(self, passes: Passes, capturer: Capturer) -> None:
+    def __init__(self, passes: Passes, capturer: CudaCapturer) -> None:
         self._inputs = passes.inputs.detach().clone()
         self._targets = passes.targets.clone()
         self._forward = Captured(

@@ -117,18 +117,13 @@ def _site_row(
 
 
 def _source(key: str, content: dict[str, Any]) -> Source:
-    hardware = {name: Hardware(**facts) for name, facts in content["hardware"].items()}
-    return Source(
-        key=key,
-        title=content["title"],
-        authors=content["authors"],
-        url=content["url"],
-        date=content["date"],
-        framework=content["framework"],
-        work=content["work"].strip(),
-        differences=tuple(content["differences"]),
-        figures=tuple(chain.from_iterable(_figures(t, hardware) for t in content["tables"])),
-    )
+    hardware = {name: Hardware(**facts) for name, facts in content.pop("hardware").items()}
+    figures = chain.from_iterable(_figures(table, hardware) for table in content.pop("tables"))
+    fields = content | {
+        "work": content["work"].strip(),
+        "differences": tuple(content["differences"]),
+    }
+    return Source(key=key, figures=tuple(figures), **fields)
 
 
 def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figure]:
