@@ -27,6 +27,8 @@ MOST_SAMPLES = 16
 FEWEST_SAMPLES = 8
 SECONDS = 1.5
 """After which no new turn begins."""
+_TIMEOUTS_OF_A_ROUND = 4
+"""A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _SECONDS_TO_END = 2.0
 """How long a server may take to end by itself."""
 
@@ -68,6 +70,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._requests: IO[bytes]
         self._answers: IO[bytes]
         self._case: TimedCase | None = None
+        self._until = 0.0
+        """When the round has to be over, on the monotonic clock."""
 
     def __exit__(self, *error: object) -> None:
         self._stop()
@@ -79,6 +83,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         if self._process is None:
             self._launch()
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
+        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * case.timeout
         fork = case.can_fork and self._side.can_fork
         self._send(json.dumps({"case": case.identity, "fork": fork}))
 
@@ -156,10 +161,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """The next line; the end of the process counts as the end of its case."""
         process, case = self._process, self._case
         assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
+        left = self._until - time.monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(self._answers, selectors.EVENT_READ)
-            if not selector.select(case.timeout):
+            if not selector.select(max(0.0, min(left, case.timeout))):
                 self._stop(kill=True)
+                if left < case.timeout:
+                    limit = _TIMEOUTS_OF_A_ROUND * case.timeout
+                    raise CaseFailedError(f"{self._side.name} made no round in {limit:g} s")
                 raise CaseFailedError(f"{self._side.name} did not answer in {case.timeout:g} s")
         line = self._answers.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
