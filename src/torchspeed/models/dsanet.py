@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -171,41 +171,11 @@ class Tower(nn.Module):
         return apply(self.embed, dropout(patterns, self.dropout, self.training))
 
 
-@register_model("dsanet")
-class DSANet(nn.Module):
-    """Dual self-attention network.
+class TwoTowers(nn.Module):
+    """The parts of DSANet, which Flux's version shares; subclasses say how they are used."""
 
-    S. Huang et al., "DSANet: Dual Self-Attention Network for Multivariate Time Series
-    Forecasting", CIKM 2019, doi:10.1145/3357384.3358132: a global and a local
-    temporal convolution, each followed by layers of self-attention between the
-    series (as in Vaswani et al., arXiv:1706.03762, eq. 1 and 2), summed with an
-    autoregression that all series share. A last linear map from all series to the
-    predicted ones is Flux's; the paper and its code (bighuang624/DSANet, 779
-    parameters at this configuration) predict every series and end before it.
-
-    FluxArchitectures' version has the same 830 parameters, but attends between the
-    heads instead of the series (2 x 2 weights, summed over all series and samples),
-    uses the key's weights for the values, leaves out the first layer norm, and
-    applies a sigmoid where relu was meant: 168 parameters get no gradient.
-
-    Maps (batch, window, features) to (batch, outputs).
-
-    Args:
-        features: series in the input.
-        window: time steps of the input.
-        local_length: length of the local filters, at most the window.
-        kernels: filters of either convolution.
-        d_model: size of a series' representation in the attention.
-        d_hidden: size of the feed-forward network's hidden layer.
-        layers: attention layers of either tower.
-        heads: attention heads; they divide d_model.
-        outputs: predicted series.
-        dropout: probability, in training mode, as both sources have it.
-
-    Raises:
-        ValueError: a size below 1, a local filter longer than the window, heads that
-            do not divide d_model, or a dropout outside [0, 1).
-    """
+    tower: ClassVar[type[nn.Module]]
+    """Makes one tower from the length of its filters and the sizes below."""
 
     def __init__(
         self,
@@ -241,7 +211,7 @@ class DSANet(nn.Module):
         self.window = window
         self.dropout = dropout
         tower = partial(
-            Tower,
+            self.tower,
             kernels=kernels,
             d_model=d_model,
             d_hidden=d_hidden,
@@ -255,9 +225,54 @@ class DSANet(nn.Module):
         self.autoregression = nn.Linear(window, 1)
         self.head = nn.Linear(features, outputs)
 
+    def check(self, x: Tensor) -> None:
+        """Raise ValueError unless ``x`` is a batch of windows that fits."""
+        check_input(x, "batch, window, features", (self.window, self.features), self.head.weight)
+
+
+@register_model("dsanet")
+class DSANet(TwoTowers):
+    """Dual self-attention network.
+
+    S. Huang et al., "DSANet: Dual Self-Attention Network for Multivariate Time Series
+    Forecasting", CIKM 2019, doi:10.1145/3357384.3358132: a global and a local
+    temporal convolution, each followed by layers of self-attention between the
+    series (as in Vaswani et al., arXiv:1706.03762, eq. 1 and 2), summed with an
+    autoregression that all series share. A last linear map from all series to the
+    predicted ones is Flux's; the paper and its code (bighuang624/DSANet, 779
+    parameters at this configuration) predict every series and end before it.
+
+    FluxArchitectures' version has the same 830 parameters, but attends between the
+    heads instead of the series (2 x 2 weights, summed over all series and samples),
+    uses the key's weights for the values, leaves out the first layer norm, and
+    applies a sigmoid where relu was meant: 168 parameters get no gradient.
+
+    Maps (batch, window, features) to (batch, outputs).
+
+    Args:
+        features: series in the input.
+        window: time steps of the input.
+        local_length: length of the local filters, at most the window.
+        kernels: filters of either convolution.
+        d_model: size of a series' representation in the attention.
+        d_hidden: size of the feed-forward network's hidden layer.
+        layers: attention layers of either tower.
+        heads: attention heads; they divide d_model.
+        outputs: predicted series.
+        dropout: probability, in training mode, as both sources have it.
+
+    Raises:
+        ValueError: a size below 1, a local filter longer than the window, heads that
+            do not divide d_model, or a dropout outside [0, 1).
+    """
+
+    tower = Tower
+    global_tower: Tower
+    local_tower: Tower
+
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
-        self._check(x)
+        self.check(x)
         # From here to the head the series come last, where the arithmetic is fast.
         steps = x.transpose(0, 1).contiguous()  # (window, batch, series)
         towers = torch.cat((self.global_tower(steps), self.local_tower(steps)))
@@ -272,12 +287,9 @@ class DSANet(nn.Module):
         ``"global"`` and ``"local"`` are (batch, layers, heads, series, series); each
         sums to one over its last axis.
         """
-        self._check(x)
+        self.check(x)
         steps = x.transpose(0, 1)
         return {
             "global": self.global_tower.attention_weights(steps),
             "local": self.local_tower.attention_weights(steps),
         }
-
-    def _check(self, x: Tensor) -> None:
-        check_input(x, "batch, window, features", (self.window, self.features), self.head.weight)

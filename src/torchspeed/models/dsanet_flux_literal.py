@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.dsanet import TwoTowers
 from torchspeed.models.registry import register_model
 
 EPSILON = math.sqrt(torch.finfo(torch.float32).eps)
@@ -98,7 +98,7 @@ class LiteralTower(nn.Module):
 
 
 @register_model("dsanet_flux_literal")
-class DSANetFluxLiteral(nn.Module):
+class DSANetFluxLiteral(TwoTowers):
     """What sdobber/FluxArchitectures computes under the name of DSANet.
 
     For figures beside the published ones; to forecast, take `DSANet`. Where it leaves
@@ -115,42 +115,11 @@ class DSANetFluxLiteral(nn.Module):
             do not divide d_model, or a dropout outside [0, 1).
     """
 
-    def __init__(
-        self,
-        *,
-        features: int = 50,
-        window: int = 10,
-        local_length: int = 3,
-        kernels: int = 3,
-        d_model: int = 4,
-        d_hidden: int = 1,
-        layers: int = 3,
-        heads: int = 2,
-        outputs: int = 1,
-        dropout: float = 0.1,
-    ) -> None:
-        super().__init__()
-        sizes = {"kernels": kernels, "d_model": d_model, "d_hidden": d_hidden}
-        sizes |= {"layers": layers, "heads": heads}
-        check_sizes(
-            features=features, window=window, local_length=local_length, outputs=outputs, **sizes
-        )
-        check_fraction(dropout=dropout)
-        check_at_most("local_length", local_length, "window", window)
-        if d_model % heads:
-            raise ValueError(f"heads must divide d_model, {d_model}, got {heads}")
-        self.features = features
-        self.window = window
-        self.dropout = dropout
-        self.global_tower = LiteralTower(window, dropout=dropout, **sizes)
-        self.local_tower = LiteralTower(local_length, dropout=dropout, **sizes)
-        self.combine = nn.Linear(2 * kernels, 1)
-        self.autoregression = nn.Linear(window, 1)
-        self.head = nn.Linear(features, outputs)
+    tower = LiteralTower
 
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
-        check_input(x, "batch, window, features", (self.window, self.features), self.head.weight)
+        self.check(x)
         towers = torch.cat((self.global_tower(x), self.local_tower(x)), 1)
         towers = nn.functional.dropout(towers, self.dropout, self.training)
         nonlinear = self.combine(towers).relu().view(-1, self.features)

@@ -16,6 +16,7 @@ from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
 from tests.watch.making import MACHINE, commit_hash
 from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.jobs.confirm import Suspect, find_suspects
 
@@ -28,10 +29,10 @@ _SCALED = {"result", "samples"} | {
 def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
     quiet, jumped, lasting = noisy({}), noisy({39: 1.3}), noisy({20: 1.3})
     history = history_of(quiet, jumped, lasting)
-    [suspect] = find_suspects(history, MACHINE)
+    [suspect] = find_suspects(history, analyse(history).changes, MACHINE)
     case = history.series[1].case.name
     assert suspect == Suspect(case, "2.15.0", commit_hash(38), commit_hash(39))
-    assert find_suspects(history, "another") == []
+    assert find_suspects(history, analyse(history).changes, "another") == []
 
 
 @pytest.fixture
@@ -57,10 +58,10 @@ def _scaled(stored: Any, factor: float) -> Any:
     return stored * factor if isinstance(stored, float) else stored
 
 
-def _pretend_history(project: Path, result: Path) -> None:
-    """Store results of the earlier commits in which both cases were two thirds of HEAD's."""
+def pretend_history(project: Path, result: Path, *revisions: str) -> None:
+    """Store results of earlier commits in which all cases take two thirds of HEAD's time."""
     newest = json.loads(result.read_text())
-    commits = git(project, "rev-list", "--reverse", "HEAD").split()[:-1]
+    commits = git(project, "rev-list", "--reverse", *revisions).split()
     for number, hash_ in enumerate(commits):
         earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
         factor = (1 + 0.001 * math.cos(7 * number)) / 1.5
@@ -85,7 +86,7 @@ def test_a_real_change_is_confirmed_and_interference_is_refuted(
     status, output, errors = _run("bench", project, tmp_path, "--cases", "suite")
     assert status == 0, output + errors
     [result] = (project / "results" / "m").glob("*-*.json")
-    _pretend_history(project, result)
+    pretend_history(project, result, "HEAD~1")
 
     status, output, errors = _run("confirm", project, tmp_path)
     assert status == 0, output + errors

@@ -39,11 +39,12 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
     if not culprits:
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:
-        print(f"\n{_sentence(root, culprit)}")
+        print(f"\n{describe_culprit(root, culprit)}")
     return ExitStatus.DONE
 
 
-def _sentence(root: Path, culprit: Culprit) -> str:
+def describe_culprit(root: Path, culprit: Culprit) -> str:
+    """The size of a change and the commit or release that made it."""
     before, after = culprit.before, culprit.after
     assert after.version is not None  # noqa: S101 - candidates are commits
     subject = ask_git(root, "log", "-1", "--format=%h %s", after.version.commit)

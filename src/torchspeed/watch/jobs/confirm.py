@@ -51,7 +51,9 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
         TorchspeedError: the results cannot be read.
     """
     with open_workplace(root, "confirm", torch="all", machine=machine) as place:
-        compared = confirm_suspects(place, find_suspects(_history(place), place.machine))
+        history = _history(place)
+        suspects = find_suspects(history, analyse(history).changes, place.machine)
+        compared = confirm_suspects(place, suspects)
     if not compared:
         print("no change is waiting for a confirmation")
     failed = any(result.failed for result in compared)
@@ -92,11 +94,17 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     return compared
 
 
-def find_suspects(history: History, machine: str) -> list[Suspect]:
-    """The unconfirmed changes of times on a machine, without those of the machine itself."""
+def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
+    """The unconfirmed changes of times on a machine, without those of the machine itself.
+
+    Args:
+        history: everything that is stored.
+        changes: what the analysis found in it.
+        machine: whose changes are listed.
+    """
     return [
         _suspect(history, change)
-        for change in analyse(history).changes
+        for change in changes
         if change.state is State.UNCONFIRMED
         and (change.evidence is None or change.evidence.through_reference)
         and change.cause != "machine"

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from torchspeed.watch.analysis.changes import Change
+from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.comparisons import Version
@@ -56,12 +58,20 @@ class Situation:
         return ReferenceCoverage(self.configuration.results, self.machine, self.reference)
 
     @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Changes of the cases that count, the newest commit first."""
+        if self.history is None:
+            return ()
+        names = [series.case.name for series in self.history.series]
+        changes = analyse(self.history).changes
+        return tuple(change for change in changes if re.search(self.cases, names[change.series]))
+
+    @cached_property
     def suspects(self) -> list[Suspect]:
-        """Changes of this machine that are to be measured again, of the cases that count."""
+        """Changes of this machine that are to be measured again."""
         if self.history is None:
             return []
-        suspects = find_suspects(self.history, self.machine)
-        return [suspect for suspect in suspects if re.search(self.cases, suspect.case)]
+        return find_suspects(self.history, self.changes, self.machine)
 
     def is_set_aside(self, task: Task) -> bool:
         """Whether the task, or every task of its environment, failed on too many nights."""

@@ -16,6 +16,7 @@ from torchspeed.watch.history.records import Commit
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.confirm import Suspect, confirm_suspects
+from torchspeed.watch.jobs.examine import Examination, examinations
 from torchspeed.watch.jobs.measuring import measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Source, Tonight
 from torchspeed.watch.jobs.reference import measure_against_reference
@@ -119,6 +120,42 @@ class ConfirmChanges:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class ExamineChange:
+    """Narrow a confirmed change to one commit, or name its operators."""
+
+    examination: Examination
+    reason: str = "confirmed change"
+
+    @property
+    def name(self) -> str:
+        """What is examined, of which case, both commits and the environment."""
+        what = self.examination
+        commits = f"{what.before}..{what.after}"
+        return f"{what.what} {what.case} {commits} {what.pair.environment}"
+
+    @property
+    def pair(self) -> Pair:
+        """Both commits are measured in it."""
+        return self.examination.pair
+
+    def __str__(self) -> str:
+        what = self.examination
+        return (
+            f"{what.what} {what.case} between {what.before[:8]} and {what.after[:8]}, {what.pair}"
+        )
+
+    def is_done(self, situation: Situation) -> bool:
+        """Whether the answer is known, or the change is not confirmed any more."""
+        return self not in confirmed_changes(situation)
+
+    def run(self, tonight: Tonight) -> str:
+        """Measure and profile both commits, and commits between them."""
+        preflight.check_room(tonight.place.configuration, (self.pair,))
+        print(self, flush=True)
+        return self.examination.run(tonight.place)
+
+
 def newest_commit(situation: Situation) -> Iterator[MeasureCommit]:
     """The newest commit with the newest release; where that fails, the one before it."""
     for commit in reversed(situation.commits):
@@ -139,6 +176,19 @@ def suspected_changes(situation: Situation) -> Iterator[ConfirmChanges]:
                 together.setdefault((suspect.before, suspect.torch), []).append(suspect)
         for (_, torch), suspects in together.items():
             yield ConfirmChanges(tuple(suspects), pairs[torch])
+
+
+def confirmed_changes(situation: Situation) -> Iterator[ExamineChange]:
+    """What is not known yet about confirmed changes, those of the newest commits first."""
+    if situation.history is not None:
+        for examination in examinations(
+            situation.configuration.suites,
+            situation.history,
+            situation.changes,
+            situation.machine,
+            situation.pairs,
+        ):
+            yield ExamineChange(examination)
 
 
 def new_releases(situation: Situation) -> Iterator[MeasureCommit]:
@@ -176,6 +226,7 @@ def older_commits(situation: Situation) -> Iterator[MeasureCommit]:
 SOURCES: tuple[Source, ...] = (
     newest_commit,
     suspected_changes,
+    confirmed_changes,
     new_releases,
     missing_references,
     older_commits,

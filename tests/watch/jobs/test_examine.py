@@ -1,0 +1,119 @@
+"""After a slowdown a night confirms it and finds commit and operator, and the site says so."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import commit, git
+from tests.watch.clockwork import SUITE, package
+from tests.watch.interruptible import start_driver
+from tests.watch.jobs.test_confirm import pretend_history
+from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.analysis.causes import in_words
+from torchspeed.watch.analysis.changes import State
+from torchspeed.watch.analysis.findings import analyse
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+
+PLUGINS = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
+TORCH = '''
+"""Stands in for torch: its profiler reports two operators, as long as the package says."""
+import contextlib
+import types
+
+from package import SECONDS
+
+_KEPT = 0.0008
+
+
+class _Profiler(contextlib.AbstractContextManager):
+    profiler = types.SimpleNamespace(kineto_results=types.SimpleNamespace(events=list))
+
+    def __init__(self, **options):
+        pass
+
+    def __exit__(self, *error):
+        pass
+
+    def key_averages(self, **options):
+        seconds = {"aten::add": _KEPT, "aten::cumsum": SECONDS["slow"] - _KEPT}
+        return [
+            types.SimpleNamespace(
+                key=name, input_shapes=[[8]], self_cpu_time_total=1e6 * value, count=1, flops=0
+            )
+            for name, value in seconds.items()
+        ]
+
+
+profiler = types.SimpleNamespace(
+    profile=_Profiler, ProfilerActivity=types.SimpleNamespace(CPU="cpu")
+)
+backends = types.SimpleNamespace(
+    mkldnn=types.SimpleNamespace(verbose=contextlib.nullcontext, VERBOSE_ON=1)
+)
+'''
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Nine measured commits, then three that change the package; the middle one is slower."""
+    root = make_project(
+        {
+            "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": package(),
+            "src/torch.py": TORCH,
+            ".gitignore": ".asv/\nresults/\nhtml/\n",
+        }
+    )
+    for number in range(8):
+        commit(root, {"README": str(number)}, "Write docs")
+    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
+    commit(root, {"src/package.py": package(slow=0.0015)}, "Do more")
+    commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.0015)}, "Comment more")
+    return root
+
+
+def _run(job: str, project: Path, home: Path, *arguments: str) -> str:
+    process = start_driver(job, project, home, *arguments)
+    output, errors = process.communicate()
+    assert process.returncode == 0, output + errors
+    return output
+
+
+def test_a_night_confirms_a_slowdown_and_finds_its_commit_and_operator(
+    project: Path, tmp_path: Path
+) -> None:
+    _run("bench", project, tmp_path, "--cases", "slow")
+    [result] = (project / "results" / "m").glob("*-*.json")
+    *_, before, culprit, _ = git(project, "rev-list", "--reverse", "HEAD").split()
+    pretend_history(project, result, "HEAD~3")
+    output = _run("nightly", project, tmp_path, "--cases", "slow", "--budget", "10min")
+    assert "nothing is left to be done tonight" in output
+
+    results = project / "results"
+    history = load_history(results, read_commits(project))
+    [change] = analyse(history).changes
+    assert change.state is State.CONFIRMED
+    assert change.evidence is not None
+    assert change.evidence.ratio == pytest.approx(1.5)
+    assert change.made_by == (before, culprit)
+    assert change.explanation is not None
+    sentence = in_words(change.explanation)
+    assert sentence.startswith("aten::cumsum accounts for 100 % of the difference (")
+
+    page = html.unescape((project / "html" / "index.html").read_text())
+    text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page))
+    assert re.search(
+        r"Slower: slow it time \+50\.0% at \w+ .*confirmed.*interleaved \+50\.0%", text
+    )
+
+    again = _run("nightly", project, tmp_path, "--cases", "slow", "--budget", "10min")
+    assert "confirmed change" not in again
