@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn import datasets
 
-from torchspeed.data.catalogue import kind_of, list_data
+from torchspeed.data.catalogue import DATA, kind_of
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
@@ -51,7 +51,7 @@ def test_images_for_a_series_model_are_refused() -> None:
 
 
 def test_every_listed_set_has_a_kind() -> None:
-    assert {kind_of(name) for name in list_data()} == {"images", "series", "dummy"}
+    assert {kind_of(name) for name in DATA} == {"images", "series", "dummy"}
 
 
 def orders(seed: int, epochs: list[int]) -> list[list[int]]:

@@ -1,7 +1,9 @@
 """Real ranks: processes on this machine that meet through gloo."""
 
+import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,17 +17,19 @@ from typing import Any
 import psutil
 import pytest
 import torch
+from rich.console import Console
 from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
 from torch.multiprocessing.spawn import start_processes
 
 from torchspeed.cli.main import main
+from torchspeed.cli.show import show_run
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import end_rank, join_group, leave_group
 from torchspeed.training.launch import root_of
 from torchspeed.training.phases import PhaseSummary
-from torchspeed.training.results import RankTimes, across_ranks
+from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.run import train
 from torchspeed.training.scaling import load_baseline
 
@@ -105,7 +109,10 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
     baseline.write_text(json.dumps(half.as_dict()))
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
-    for name, script in (("srun", 'shift; exec "$@"'), ("scontrol", "echo localhost")):
+    for name, script in (
+        ("srun", 'test "$SRUN_CPUS_PER_TASK" = 3 && shift && exec "$@"'),
+        ("scontrol", "echo localhost"),
+    ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     slurm = {
@@ -113,6 +120,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
         "SLURM_JOB_NODELIST": "node[1]",
         "SLURM_JOB_ID": str(os.getpid()),
         "SLURM_NNODES": "1",
+        "SLURM_CPUS_PER_TASK": "3",
         "SLURM_GPUS_ON_NODE": "2",
     }
     done = subprocess.run(
@@ -232,9 +240,13 @@ def times(rank: int, forward: float) -> RankTimes:
 
 
 def test_slowest_mean_and_spread_over_ranks() -> None:
-    spread = across_ranks([times(0, 1.0), times(1, 4.0), times(2, 1.0)])["forward"]
-    assert (spread.slowest, spread.slowest_rank, spread.mean) == (4.0, 1, 2.0)
-    assert spread.spread == pytest.approx(2**0.5)
+    ranks = [times(0, 1.0), times(1, 4.0), times(2, 1.0)]
+    console = Console(file=io.StringIO(), width=200, record=True)
+    show_run(
+        RunResult("inference", RunConfig().as_dict(), 1, "cpu", 3, 0, ranks, 0.5, None), console
+    )
+    row = console.export_text().split("medians over 3 ranks")[1].split("forward")[1]
+    assert re.findall(r"[\d.]+", row.splitlines()[0]) == ["4", "1", "2", "1.41"]
 
 
 @pytest.mark.parametrize(

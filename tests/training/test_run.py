@@ -1,5 +1,7 @@
 import json
 import math
+import multiprocessing
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import Trainee, save_checkpoint
 from torchspeed.training.config import RunConfig
+from torchspeed.training.phases import StepTimes
 from torchspeed.training.run import Observer, infer, infer_smoothly, train
 from torchspeed.workloads import list_workloads
 
@@ -152,6 +155,17 @@ def test_a_checkpoint_of_a_model_with_other_shapes_is_refused(tmp_path: Path) ->
     save_checkpoint(file, config, other, [other.state_of_rank()])
     with pytest.raises(TorchspeedError, match="parameters do not fit the model"):
         train(config, checkpoint=file, resume=True)
+
+
+def test_a_worker_that_is_killed_during_a_step_is_one_line() -> None:
+    class Kills(Observer):
+        def step(self, items: int, times: StepTimes) -> None:
+            multiprocessing.active_children()[0].kill()
+            time.sleep(30)  # the signal of its end comes meanwhile
+
+    with pytest.raises(TorchspeedError, match=r"worker died \(.*Killed.*--workers") as caught:
+        train(replace(LENET, workers=1, limit_batches=3), observer=Kills())
+    assert "\n" not in str(caught.value)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 
-from torchspeed.training.results import RankTimes, RunResult, across_ranks
+from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import Scaling
 
 SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
@@ -68,9 +69,16 @@ def _phases(title: str, rank: RankTimes) -> Table:
 def _ranks(ranks: list[RankTimes]) -> Table:
     title = f"medians over {len(ranks)} ranks"
     table = make_table(title, "phase", numbers=("slowest", "of rank", "mean", "spread"))
-    for name, spread in across_ranks(ranks).items():
-        slowest = seconds(spread.slowest), str(spread.slowest_rank)
-        table.add_row(name, *slowest, seconds(spread.mean), seconds(spread.spread))
+    for name in ranks[0].phases:
+        medians = [rank.phases[name].median_s for rank in ranks]
+        slowest = max(medians)
+        table.add_row(
+            name,
+            seconds(slowest),
+            str(ranks[medians.index(slowest)].rank),
+            seconds(statistics.fmean(medians)),
+            seconds(statistics.pstdev(medians)),
+        )
     return table
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-from torchspeed.data.catalogue import list_data
+from torchspeed.data import catalogue
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -25,7 +25,7 @@ def complete_model(incomplete: str) -> list[str]:
 
 def complete_data(incomplete: str) -> list[str]:
     """Names of data sets that begin so."""
-    return [name for name in list_data() if name.startswith(incomplete)]
+    return [name for name in catalogue.DATA if name.startswith(incomplete)]
 
 
 Optimiser = Literal["sgd", "adam"]

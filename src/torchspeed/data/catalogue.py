@@ -38,11 +38,6 @@ DATA = {
 }
 
 
-def list_data() -> list[str]:
-    """The names that ``load_data`` takes, in the order of the table."""
-    return list(DATA)
-
-
 def kind_of(name: str) -> str:
     """``images``, ``series`` or ``dummy``.
 

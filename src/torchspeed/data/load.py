@@ -28,7 +28,7 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
     """Open a data set.
 
     Args:
-        name: one of ``list_data()``, or ``csv:FILE``.
+        name: a name of ``catalogue.DATA``, or ``csv:FILE``.
         options: how to read it.
 
     Raises:

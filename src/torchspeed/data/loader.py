@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -27,7 +28,6 @@ class Batches:
         rank: this process's number of ``world``.
         world: processes that share the data, each its own part.
         pin_memory: page-locked batches, for copies to a GPU.
-        drop_last: leave out a last batch that is not full.
     """
 
     def __init__(
@@ -41,7 +41,6 @@ class Batches:
         rank: int = 0,
         world: int = 1,
         pin_memory: bool = False,
-        drop_last: bool = False,
     ) -> None:
         self.seed = seed
         self._generator = torch.Generator()
@@ -62,7 +61,6 @@ class Batches:
             generator=self._generator,
             persistent_workers=workers > 0,
             pin_memory=pin_memory,
-            drop_last=drop_last,
         )
 
     def __len__(self) -> int:
@@ -78,14 +76,28 @@ class Batches:
             self._sampler.set_epoch(number)
         self._generator.manual_seed(self.seed + number)
         try:
-            yield from self._loader
+            with naming_dead_workers():
+                yield from self._loader
         except TorchspeedError as error:
             # From a worker, torch hands on the whole traceback as the message.
             raise TorchspeedError(str(error).rsplit("TorchspeedError: ", 1)[-1].strip()) from None
-        except RuntimeError as error:
-            if "DataLoader worker" not in str(error):
-                raise
-            raise TorchspeedError(
-                f"a data-loading worker died ({str(error).splitlines()[0]}); use fewer --workers "
-                "or a smaller --batch-size, or give it more memory"
-            ) from None
+
+
+@contextmanager
+def naming_dead_workers() -> Iterator[None]:
+    """Say in one line that a loading worker died.
+
+    torch raises that from a signal handler, so it can come out of any line while workers live.
+
+    Raises:
+        TorchspeedError: a worker died.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        raise TorchspeedError(
+            f"a data-loading worker died ({str(error).splitlines()[0]}); use fewer --workers "
+            "or a smaller --batch-size, or give it more memory"
+        ) from None

@@ -11,12 +11,6 @@ import torch
 Clock = Callable[[], float]
 """Seconds from some start; only differences mean anything."""
 
-CLOCK_NAMES = {
-    "cpu": "CPU time of the process",
-    "cuda": "wall time, device synchronised at both ends",
-}
-"""Device type to what its clock counts."""
-
 
 def _synchronised_wall_clock() -> float:
     torch.cuda.synchronize()

@@ -114,32 +114,6 @@ class RunResult:
         return {key: _finite(value) for key, value in values.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseSpread:
-    """One phase's median over ranks, in seconds."""
-
-    slowest: float
-    slowest_rank: int
-    mean: float
-    spread: float
-    """Standard deviation over the ranks."""
-
-
-def across_ranks(ranks: list[RankTimes]) -> dict[str, PhaseSpread]:
-    """How evenly the ranks worked, for each phase."""
-    spreads = {}
-    for phase in ranks[0].phases:
-        medians = [rank.phases[phase].median_s for rank in ranks]
-        slowest = max(medians)
-        spreads[phase] = PhaseSpread(
-            slowest,
-            ranks[medians.index(slowest)].rank,
-            statistics.fmean(medians),
-            statistics.pstdev(medians),
-        )
-    return spreads
-
-
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
     """The measured steps of all loops of a rank; a phase it never had is left out."""
     steps: list[StepTimes] = [step for loop in loops for step in loop.steps]

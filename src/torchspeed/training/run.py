@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.loader import Batches
+from torchspeed.data.loader import Batches, naming_dead_workers
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.checkpoint import (
     Trainee,
@@ -153,6 +153,7 @@ class _Run:
         )
 
 
+@naming_dead_workers()
 def train(
     config: RunConfig,
     *,
@@ -172,7 +173,7 @@ def train(
             ``world`` batches of ``config.batch_size``.
 
     Raises:
-        TorchspeedError: impossible configuration, unreadable data, bad checkpoint.
+        TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
     run = _Run.prepared(config, group, observer)
     config, network = run.config, run.network
@@ -235,11 +236,12 @@ def train(
     )
 
 
+@naming_dead_workers()
 def infer(config: RunConfig, *, observer: Observer = NOBODY, group: Group = ALONE) -> RunResult:
     """One pass over the test items, batch by batch.
 
     Raises:
-        TorchspeedError: impossible configuration or unreadable data.
+        TorchspeedError: impossible configuration, unreadable data, or a dead worker.
     """
     run = _Run.prepared(config, group, observer)
     batches = run.batches(training=False)

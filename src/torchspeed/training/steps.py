@@ -44,15 +44,13 @@ class Network:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class TrainingStep:
     """Forward, loss, backward, optimiser."""
 
-    def __init__(
-        self, network: Network, optimiser: optim.Optimizer, scaler: torch.amp.GradScaler
-    ) -> None:
-        self.network = network
-        self.optimiser = optimiser
-        self.scaler = scaler
+    network: Network
+    optimiser: optim.Optimizer
+    scaler: torch.amp.GradScaler
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
         """One batch of (inputs, targets)."""
@@ -68,11 +66,11 @@ class TrainingStep:
         return StepResult(loss.detach(), outputs.detach(), targets)
 
 
+@dataclass(frozen=True, slots=True)
 class InferenceStep:
     """Forward and loss, no gradient."""
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    network: Network
 
     @torch.inference_mode()
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
