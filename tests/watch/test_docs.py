@@ -33,7 +33,9 @@ def test_the_step() -> None:
     assert round(step.before, 3) == 10.025
     assert round(step.after, 3) == 11.0
     assert round(step.z, 1) == 9.0
-    assert noise_between_runs(before + after) == pytest.approx(0.0191, abs=5e-5)
+    assert noise_between_runs(before + after) == pytest.approx(0.0243, abs=5e-5)
+    assert "1.91 (1 + 3.6/13) = 2.4 %" in TEXT
+    assert noise.FEW_DIFFERENCES == 3.6
 
 
 def test_the_comparison() -> None:
@@ -55,6 +57,7 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
+        f"{changes.UNCONFIRMED_Z} standard errors",
         f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",
         f"median of the {NUMBERS[newest_jump.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",

@@ -371,6 +371,27 @@ def test_confirmed_changes_are_the_confirmed_change_points() -> None:
         assert {history.commits[change.commit].hash for change in confirmed} == wanted
 
 
+def test_chance_and_jumps_are_told_apart_at_any_length() -> None:
+    """Noise that is estimated from few values must not make changes of chance."""
+    rng = np.random.default_rng(8)
+    lengths = [length for length in (8, 10, 15, 20, 40, 100) for _ in range(120)]
+    chance = [rng.lognormal(0.0, 0.02, length).tolist() for length in lengths]
+    reported = {
+        change.series
+        for change in analyse(make_history([make_series(values) for values in chance])).changes
+        if change.state is State.UNCONFIRMED
+    }
+    assert len(reported) <= 0.003 * len(chance)
+    jumps = [[*values[:-1], values[-1] * math.exp(5 * 0.02 * 2**0.5)] for values in chance]
+    changes = analyse(make_history([make_series(values) for values in jumps])).changes
+    newest = {change.series for change in changes if change.runs == 1}
+    shares = {
+        length: np.mean([index in newest for index, of in enumerate(lengths) if of == length])
+        for length in set(lengths)
+    }
+    assert all(share >= (0.9 if length >= 20 else 0.5) for length, share in shares.items()), shares
+
+
 def test_a_history_without_values_has_no_findings() -> None:
     series: list[Series] = []
     assert analyse(complete(make_history(series))).changes == ()

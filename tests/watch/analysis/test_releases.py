@@ -1,23 +1,16 @@
-"""Torch releases against each other: at which commit, with which verdict, and what is missing."""
+"""Torch releases against each other: at which commit, and with which verdict."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from tests.watch.making import MACHINE, commit_hash, figure, make_history, make_series
-from torchspeed.watch.analysis.releases import (
-    ReleaseComparison,
-    Releases,
-    compare_releases,
-    release_order,
-)
-from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
+from tests.watch.making import commit_hash, figure, make_history, make_series
+from torchspeed.watch.analysis.releases import Releases, compare_releases, release_order
+from torchspeed.watch.analysis.rule import Judgement, Verdict
 from torchspeed.watch.history.history import History
-from torchspeed.watch.history.records import NEVER_RUN, Environment, Outcome, Run, Series
+from torchspeed.watch.history.records import Environment, Outcome, Run, Series
 
 OLD, NEW = "2.9.1", "2.10.0"
 
@@ -46,29 +39,28 @@ def releases(
 
 def compare(
     before: list[float | Run], after: list[float | Run], noise: float | None = 0.01
-) -> ReleaseComparison:
-    [pair] = releases(before, after, noise).pairs
-    assert (pair.before, pair.after) == (OLD, NEW)
-    [comparison] = pair.cases
-    return comparison
+) -> Judgement:
+    compared = releases(before, after, noise)
+    assert compared.environments == (OLD, NEW)
+    [(_, _, judgement)] = compared.newest
+    return judgement
 
 
 def test_releases_are_compared_at_the_newest_commit_that_both_measured() -> None:
     failed = Run(Outcome.FAILED)
     assert releases([1.0, 1.0, failed], [1.0, 0.8, 0.7]).commit == commit_hash(1)
     comparison = compare([1.0, 1.0, failed], [1.0, 0.8, 0.7])
-    assert (comparison.commit, comparison.ratio) == (commit_hash(1), 0.8)
+    assert comparison.ratio == 0.8
     assert comparison.verdict is Verdict.BETTER
 
 
 def test_a_change_of_the_code_is_not_taken_for_one_of_the_release() -> None:
     """The old release was not measured after the commit that halved the time."""
-    comparison = compare([1.0, 1.0], [1.0, 1.0, 0.5, 0.5])
-    assert comparison.commit == commit_hash(1)
-    assert comparison.verdict is Verdict.SAME
+    assert releases([1.0, 1.0], [1.0, 1.0, 0.5, 0.5]).commit == commit_hash(1)
+    assert compare([1.0, 1.0], [1.0, 1.0, 0.5, 0.5]).verdict is Verdict.SAME
 
 
-def test_of_three_releases_neighbours_are_compared_at_one_commit() -> None:
+def test_of_three_releases_the_newest_two_are_compared_at_the_commit_of_all() -> None:
     series = [
         make_series({0: 1.0, 1: 1.0}, environment="2.8.0"),
         make_series({0: 1.2, 1: 1.2, 2: 9.0}, environment=NEW),
@@ -77,7 +69,8 @@ def test_of_three_releases_neighbours_are_compared_at_one_commit() -> None:
     [found] = compare_releases(history_of(series), [0.01] * 3)
     assert found.commit == commit_hash(1)
     assert found.environments == ("2.8.0", OLD, NEW)
-    assert [pair.cases[0].ratio for pair in found.pairs] == pytest.approx([1.1, 1.2 / 1.1])
+    [(_, _, judgement)] = found.newest
+    assert judgement.ratio == pytest.approx(1.2 / 1.1)
 
 
 def test_without_a_common_commit_nothing_is_compared() -> None:
@@ -103,57 +96,15 @@ def test_without_known_noise_there_is_no_clear_difference() -> None:
         [figure(1.0, interval=(1.0, 1.001))], [figure(1.2, interval=(1.2, 1.201))], noise=None
     )
     assert comparison.verdict is Verdict.SAME
-    assert comparison.interval is None
     assert "not known" in comparison.reason
 
 
-@pytest.mark.parametrize("after", [0.9, 0.97, 1.0, 1.03, 1.1])
-def test_the_interval_excludes_one_where_there_is_a_difference(after: float) -> None:
-    comparison = compare([1.0], [after])
-    assert comparison.interval is not None
-    low, high = comparison.interval
-    assert comparison.differs == (not low <= 1 <= high)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(1.05, Verdict.WORSE), (0.95, Verdict.BETTER), (1.001, Verdict.SAME)]
-)
-def test_an_interleaved_comparison_of_the_releases_decides(ratio: float, verdict: Verdict) -> None:
-    series = [make_series([1.0], environment=OLD), make_series([1.3], environment=NEW)]
-    old, new = (Version(commit_hash(0), torch, "0.24", "3.11") for torch in (OLD, NEW))
-    measured = CaseRatio(
-        series[0].case.name, 1, (ratio, ratio), ratio, (ratio - 0.005, ratio + 0.005), 1.0, ratio
-    )
-    stored = StoredComparison(
-        Path("c.jsonl"),
-        Header(kind="release", at=1, machine=MACHINE, before=old, after=new),
-        (measured,),
-        (),
-    )
-    history = replace(history_of(series), comparisons={MACHINE: (stored,)})
-    [found] = compare_releases(history, [None, None])
-    [comparison] = found.pairs[0].cases
-    assert comparison.interleaved
-    assert (comparison.ratio, comparison.interval) == (ratio, measured.interval)
-    assert comparison.verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("run", "reason"),
-    [
-        (Run(Outcome.FAILED, None, "out of memory"), "before: failed: out of memory"),
-        (Run(Outcome.TIMED_OUT, None, "after 60 s"), "before: timed out: after 60 s"),
-        (Run(Outcome.SKIPPED, None, "no CUDA"), "before: skipped: no CUDA"),
-        (NEVER_RUN, "before: never run"),
-    ],
-)
-def test_a_missing_value_says_why_it_is_missing(run: Run, reason: str) -> None:
+def test_a_case_without_a_value_of_both_releases_is_not_compared() -> None:
+    failed = Run(Outcome.FAILED, None, "out of memory")
     measured = [make_series([1.0], model="other", environment=name) for name in (OLD, NEW)]
-    series = [make_series([run], environment=OLD), make_series([1.0], environment=NEW)]
+    series = [make_series([failed], environment=OLD), make_series([1.0], environment=NEW)]
     [found] = compare_releases(history_of([*measured, *series]), [0.01] * 4)
-    missing = [one for one in found.pairs[0].cases if one.verdict is Verdict.MISSING]
-    assert [one.reason for one in missing] == [reason]
-    assert missing[0].ratio is None
+    assert [case.labels["model"] for case, _, _ in found.newest] == ["other"]
 
 
 def test_releases_are_in_the_order_of_their_numbers() -> None:

@@ -50,8 +50,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torchspeed.watch.analysis.noise import difference_variance, excess_variance
-from torchspeed.watch.analysis.partition import Array, partition
+from torchspeed.watch.analysis.noise import excess_variance
+from torchspeed.watch.analysis.partition import (
+    BLOCK,
+    Array,
+    BlockFinder,
+    blocks_of,
+    partition,
+    partition_block,
+    scale_of,
+)
 from torchspeed.watch.analysis.pruning import (
     FEWEST_VALUES,
     LevelEstimator,
@@ -116,6 +124,7 @@ def find_steps(
     values: Sequence[float] | Array,
     minimum_effect: float = MINIMUM_EFFECT,
     standard_errors: Sequence[float] | Array | None = None,
+    find_block: BlockFinder = partition_block,
 ) -> list[Step]:
     """Find the steps of a series.
 
@@ -126,6 +135,7 @@ def find_steps(
         standard_errors: Standard error of the logarithm of each value (0.005 is 0.5 %), where
             it is known, as of the ratios of interleaved comparisons. What the values differ by
             beyond that counts as noise that all of them have.
+        find_block: Gives what `partition_block` does, perhaps from a cache.
 
     Returns:
         The steps in order; none for a series too short to tell.
@@ -140,9 +150,9 @@ def find_steps(
     errors = None if standard_errors is None else _checked_errors(array, standard_errors)
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
         return []
-    fit = _fit(array, errors, minimum_effect)
+    fit = _fit(array, errors, minimum_effect, find_block)
     steps = _steps(fit, fit.likeliest)
-    confirmed = _confirmed(array, errors, fit, minimum_effect) if steps else []
+    confirmed = _confirmed(array, errors, fit, minimum_effect, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
@@ -159,7 +169,11 @@ def _checked_errors(values: Array, standard_errors: Sequence[float] | Array) -> 
 
 
 def _confirmed(
-    values: Array, errors: Array | None, fit: _Fit, minimum_effect: float
+    values: Array,
+    errors: Array | None,
+    fit: _Fit,
+    minimum_effect: float,
+    find_block: BlockFinder,
 ) -> list[Step]:
     """Steps that hold against the heaviest drift, and did so two and one values ago."""
     steps = _steps(fit, fit.heaviest)
@@ -169,7 +183,7 @@ def _confirmed(
         if len(values) - left_out < 2 * FEWEST_VALUES:
             return []
         earlier_errors = None if errors is None else errors[:-left_out]
-        earlier_fit = _fit(values[:-left_out], earlier_errors, minimum_effect)
+        earlier_fit = _fit(values[:-left_out], earlier_errors, minimum_effect, find_block)
         earlier = _steps(earlier_fit, earlier_fit.heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
@@ -207,27 +221,50 @@ class _Fit:
         return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
-def _fit(values: Array, errors: Array | None, minimum_effect: float) -> _Fit:
+def blocks_to_partition(values: Sequence[float]) -> list[tuple[Array, float, int]]:
+    """What `find_steps` asks `partition_block` for at first, for finite values."""
+    if len(values) < 2 * FEWEST_VALUES:
+        return []
+    y, _, smallest = _on_scale(np.asarray(values, dtype=np.float64), MINIMUM_EFFECT)
+    least = _least_variance(smallest)
+    return [(y[part], least, min(len(y), BLOCK)) for part in blocks_of(len(y))]
+
+
+def _on_scale(values: Array, minimum_effect: float) -> tuple[Array, float | None, float]:
+    """Values on the scale of the model, where noise is the same all over.
+
+    Returns:
+        Their logarithms or, where not all are positive, the values over a unit; the unit,
+        ``None`` for logarithms; and the minimum effect on this scale.
+    """
     if (values > 0).all():
-        unit = None
-        y = np.log(values)
-        smallest = math.log1p(minimum_effect)
-    else:
-        unit = float(np.median(np.abs(values))) or float(np.abs(values).max()) or 1.0
-        y = values / unit
-        smallest = minimum_effect
-    centre = float(np.median(y))
-    # Counts that repeat exactly have no noise; an effect needs some scale to be seen on.
-    least = 2 * (smallest / 15) ** 2
-    relative_noise = None
+        return np.log(values), None, math.log1p(minimum_effect)
+    unit = float(np.median(np.abs(values))) or float(np.abs(values).max()) or 1.0
+    return values / unit, unit, minimum_effect
+
+
+def _least_variance(smallest: float) -> float:
+    """Least variance of differences: exact counts have none, but an effect needs some scale."""
+    return 2 * (smallest / 15) ** 2
+
+
+def _fit(
+    values: Array, errors: Array | None, minimum_effect: float, find_block: BlockFinder
+) -> _Fit:
+    plain, unit, smallest = _on_scale(values, minimum_effect)
+    centre = float(np.median(plain))
+    least = _least_variance(smallest)
     if errors is None:
-        scale = math.sqrt(max(difference_variance(y), least))
+        relative_noise = None
+        scale = scale_of(plain, least)
     else:
-        variances = errors**2 + excess_variance(y, errors)
+        variances = errors**2 + excess_variance(plain, errors)
         scale = math.sqrt(max(2 * float(np.median(variances)), least))
         relative_noise = np.maximum(2 * variances, least) / scale**2
-    y = (y - centre) / scale
-    boundaries, likeliest, heaviest = partition(y, relative_noise)
+    y = (plain - centre) / scale
+    boundaries, likeliest, heaviest = partition(
+        plain if errors is None else y, least, relative_noise, find_block
+    )
     return _Fit(
         y,
         relative_noise,

@@ -28,6 +28,7 @@ from typing import Literal
 from torchspeed.watch.analysis.change_points import Step, find_steps, values_to_confirm
 from torchspeed.watch.analysis.evidence import Evidence, Span, find_evidence
 from torchspeed.watch.analysis.newest_jump import newest_jump
+from torchspeed.watch.analysis.noise import caution
 from torchspeed.watch.analysis.pruning import FEWEST_VALUES, MINIMUM_Z
 from torchspeed.watch.analysis.ratio import verdict as verdict_of_ratio
 from torchspeed.watch.analysis.reference_series import Points
@@ -41,6 +42,9 @@ from torchspeed.watch.history.records import Series
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
 """Newest runs of a series among which an unconfirmed change is reported: with more of them a
 lasting change is confirmed."""
+UNCONFIRMED_Z = 4.5
+"""Standard errors, times the caution for few values (`noise.caution`), by which the levels differ
+at a change point that is reported although it is not confirmed yet."""
 
 
 class State(Enum):
@@ -172,7 +176,12 @@ def _reported_steps(
         shared: As for `newest_jump`.
         most_new: Largest number of newest values that make a recent change.
     """
-    reported = [step for step in steps if step.confirmed or step.values_after <= most_new]
+    least_z = UNCONFIRMED_Z * caution(max(1, len(values) - 1))
+    reported = [
+        step
+        for step in steps
+        if step.confirmed or (step.values_after <= most_new and step.z >= least_z)
+    ]
     start = reported[-1].position if reported else 0
     if variances is not None:
         jump = newest_jump(values[start:], variances[start:], shared[start:], most_new)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from torchspeed.watch.analysis.block_cache import BlockCache
 from torchspeed.watch.analysis.causes import with_cause
 from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
@@ -19,7 +20,6 @@ from torchspeed.watch.analysis.reference_series import points_by_series
 from torchspeed.watch.analysis.release_history import ReleaseHistory, release_histories
 from torchspeed.watch.analysis.releases import Releases, compare_releases
 from torchspeed.watch.analysis.segments import Segment, split
-from torchspeed.watch.analysis.step_cache import StepCache
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes
 
@@ -59,18 +59,18 @@ class Findings:
     """For each machine, device and metric."""
 
 
-def analyse(history: History, cache: StepCache | None = None) -> Findings:
+def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     """Work out the noise, changes, events and release comparisons of a history.
 
     Args:
         history: The history.
-        cache: Change points that are known from before.
+        cache: What is known from the last time.
     """
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     segments = split(history)
     noise = known_noise(history, segments)
     found = iter(
-        (cache or StepCache()).find_all(
+        (cache or BlockCache()).find_all(
             [segment.values for of_series in segments for segment in of_series]
         )
     )

@@ -13,6 +13,8 @@ from statistics import fmean, median
 from torchspeed.watch.analysis.change_points import Step
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 
+MEDIAN_VARIANCE = math.pi / 2
+"""Variance of the median of normal values over that of their mean."""
 LEVEL_VALUES = 10
 """The level before the newest values is the median of at most so many."""
 
@@ -36,7 +38,7 @@ def newest_jump(
         cut = len(values) - runs
         earlier = slice(max(0, cut - LEVEL_VALUES), cut)
         level = median(values[earlier])
-        of_level = fmean(variances[earlier]) / len(values[earlier])
+        of_level = MEDIAN_VARIANCE * fmean(variances[earlier]) / len(values[earlier])
         verdicts = set()
         for value, variance, common in zip(
             values[cut:], variances[cut:], shared[cut:], strict=True

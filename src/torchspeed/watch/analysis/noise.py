@@ -25,6 +25,9 @@ FEWEST_SERIES = 5
 """Series of a metric from which the noise of another one is estimated."""
 FEWEST_DIFFERENCES = 20
 """Differences of neighbouring values that they have together."""
+FEW_DIFFERENCES = 3.6
+"""Noise from n differences counts 1 + this / n times: few of them may all be small by chance, and
+the newest value then looks far off (docs/history.md says how often, with it and without)."""
 _QUANTILES = (0.5, 0.75)
 
 
@@ -84,7 +87,12 @@ def noise_between_runs(*segments: Sequence[float]) -> float | None:
     sizes = _differences(segments)
     if sizes is None or len(sizes) < FEWEST_VALUES - 1:
         return None
-    return math.sqrt(variance_of_differences(sizes) / 2)
+    return math.sqrt(variance_of_differences(sizes) / 2) * caution(len(sizes))
+
+
+def caution(differences: int) -> float:
+    """What noise counts times that was estimated from a number of differences."""
+    return 1 + FEW_DIFFERENCES / differences
 
 
 def calibrated_noise(case: float, cases: Sequence[float]) -> float:

@@ -7,17 +7,23 @@ at once.
 Where all values have the same noise, the filter's variances depend on a segment's length alone,
 so the filters of all possible starts and all ratios advance together with variances from a table.
 Where the noise of each value is known, each start has variances of its own. Either way it takes
-O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n).
+O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n). A block
+without known noise is partitioned by its own values alone, on their own scale, so that a caller
+may keep what it found for them: a new value changes only the last block.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+
+from torchspeed.watch.analysis.noise import difference_variance
 
 Array = npt.NDArray[np.float64]
 
@@ -73,36 +79,77 @@ def filters(length: int) -> Filters:
     )
 
 
-def partition(y: Array, relative_noise: Array | None) -> tuple[list[int], int, int]:
+class BlockPartition(msgspec.Struct):
+    """The best partition of a block for each drift ratio."""
+
+    boundaries: list[list[int]]
+    costs: list[float]
+
+
+BlockFinder = Callable[[Array, float, int], BlockPartition]
+
+
+def blocks_of(length: int) -> list[slice]:
+    """The blocks that a series of some length is partitioned in; neighbours overlap."""
+    starts = [0]
+    while starts[-1] + BLOCK < length:
+        starts.append(starts[-1] + BLOCK - 2 * _MARGIN)
+    return [slice(start, min(length, start + BLOCK)) for start in starts]
+
+
+def scale_of(y: Array, least_variance: float) -> float:
+    """Standard deviation of first differences, apart from steps and spikes."""
+    return math.sqrt(max(difference_variance(y), least_variance))
+
+
+def partition_block(y: Array, least_variance: float, length: int) -> BlockPartition:
+    """Partition a block whose values all have the same noise.
+
+    Args:
+        y: Its values, at most `BLOCK`.
+        least_variance: What the variance of first differences counts as at least.
+        length: Length of the series, of which no more than `BLOCK` counts.
+    """
+    scaled = (y - float(np.median(y))) / scale_of(y, least_variance)
+    return _partition_block(scaled, None, _STEP_PENALTY * math.log(length))
+
+
+def partition(
+    y: Array,
+    least_variance: float,
+    relative_noise: Array | None,
+    find_block: BlockFinder = partition_block,
+) -> tuple[list[int], int, int]:
     """Partition a series.
 
     Args:
-        y: The series, with first differences of variance 1 apart from steps and spikes.
+        y: The series; where the noise of each value is known, with first differences of
+            variance 1 apart from steps and spikes.
+        least_variance: What the variance of first differences counts as at least.
         relative_noise: Variance of the noise of each value over that of a typical one; ``None``
             where it is the same for all.
+        find_block: Gives what `partition_block` does, perhaps from a cache.
 
     Returns:
         The best boundaries, the index of the drift ratio that explains the series best,
         and that of the largest one that does so nearly as well.
     """
-    length = len(y)
-    penalty = _STEP_PENALTY * math.log(length)
-    choices = len(DRIFT_RATIOS)
-    boundaries: list[list[int]] = [[] for _ in range(choices)]
+    length = min(len(y), BLOCK)
+    choices = range(len(DRIFT_RATIOS))
+    boundaries: list[list[int]] = [[] for _ in choices]
     costs = _DRIFT_PENALTY * math.log(length) * (DRIFT_RATIOS > 0)
-    start = 0
-    while True:
-        end = min(length, start + BLOCK)
-        of_block = None if relative_noise is None else relative_noise[start:end]
-        block, cost = _partition_block(y[start:end], of_block, penalty)
-        low = start + _MARGIN if start else 0
-        high = end - _MARGIN if end < length else length
-        for choice in range(choices):
-            boundaries[choice] += [start + b for b in block[choice] if low <= start + b < high]
-        costs = costs + cost
-        if end == length:
-            break
-        start = end - 2 * _MARGIN
+    for part in blocks_of(len(y)):
+        if relative_noise is None:
+            block = find_block(y[part], least_variance, length)
+        else:
+            penalty = _STEP_PENALTY * math.log(length)
+            block = _partition_block(y[part], relative_noise[part], penalty)
+        low = part.start + _MARGIN if part.start else 0
+        high = part.stop - _MARGIN if part.stop < len(y) else len(y)
+        for choice in choices:
+            found = (part.start + boundary for boundary in block.boundaries[choice])
+            boundaries[choice] += [boundary for boundary in found if low <= boundary < high]
+        costs = costs + np.array(block.costs)
     likeliest = int(np.argmin(costs))
     heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
     return boundaries[likeliest], likeliest, heaviest
@@ -148,14 +195,8 @@ class _KnownNoise:
         return gain, 1 / variance, np.log(2 * variance)
 
 
-def _partition_block(
-    y: Array, relative_noise: Array | None, penalty: float
-) -> tuple[list[list[int]], Array]:
-    """Optimal partitioning of a block for all drift ratios at once.
-
-    Returns:
-        The boundaries and the least cost, for each ratio.
-    """
+def _partition_block(y: Array, relative_noise: Array | None, penalty: float) -> BlockPartition:
+    """Optimal partitioning of a block for all drift ratios at once."""
     length, choices = len(y), len(DRIFT_RATIOS)
     variances = _EqualNoise() if relative_noise is None else _KnownNoise(relative_noise)
     cap = SPIKE**2
@@ -168,7 +209,7 @@ def _partition_block(
     near_buffer = np.empty((length, choices), dtype=bool)
     best: Array = np.zeros(choices)
     best_start = np.zeros((length + 1, choices), dtype=np.intp)
-    every = np.arange(choices)
+    columns = np.arange(choices)
     for now in range(length):
         if now:
             gain, precision, log_variance = variances.advance(now)
@@ -187,8 +228,9 @@ def _partition_block(
         cost[now] = best + penalty + variances.start_cost(now)
         start = cost[: now + 1].argmin(axis=0)
         best_start[now + 1] = start
-        best = cost[start, every]
-    return [_trace(best_start[:, choice].tolist()) for choice in range(choices)], best
+        best = cost[start, columns]
+    boundaries = [_trace(best_start[:, choice].tolist()) for choice in range(choices)]
+    return BlockPartition(boundaries, best.tolist())
 
 
 def _trace(best_start: list[int]) -> list[int]:

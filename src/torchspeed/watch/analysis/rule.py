@@ -36,8 +36,6 @@ class Verdict(Enum):
     WORSE = "worse"
     SAME = "same"
     """No clear difference: the two are alike, or their noise hides it, or it is unknown."""
-    MISSING = "missing"
-    """One of the two has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Measurement:
     """Low and high end of the spread within its run, in the same unit; ``None`` if unknown."""
     noise: float | None = None
     """Standard deviation of the value's logarithm between runs (0.01 is 1 %), ``None`` if unknown.
-    A median of n runs has about ``noise_of_a_run / sqrt(n)``."""
+    A median of n runs has about ``1.25 * noise_of_a_run / sqrt(n)``."""
     recipe: str = ""
     """How it was sampled; empty if unknown."""
 

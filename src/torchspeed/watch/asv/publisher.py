@@ -72,8 +72,8 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         return 0
     # Every asv command loads this plugin, and numpy and jinja2 take longer to load than it
     # takes to find out that nothing has changed.
+    from torchspeed.watch.analysis.block_cache import BlockCache  # noqa: PLC0415
     from torchspeed.watch.analysis.findings import analyse  # noqa: PLC0415
-    from torchspeed.watch.analysis.step_cache import StepCache  # noqa: PLC0415
     from torchspeed.watch.history.loading import load_history  # noqa: PLC0415
     from torchspeed.watch.site.build import build_site  # noqa: PLC0415
     from torchspeed.watch.site.contents import contents_of, in_order  # noqa: PLC0415
@@ -83,7 +83,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         history = in_order(load_history(results, commits))
         # A million values hold no cycles: keep the collector from looking for them.
         gc.freeze()
-        cache = StepCache(site / STEPS)
+        cache = BlockCache(site / STEPS)
         findings = analyse(history, cache)
         cache.write(fresh / STEPS)
         ancestry = Ancestry(commits)

@@ -187,13 +187,13 @@ def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRe
 
 
 def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | None:
-    pair = releases.pairs[-1]
-    environments = [contents.history.environments[name] for name in (pair.before, pair.after)]
-    by_size = sorted(
-        ((case, case.ratio) for case in pair.cases if case.ratio is not None),
-        key=lambda entry: -max(entry[1], 1 / entry[1]),
-    )
-    times = [(case, ratio) for case, ratio in by_size if case.unit == "seconds"]
+    environments = [contents.history.environments[name] for name in releases.environments[-2:]]
+    times = [
+        (case_name(case), judgement.ratio, judgement.verdict)
+        for case, unit, judgement in releases.newest
+        if unit == "seconds" and judgement.ratio is not None
+    ]
+    times.sort(key=lambda entry: -max(entry[1], 1 / entry[1]))
     if not times:
         return None
     return NewestRelease(
@@ -202,10 +202,10 @@ def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | N
         machine=releases.machine,
         commits=(releases.commit,),
         environments=(environments[0], environments[1]),
-        mean=geometric_mean([ratio for _, ratio in times]),
-        slower=tuple((case_name(c.case), r) for c, r in times if c.verdict is Verdict.WORSE),
-        faster=tuple((case_name(c.case), r) for c, r in times if c.verdict is Verdict.BETTER),
-        others=sum(case.differs for case in pair.cases if case.unit != "seconds"),
+        mean=geometric_mean([ratio for _, ratio, _ in times]),
+        slower=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.WORSE),
+        faster=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.BETTER),
+        others=sum(answer.differs for _, unit, answer in releases.newest if unit != "seconds"),
     )
 
 

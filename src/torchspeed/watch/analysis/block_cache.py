@@ -1,0 +1,102 @@
+"""Finds the change points of many series, and keeps what a publish found for the next one.
+
+Nearly all of the time goes into the partition of blocks of values, which depends on nothing but
+the values and the code. A new value of a series changes its last block alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from torchspeed.watch.analysis.change_points import Step, blocks_to_partition, find_steps
+from torchspeed.watch.analysis.partition import Array, BlockPartition, partition_block
+from torchspeed.watch.history.files import read_regular
+
+_WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
+
+_Block = tuple[Array, float, int]
+"""Arguments of `partition_block`."""
+
+
+class _File(msgspec.Struct):
+    code: str
+    """Digest of the code that partitioned the blocks."""
+    blocks: dict[str, BlockPartition]
+
+
+class BlockCache:
+    """The partitions of blocks, by a digest of what they depend on."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Take over what a file holds, if the same code wrote it.
+
+        Args:
+            path: A file that `write` wrote; one that is missing, damaged or of other code
+                is ignored.
+        """
+        self._code = _code_digest()
+        self._known: dict[str, BlockPartition] = {}
+        self._used: dict[str, BlockPartition] = {}
+        try:
+            stored = msgspec.json.decode(read_regular(path), type=_File) if path else None
+        except (OSError, msgspec.MsgspecError, ValueError):
+            stored = None
+        if stored is not None and stored.code == self._code:
+            self._known = stored.blocks
+
+    def find_all(self, series: Sequence[Sequence[float]]) -> list[list[Step]]:
+        """Find the change points of each series of values (`change_points.find_steps`)."""
+        blocks = {
+            _digest(*block): block for values in series for block in blocks_to_partition(values)
+        }
+        missing = {key: block for key, block in blocks.items() if key not in self._known}
+        self._known |= zip(missing, _partition_all(list(missing.values())), strict=True)
+        return [find_steps(values, find_block=self._find) for values in series]
+
+    def _find(self, y: Array, least_variance: float, length: int) -> BlockPartition:
+        key = _digest(y, least_variance, length)
+        if key not in self._known:
+            self._known[key] = partition_block(y, least_variance, length)
+        self._used[key] = self._known[key]
+        return self._known[key]
+
+    def write(self, path: Path) -> None:
+        """Write what was used since this cache was made."""
+        path.write_bytes(msgspec.json.encode(_File(self._code, self._used)))
+
+
+def _digest(y: Array, least_variance: float, length: int) -> str:
+    state = hashlib.blake2b(y.tobytes(), digest_size=12)
+    state.update(repr((float(least_variance), length)).encode())
+    return state.hexdigest()
+
+
+def _code_digest() -> str:
+    """Digest of the files of this package and of numpy's version: a change starts afresh."""
+    state = hashlib.blake2b(np.__version__.encode(), digest_size=12)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        state.update(path.read_bytes())
+    return state.hexdigest()
+
+
+def _partition_all(blocks: Sequence[_Block]) -> Iterable[BlockPartition]:
+    """Partition each; on all cores where there is much to do.
+
+    The processes are forked, and leave it to the parent to stop when it is interrupted.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if sum(len(y) for y, _, _ in blocks) < _WORTH_A_POOL or not cores or cores < 2:
+        return [partition_block(*block) for block in blocks]
+    with ProcessPoolExecutor(
+        cores, get_context("fork"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    ) as pool:
+        return list(pool.map(partition_block, *zip(*blocks, strict=True), chunksize=16))
