@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.visitor import Site, Visitor, plain, size
+from tests.browser.visitor import Site, Visitor, history, plain, size
 
 
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
@@ -94,11 +94,16 @@ def test_side_by_side_by_torch_release(site: Site, visitor: Visitor) -> None:
         visitor.settled()
     assert "by=torch" in visitor.address
     shown = table(visitor)
-    for torch in ("2.14.1", "2.15.0"):
-        truth = newest(site, "gpu-lab", torch, "time")
-        for model in ("darnn", "dsanet", "lenet5"):
+    torches = ("2.14.1", "2.15.0")
+    for model in ("darnn", "dsanet", "lenet5"):
+        suite = "small_cnns.SmallCNNs" if model == "lenet5" else "time_series.TimeSeries"
+        case = f"{suite}.time_forward('{model}', 'cpu')"
+        values = [history(site, case, "gpu-lab", torch)["values"] for torch in torches]
+        common = [commit for commit in values[0] if commit in values[1]][-1]
+        for torch, of_torch in zip(torches, values, strict=True):
             cell = shown[f"{model} cpu forward"][f"torch {torch}"]
-            assert size(cell) == pytest.approx(truth[model, "cpu", "forward"], rel=0.006)
+            assert size(cell) == pytest.approx(of_torch[common], rel=0.006)
+    assert "compared at one commit" in visitor.text("#compare-app .note")
 
 
 def test_side_by_side_by_revision_and_machine(site: Site, visitor: Visitor) -> None:

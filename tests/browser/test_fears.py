@@ -12,6 +12,11 @@ import pytest
 from tests.browser.visitor import Visitor, plain
 from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
+from torchspeed.watch.history.explanations import (
+    Explanation,
+    OperatorDifference,
+    StoredExplanation,
+)
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.labels import case_labels
 from torchspeed.watch.history.records import (
@@ -48,6 +53,8 @@ class Planted:
     """Model whose newest run fails."""
     comparison: float | None = None
     """Ratio that an interleaved comparison of the last two commits found."""
+    explained: bool = False
+    """Whether `torchspeed explain` examined the last two commits."""
     lines: tuple[str, ...] = field(default=())
 
 
@@ -101,6 +108,8 @@ def history_of(planted: Planted) -> History:
     )
     if planted.comparison is not None:
         history = replace(history, comparisons={MACHINE: (compared(planted.comparison),)})
+    if planted.explained:
+        history = replace(history, explanations={MACHINE: (explained(),)})
     return in_order(history)
 
 
@@ -121,6 +130,19 @@ def compared(ratio: float) -> StoredComparison:
     return StoredComparison(Path("planted.jsonl"), header, (case,), ())
 
 
+def explained() -> StoredExplanation:
+    """An LSTM that takes twice as long in the newest commit."""
+    before, after = (Version(commit.hash, "2.15.0", "0.29", "3.11") for commit in commits()[-2:])
+    operator = OperatorDifference("aten::lstm", "[[300, 10]]", (1, 1), (0.06, 0.12), True)
+    return StoredExplanation(
+        case=f"time_series.TimeSeries.time_forward({SLOWED}, 'cpu')",
+        at=commits()[-1].date,
+        before=before,
+        after=after,
+        explanation=Explanation(seconds=(0.06, 0.12), operators=(operator,)),
+    )
+
+
 def slowed(newest: int, factor: float) -> Value:
     """The time of one model, multiplied in the newest commits."""
     return lambda place, model, _: (
@@ -138,6 +160,12 @@ FEARS = {
     "tripled for good": Planted(slowed(10, 3.0), lines=("1 slower", "(confirmed: 10 runs")),
     "confirmed by a comparison": Planted(
         slowed(1, 2.0), comparison=2.0, lines=("1 slower", "(confirmed")
+    ),
+    "explained by an operator": Planted(
+        slowed(1, 2.0),
+        comparison=2.0,
+        explained=True,
+        lines=("1 slower", "aten::lstm accounts for 100 % of the difference"),
     ),
     "refuted by a comparison": Planted(
         slowed(1, 1.2), comparison=1.0, lines=("No change of a time",)

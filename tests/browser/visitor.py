@@ -175,3 +175,26 @@ def size(text: str) -> float:
     factors = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
     factors |= {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
     return float(number) * factors.get(unit, 1.0)
+
+
+def history(
+    site: Site, case: str, machine: str = "gpu-lab", torch: str = "2.15.0"
+) -> dict[str, Any]:
+    """What the results say of a case: commit to value, as published in index and data file."""
+    index = site.index
+    at = next(
+        at
+        for at, one in enumerate(index["series"])
+        if case_of(one) == case
+        and index["machines"][one["m"]]["name"] == machine
+        and index["environments"][one["e"]]["torch"] == torch
+    )
+    slug = index["benchmarks"][index["series"][at]["b"]]["slug"]
+    data = site.data(f"s/{slug}")
+    entry = next(one for one in data["series"] if one["s"] == at)
+    hashes = [commit[0] for commit in index["commits"]]
+    values = {
+        hashes[entry["from"] + i]: value for i, value in enumerate(entry["v"]) if value is not None
+    }
+    other = {hashes[at]: outcome for at, outcome, _ in entry.get("other", [])}
+    return {"values": values, "other": other, "entry": entry}

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.change_points import values_to_confirm
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, NOISE_FACTOR
@@ -206,6 +207,8 @@ def _changes(contents: Contents, project: Mapping[str, str]) -> Json:
                 **_size_of(change),
                 "interval": None if evidence is None else list(map(shortened, evidence.interval)),
                 "cause": change.cause,
+                "made_by": change.made_by,
+                "explanation": in_words(change.explanation) if change.explanation else "",
                 "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
                 "note": None if change.note is None else notes.setdefault(change.note, len(notes)),
             }

@@ -17,6 +17,7 @@ from torchspeed.watch.analysis.release_history import (
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
+from torchspeed.watch.history.explanations import StoredExplanation
 from torchspeed.watch.history.records import Case
 from torchspeed.watch.history.releases import IMPORT_CASE, TriedRelease
 from torchspeed.watch.site import names
@@ -109,6 +110,8 @@ class ReleaseView:
     tables: tuple[ReleaseTable, ...]
     facts: tuple[ReleaseFacts, ...]
     """The newest release first; those that could not be installed too."""
+    explanations: tuple[tuple[StoredExplanation, str], ...]
+    """Operators that account for differences between releases, each with its case's name."""
     cpu: str
     """Name of the machine's CPU, if known."""
 
@@ -144,7 +147,14 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         tables = _tables(history, contents, cases)
         machine = contents.history.machines.get(history.machine)
         cpu = machine.facts.get("cpu", "") if machine else ""
-        views.append(ReleaseView(history, tables, _facts(history, tables, tried), cpu))
+        name_of = {row.case: row.name for table in tables for row in table.rows}
+        explanations = tuple(
+            (stored, name_of[stored.case])
+            for stored in contents.history.explanations.get(history.machine, ())
+            if stored.before.commit == stored.after.commit and stored.case in name_of
+        )
+        facts = _facts(history, tables, tried)
+        views.append(ReleaseView(history, tables, facts, explanations, cpu))
     return tuple(views)
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.commit_changes import certainty
@@ -48,6 +49,7 @@ def render(template: str, **context: Any) -> str:
         model_name=lambda row: " ".join([row.model, *names.settings(row.labels)]),
         case_name=names.case_name,
         certainty=certainty,
+        in_words=in_words,
         event_text=names.event_text,
         exception_line=exception_line,
         mark=lambda column: mark(*column),

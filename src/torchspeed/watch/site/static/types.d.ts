@@ -106,6 +106,10 @@ export interface Change extends ChangeSize {
   /** Confidence interval of the ratio from an interleaved comparison. */
   interval: [number, number] | null;
   cause: string;
+  /** Hashes of the last commit before it and of the one that made it, where a bisection tells. */
+  made_by: [string, string] | null;
+  /** Which operator accounts for it, as a sentence; empty where that was not examined. */
+  explanation: string;
   /** A place in `Index.ranges`. */
   range: number;
   /** A place in `Index.notes`. */

@@ -131,3 +131,16 @@ export async function measuredNear(at, places) {
   const before = await nearestMeasured(at, -1, places);
   return before >= 0 ? before : nearestMeasured(at, 1, places);
 }
+
+/**
+ * The commit at which the most series have a value, of several the newest; -1 without any. At it
+ * releases are compared, so that a change of the code is not taken for one of torch.
+ * @param {Point[][]} points of each series
+ */
+export function commonCommit(points) {
+  /** @type {Map<CommitIndex, number>} */
+  const counts = new Map();
+  for (const { at } of points.flat()) counts.set(at, (counts.get(at) ?? 0) + 1);
+  const most = Math.max(0, ...counts.values());
+  return Math.max(-1, ...[...counts].filter(([, count]) => count === most).map(([at]) => at));
+}

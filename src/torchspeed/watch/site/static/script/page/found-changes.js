@@ -76,8 +76,13 @@ function rangeFold(change) {
 /** What is known of the cause, and what a person wrote. @param {Change} change */
 function causeOf(change) {
   const note = change.note === null ? null : getModel().index.notes[change.note];
-  if (!note) return change.cause;
-  return [`${change.cause} · `, el("em", {}, `${note.kind}: ${note.text}`)];
+  const { made_by: madeBy, explanation } = change;
+  return [
+    change.cause,
+    madeBy ? [", found by bisection: ", el("code", {}, shortHash(madeBy[1]))] : null,
+    explanation ? el("div", { class: "explanation" }, `${explanation}.`) : null,
+    note ? [" · ", el("em", {}, `${note.kind}: ${note.text}`)] : null,
+  ];
 }
 
 /** The columns of `changeRow`; those with an id can be sorted by. */

@@ -89,6 +89,8 @@ function csvOf(changes) {
     "last_old_revision",
     "first_new_revision",
     "cause",
+    "made_by_revision",
+    "explanation",
   ];
   return csvText([
     head,
@@ -111,6 +113,8 @@ function csvOf(changes) {
         commits[change.p]?.hash,
         commits[change.c]?.hash,
         change.cause,
+        change.made_by?.[1],
+        change.explanation,
       ];
     }),
   ]);

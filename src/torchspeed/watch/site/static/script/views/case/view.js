@@ -59,7 +59,7 @@ const part = (title, ...children) => el("section", {}, el("h2", {}, title), ...c
 async function drawHistory(chart, series, state) {
   const asked = { ...readTimeline(state), m: series.m, machine: series.machine.name };
   asked.environments = [series.e];
-  const lines = asked.x === "torch" ? releaseLines(asked) : await seriesLines([series]);
+  const lines = await (asked.x === "torch" ? releaseLines(asked) : seriesLines([series]));
   const { metric } = series;
   const direction = `${metric.label}: ${metric.higher_is_better ? "more" : "less"} is better.`;
   chart.show(asked, buildAxis(asked, lines), lines, direction);

@@ -2,7 +2,7 @@
 
 import { settingText } from "../../data/cases.js";
 import { getModel } from "../../data/model.js";
-import { measuredNear, valuesAt } from "../../data/runs.js";
+import { commonCommit, measuredNear, runsOf, valuesAt } from "../../data/runs.js";
 
 /** @import { CommitIndex, Metric } from "../../../types.js" */
 /** @import { Child } from "../../page/elements.js" */
@@ -11,6 +11,7 @@ import { measuredNear, valuesAt } from "../../data/runs.js";
 /** @import { Case } from "../../data/cases.js" */
 /** @import { Measured } from "../../data/judge.js" */
 /** @import { Series } from "../../data/model.js" */
+/** @import { Point } from "../../data/runs.js" */
 /** @import { Asked } from "./asking.js" */
 
 /**
@@ -38,6 +39,28 @@ import { measuredNear, valuesAt } from "../../data/runs.js";
  */
 
 /**
+ * The values of each case at the newest commit that most torch releases measured it at.
+ * @param {Series[]} wanted
+ * @returns {Promise<Entry[]>}
+ */
+async function entriesOfReleases(wanted) {
+  /** @type {Map<string, { series: Series, points: Point[] }[]>} */
+  const byCase = new Map();
+  for (const series of wanted) {
+    const name = `${series.key}\n${series.m}`;
+    const { points } = await runsOf(series);
+    byCase.set(name, [...(byCase.get(name) ?? []), { series, points }]);
+  }
+  return [...byCase.values()].flatMap((members) => {
+    const commit = commonCommit(members.map(({ points }) => points));
+    return members.flatMap(({ series, points }) => {
+      const point = points.find(({ at }) => at === commit);
+      return point ? [{ series, rev: commit, value: point.value, interval: point.interval }] : [];
+    });
+  });
+}
+
+/**
  * The values that pass the filters, for each revision asked for.
  * @param {Asked} asked
  * @param {(metric: Metric) => boolean} ofMetric
@@ -60,6 +83,8 @@ export async function entriesOf(asked, ofMetric) {
     revisions.map((at) => (at < 0 ? at : measuredNear(at, indices))),
   );
   const read = await valuesAt(places);
+  if (asked.by.includes("torch") && asked.rev < 0 && !asked.by.includes("revision"))
+    return entriesOfReleases(wanted);
   return wanted.flatMap((series) =>
     places.flatMap((at) => {
       const { last } = series;

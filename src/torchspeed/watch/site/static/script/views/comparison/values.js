@@ -118,6 +118,17 @@ function whyMissing(asked, label, column) {
   return found ? found.status : "no such case";
 }
 
+/** At which commit a value was measured, unless it is the newest. @param {Entry} entry */
+const commitOf = ({ rev }) => (rev < 0 ? "" : ` at ${getModel().shortOf(rev)}`);
+
+/** At which commits torch releases are compared. @param {Asked} asked @param {Entry[]} entries */
+function commitsNote(asked, entries) {
+  if (!asked.by.includes("torch")) return "";
+  const commits = [...new Set(entries.map(commitOf))].filter(Boolean);
+  const named = commits.slice(0, 3).join(",") + (commits.length > 3 ? " and others" : "");
+  return ` Both releases of a case are compared at one commit:${named}.`;
+}
+
 /**
  * @param {Asked} asked
  * @returns {Promise<Scene>}
@@ -145,7 +156,7 @@ export async function valuesScene(asked) {
         look: column.look,
         shape: column.shape,
         text: format(value),
-        title: `${label}, ${column.name}: ${formatValue(entry.value, unit)}${relative}`,
+        title: `${label}, ${column.name}${commitOf(entry)}: ${formatValue(entry.value, unit)}${relative}`,
       };
     };
     /** @param {Column} column */
@@ -184,7 +195,7 @@ export async function valuesScene(asked) {
     legend: shown,
     names: columns.map((column) => column.name),
     table: null,
-    note: direction + relation,
+    note: direction + relation + commitsNote(asked, entries),
     empty: "No value passes the filters.",
   };
 }

@@ -4,6 +4,7 @@ import { getModel } from "../../data/model.js";
 import { buildTable } from "../../page/tables.js";
 import { csvText } from "../../text/export.js";
 import { formatValue } from "../../text/format.js";
+import { commitNote } from "./lines.js";
 
 /** @import { Scene } from "./chart.js" */
 
@@ -28,9 +29,9 @@ export function csvOf({ asked, lines, axis }) {
   const { commits, releases } = getModel();
   const stops = new Set(axis.stops);
   const rows = lines.flatMap((line) => {
-    const points = line.points.map((point, i) => ({
+    const points = line.points.map((point) => ({
       ...point,
-      commit: line.commits[i] ?? point.at,
+      commit: line.series ? point.at : line.commit,
       outcome: "ok",
       reason: "",
     }));
@@ -80,6 +81,7 @@ export function valueTable({ lines, axis }) {
       return line.others.find((run) => run.at === at)?.outcome ?? "–";
     }),
   ]);
-  const heads = lines.map((line) => ({ text: line.label, number: true }));
-  return buildTable("Every value of the chart, newest first", ["Commit", ...heads], rows);
+  const heads = lines.map((line) => ({ text: line.label + commitNote(line), number: true }));
+  const places = lines.some((line) => !line.series) ? "Release" : "Commit";
+  return buildTable("Every value of the chart, newest first", [places, ...heads], rows);
 }

@@ -25,7 +25,7 @@ const helpText = (id) =>
     [kbd("←"), " ", kbd("→"), " read values, ", kbd("Enter"), " opens the changes, "],
     [kbd("+"), " ", kbd("−"), " zoom, ", kbd("Shift"), " with arrows moves, "],
     [kbd("Esc"), " shows the whole range. "],
-    "Thick lines are levels between change points; ◆ marks a change of the environment, ✗ a " +
+    "Thick lines are levels between change points; ◆ marks a change of the recipe, the machine or the environment, ✗ a " +
       "failed run.",
   );
 

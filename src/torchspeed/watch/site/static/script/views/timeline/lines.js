@@ -1,8 +1,8 @@
-// The lines of a chart: series with their runs, or the newest values by release.
+// The lines of a chart: series with their runs, or values at one commit by release.
 
 import { looksOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
-import { runsOf } from "../../data/runs.js";
+import { commonCommit, runsOf } from "../../data/runs.js";
 
 /** @import { CommitIndex } from "../../../types.js" */
 /** @import { Line } from "../../charts/line-layers.js" */
@@ -17,7 +17,7 @@ import { runsOf } from "../../data/runs.js";
  * @property {Series | null} series null for a line over releases
  * @property {string} unit
  * @property {number} base what values were divided by; 1 for absolute values
- * @property {CommitIndex[]} commits of each point of a line over releases
+ * @property {CommitIndex} commit of all points of a line over releases; -1 for other lines
  *
  * @typedef {Line & LineSource} SeriesLine
  */
@@ -54,37 +54,35 @@ export async function seriesLines(series) {
     shape: rows.indexOf(`${one.case.rowId}${one.e}`),
     label: "",
     base: 1,
-    commits: [],
+    commit: -1,
     ...(await runsOf(one)),
   });
   return nameLines(await Promise.all(series.map(lineOf)));
 }
 
 /**
- * A line for each case over releases: its newest value in an environment with each.
+ * A line for each case over releases: its values at the newest commit that most of them measured.
  * @param {Asked} asked
  */
-export function releaseLines(asked) {
+export async function releaseLines(asked) {
   const model = getModel();
   const cases = asked.keys.flatMap((key) => model.cases.get(key) ?? []);
   const rows = [...new Set(cases.map((what) => what.rowId))];
   const look = looksOf(cases);
-  const lines = cases.map((what) => {
-    /** @type {Point[]} */
-    const points = [];
-    /** @type {CommitIndex[]} */
-    const commits = [];
-    model.releases.forEach((release, at) => {
-      const last = model.find(what.key, asked.m, release.at)?.last;
-      if (!last) return;
-      const known = last.lo !== null && last.hi !== null;
-      /** @type {[number, number] | null} */
-      const interval = known ? [Number(last.lo), Number(last.hi)] : null;
-      points.push({ at, value: last.v, interval, quartiles: null });
-      commits.push(last.c);
+  /** @param {Case} what @returns {Promise<SeriesLine>} */
+  const lineOf = async (what) => {
+    const measured = await Promise.all(
+      model.releases.map(async (release) => {
+        const series = model.find(what.key, asked.m, release.at);
+        return series ? (await runsOf(series)).points : [];
+      }),
+    );
+    const commit = commonCommit(measured);
+    const points = measured.flatMap((ofRelease, at) => {
+      const point = ofRelease.find((other) => other.at === commit);
+      return point ? [{ ...point, at }] : [];
     });
-    /** @type {SeriesLine} */
-    const line = {
+    return {
       id: what.key,
       series: null,
       case: what,
@@ -93,15 +91,17 @@ export function releaseLines(asked) {
       shape: rows.indexOf(what.rowId),
       label: "",
       points,
-      commits,
+      commit,
       others: [],
       levels: [],
       base: 1,
     };
-    return line;
-  });
-  return nameLines(lines);
+  };
+  return nameLines(await Promise.all(cases.map(lineOf)));
 }
+
+/** At which commit a line over releases was measured. @param {SeriesLine} line */
+export const commitNote = ({ commit }) => (commit < 0 ? "" : ` at ${getModel().shortOf(commit)}`);
 
 /**
  * The last point at or before a commit, else the first.

@@ -9,6 +9,8 @@ import { foundChange, noNumber } from "../../page/signs.js";
 import { scrollBox } from "../../page/tables.js";
 import { formatChange, formatDay, formatReach, formatValue } from "../../text/format.js";
 
+import { commitNote } from "./lines.js";
+
 /** @import { Point } from "../../data/runs.js" */
 /** @import { Series } from "../../data/model.js" */
 /** @import { Chart, Scene } from "./chart.js" */
@@ -107,7 +109,9 @@ export class Readout {
    */
   #row(line, i, withEnvironment) {
     const environment = withEnvironment ? line.series?.environment : null;
-    const label = environment ? ` · ${getModel().environmentLabel(environment)}` : "";
+    const label = environment
+      ? ` · ${getModel().environmentLabel(environment)}`
+      : commitNote(line);
     const title = line.case.title;
     const page = addressOf("timeline", {
       s: line.case.key,
@@ -150,7 +154,7 @@ export class Readout {
     scene.lines.forEach((line, i) => this.#showLine(scene, line, i, at));
     if (scene.asked.x === "torch") {
       const name = el("strong", {}, scene.axis.name(at));
-      this.when.replaceChildren(name, " newest value of each series");
+      this.when.replaceChildren(name, ": each series at one commit with all releases");
       return;
     }
     const commit = getModel().commits[at];

@@ -94,7 +94,7 @@ function buildFields() {
  * @returns {Promise<{ lines: SeriesLine[], missing: string[] }>}
  */
 async function loadLines(asked) {
-  if (asked.x === "torch") return { lines: releaseLines(asked), missing: [] };
+  if (asked.x === "torch") return { lines: await releaseLines(asked), missing: [] };
   /** @type {Series[]} */
   const series = [];
   /** @type {string[]} */
