@@ -32,7 +32,7 @@ for _ in range(10):
 print((faults() - before) / 10)
 """
 needs_glibc = pytest.mark.skipif(libc_ver()[0] != "glibc", reason="its malloc is tested")
-VARIABLES = {setting.variable: str(setting.value) for setting in SETTINGS}
+VARIABLES = {variable: str(value) for variable, (_, value) in SETTINGS.items()}
 
 
 def faults_of_a_pass(*arguments: str, **variables: str) -> float:

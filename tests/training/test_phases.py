@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import Phase, PhaseClock, Timeline, summarise, timeline_for
-from torchspeed.training.precision import grad_scaler
 from torchspeed.training.steps import InferenceStep, Network, SmoothInferenceStep, TrainingStep
 
 CPU = torch.device("cpu")
@@ -70,7 +68,7 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     model = SlowModel(PLANTED[Phase.FORWARD], PLANTED[Phase.BACKWARD])
     network = Network(model, nn.functional.cross_entropy, CPU)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-    step = TrainingStep(network, optimiser, grad_scaler(RunConfig()))
+    step = TrainingStep(network, optimiser, torch.amp.GradScaler("cpu", enabled=False))
     batches = slow_batches(12, PLANTED[Phase.LOADING], PLANTED[Phase.PROCESSING])
     began = time.perf_counter()
     result = run_loop(batches, step, timeline_for(CPU), limit=10, warmup=2)

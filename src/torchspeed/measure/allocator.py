@@ -10,26 +10,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 
 _LARGEST_INT = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One of glibc's settings: its variable, its number for ``mallopt``, its value in bytes."""
-
-    variable: str
-    number: int
-    value: int
-
-
-SETTINGS = (
-    Setting("MALLOC_MMAP_THRESHOLD_", -3, 4294967296),
-    Setting("MALLOC_TRIM_THRESHOLD_", -1, 4294967296),
-    Setting("MALLOC_TOP_PAD_", -2, 268435456),
-)
-"""As in asv.conf.json; numbers as in glibc's ``malloc.h``."""
+SETTINGS = {
+    "MALLOC_MMAP_THRESHOLD_": (-3, 4294967296),
+    "MALLOC_TRIM_THRESHOLD_": (-1, 4294967296),
+    "MALLOC_TOP_PAD_": (-2, 268435456),
+}
+"""Variable of glibc to its number for ``mallopt`` (``malloc.h``) and its value in bytes, as in
+asv.conf.json."""
 
 
 def keep_memory() -> bool:
@@ -46,7 +37,7 @@ def keep_memory() -> bool:
     except (AttributeError, OSError, TypeError):  # musl, macOS, Windows
         return False
     return all(
-        mallopt(setting.number, min(setting.value, _LARGEST_INT)) == 1
-        for setting in SETTINGS
-        if setting.variable not in os.environ
+        mallopt(number, min(value, _LARGEST_INT)) == 1
+        for variable, (number, value) in SETTINGS.items()
+        if variable not in os.environ
     )

@@ -34,7 +34,7 @@ _PACKAGES = {"valgrind": "valgrind", "setarch": "util-linux"}
 """Program to the Debian package that has it."""
 
 _ENVIRONMENT = {
-    **{setting.variable: str(setting.value) for setting in SETTINGS},
+    **{variable: str(value) for variable, (_, value) in SETTINGS.items()},
     "CUDA_VISIBLE_DEVICES": "",
     "OMP_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",

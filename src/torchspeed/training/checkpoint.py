@@ -20,7 +20,6 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import LoopResult
 from torchspeed.training.optimisers import make_optimiser, make_schedule
-from torchspeed.training.precision import grad_scaler
 from torchspeed.training.results import EpochRecord
 from torchspeed.training.saving import save_whole
 
@@ -38,7 +37,9 @@ class Trainee:
     def __init__(self, model: nn.Module, config: RunConfig) -> None:
         self.optimiser = make_optimiser(config, model.parameters())
         self.schedule = make_schedule(config, self.optimiser)
-        self.scaler = grad_scaler(config)
+        # Scales the loss so that float16 gradients do not vanish; idle otherwise.
+        device = torch.device(config.device).type
+        self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
         self._parts: tuple[Any, ...] = (model, self.optimiser, self.schedule, self.scaler)
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []

@@ -11,10 +11,13 @@ from torch import Tensor, nn, optim
 
 from torchspeed.training.loop import StepResult
 from torchspeed.training.phases import Phase, PhaseClock
-from torchspeed.training.precision import autocast
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(output, target) to the mean loss of an item."""
+
+MIXED = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}
+"""Names that Lightning gave to number formats with float32 parameters to what products are in;
+``32-true`` is float32 throughout."""
 
 NOISE = 0.25
 """Deviation of the noise of smooth inference, BenchmarkJade's."""
@@ -31,7 +34,8 @@ class Network:
 
     def forward(self, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Outputs and their loss."""
-        with autocast(self.precision, self.device):
+        mixed = MIXED.get(self.precision)
+        with torch.autocast(self.device.type, dtype=mixed, enabled=mixed is not None):
             outputs = self.model(inputs)
             return outputs, self.loss(outputs, targets)
 

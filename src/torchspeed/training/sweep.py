@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +159,7 @@ class Sweep:
         return outcome
 
     def _append(self, outcome: Outcome) -> None:
-        line = {
-            "arguments": self.arguments,
-            "point": outcome.point,
-            "result": outcome.result,
-            "reason": outcome.reason,
-        }
+        line = {"arguments": self.arguments, **asdict(outcome)}
         try:
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, allow_nan=False) + "\n")
@@ -178,9 +173,9 @@ class Sweep:
         for number, line in self._lines():
             try:
                 entry = json.loads(line)
-                arguments, point = entry["arguments"], entry["point"]
-                outcome = Outcome(point, entry["result"], entry["reason"])
-            except (ValueError, KeyError, TypeError):
+                arguments = entry.pop("arguments")
+                outcome = Outcome(**entry)
+            except (ValueError, KeyError, TypeError, AttributeError):
                 raise TorchspeedError(
                     f"{self.file}, line {number}: no outcome of a sweep; delete the line, or give "
                     "another file"
@@ -190,7 +185,7 @@ class Sweep:
                     f"{self.file} is of a sweep of 'train {' '.join(arguments)}'; give the same "
                     "options, or another file"
                 )
-            self.outcomes[_key(point)] = outcome
+            self.outcomes[_key(outcome.point)] = outcome
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         """Complete lines of the file; a last line that a kill cut short is removed from it.
