@@ -21,6 +21,8 @@ _REMEDIES = {
     errno.ENOTDIR: "a folder is needed there: move the file away",
     errno.EEXIST: "a folder is needed there: move the file away",
     errno.EISDIR: "a file is needed there: move the folder away",
+    errno.EINVAL: "a regular file is needed there: move away what is there",
+    errno.ELOOP: "a link there leads to itself: remove it",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
 }
 """What a person can do about an error of the operating system, by its number."""

@@ -116,6 +116,14 @@ def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[.
     assert "git checkout asv.conf.json" in said
 
 
+def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
+    (repository / "asv.conf.json").unlink()
+    os.mkfifo(repository / "asv.conf.json")
+    said = bench(repository)
+    assert "asv.conf.json cannot be read" in said
+    assert "it is no regular file" in said
+
+
 def test_torch_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
     said = bench(repository, "--torch", "1.0.0")
     assert "torch 1.0.0 is not pinned" in said

@@ -221,7 +221,9 @@ def test_durations(text: str, duration_s: float) -> None:
     assert parse_duration_s(text) == duration_s
 
 
-@pytest.mark.parametrize("text", ["", "4", "h", "4 days", "4h; touch x", "-1h", "0s"])
+@pytest.mark.parametrize(
+    "text", ["", "4", "h", "4 days", "4h; touch x", "-1h", "0s", "9" * 400 + "h"]
+)
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(TorchspeedError, match="is no duration; give one such as 4h"):
         parse_duration_s(text)

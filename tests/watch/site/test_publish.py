@@ -470,7 +470,7 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
         stream.write('{"at": 1760')
     done = project.publish()
     said = done.stdout + done.stderr
-    assert done.returncode == 1
+    assert done.returncode == 0, "a line that was cut off must not fail every later night"
     assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in said
     assert "Traceback" not in said
     index = _index(project)

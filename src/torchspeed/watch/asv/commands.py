@@ -22,8 +22,10 @@ _PHASES = {
     re.compile(r"Installing requirements for"): "installing torch and torchvision",
     re.compile(r"Discovering benchmarks"): "discovering benchmarks",
     re.compile(r"Building [0-9a-f]+ "): "building this commit",
+    re.compile(r"(?P<warning>left out of the site: .*)"): "{warning}",
+    re.compile(r"(?P<warning>\S+ is damaged .* measured again)"): "{warning}",
 }
-"""What asv prints when a phase begins, and how we say it."""
+"""What asv prints when a phase begins, or what a person should know, and how we say it."""
 
 _CAUSES = (
     (
@@ -63,6 +65,8 @@ _CAUSES = (
 )
 """What a failed asv prints, and what a person can do about it; the first that matches counts."""
 
+_BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
+"""What asv puts before its messages."""
 _SECONDS_TO_END = 1.5
 """That asv has at each step when the run is to end."""
 SOME_CASES_FAILED = 2
@@ -88,7 +92,7 @@ def explain(log: str) -> str:
         found = pattern.search(log)
         if found:
             return remedy.format(**found.groupdict())
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return lines[-1] if lines else "it printed nothing"
 
 
@@ -160,8 +164,9 @@ def run_asv(
                 except OSError as error:  # asv must not wait for somebody to read on
                     unwritten.append(error)
                 for pattern, words in _PHASES.items():
-                    if pattern.search(line):
-                        progress.say(f"  {words}")
+                    match = pattern.search(line)
+                    if match:
+                        progress.say(f"  {words.format(**match.groupdict())}")
 
         copier = threading.Thread(target=copy_output)
         copier.start()

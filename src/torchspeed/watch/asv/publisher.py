@@ -55,7 +55,7 @@ def setup() -> None:
 
 
 def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
-    """Publish to ``conf.html_dir``; the exit status is 1 if anything had to be left out."""
+    """Publish to ``conf.html_dir``; the exit status is 1 if results had to be left out."""
     results, site = Path(conf.results_dir), Path(conf.html_dir)
     if shutil.which("git") is None:
         raise TorchspeedError("git was not found: install git and put it on PATH")
@@ -108,14 +108,18 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     log.info(f"The site is in {conf.html_dir}: `asv preview` shows it")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         log.info(f"Left out, as the status page lists: {reason} ({count})")
+    # Without a line, or a file of lines, reasons or comparisons are missing, but no results.
+    damaged = [problem for problem in history.problems if not problem.path.endswith(".jsonl")]
     for problem in history.problems:
-        log.error(f"{problem.path}: {problem.message}")
-    if history.problems:
+        if problem not in damaged[:1]:
+            log.warning(f"left out of the site: {problem.path}: {problem.message}")
+    if damaged:
+        others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         log.error(
-            "The site was published without what is named above: mend or remove it "
-            "(`git checkout` brings a tracked result file back), then publish again"
+            f"the site was published without {damaged[0].path} ({damaged[0].message}){others}; "
+            "mend or remove it (`git checkout` brings a tracked file back), then publish again"
         )
-    return 1 if history.problems else 0
+    return 1 if damaged else 0
 
 
 def _hashes_of(repo: Any, range_spec: str | list[str]) -> list[str]:

@@ -14,6 +14,7 @@ import asv.util
 import msgspec
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.history.files import read_regular
 
 MEASURED_PATHS = (
     "benchmarks",
@@ -82,6 +83,7 @@ def read_configuration(root: Path) -> Configuration:
     """
     path = root / "asv.conf.json"
     try:
+        read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
     except (asv.util.UserError, ValueError, OSError) as error:
         raise TorchspeedError(

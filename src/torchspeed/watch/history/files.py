@@ -35,8 +35,10 @@ def write_whole(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         aside.replace(path)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # what `write` raises names no file
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     _sync_folder(path.parent)
 
@@ -51,14 +53,18 @@ def append_durably(path: Path, content: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
-    with path.open("a+b") as stream:
-        if stream.tell() > 0:
-            stream.seek(-1, os.SEEK_END)
-            if stream.read(1) != b"\n":
-                content = b"\n" + content
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    try:
+        with path.open("a+b") as stream:
+            if stream.tell() > 0:
+                stream.seek(-1, os.SEEK_END)
+                if stream.read(1) != b"\n":
+                    content = b"\n" + content
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:  # what `write` raises names no file, and `seek` in a fifo no number
+        number, text = error.errno or errno.EINVAL, error.strerror or str(error)
+        raise OSError(number, text, str(path)) from error
     if is_new:
         _sync_folder(path.parent)
 

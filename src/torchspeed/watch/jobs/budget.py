@@ -12,6 +12,7 @@ from typing import NoReturn
 from torchspeed.errors import TorchspeedError
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
+_LONGEST_S = 366 * 24 * 3600.0
 _PART = r"\s*(\d+(?:\.\d+)?)\s*(h|min|m|s)\s*"
 
 
@@ -23,11 +24,11 @@ def parse_duration_s(text: str) -> float:
     """Read a duration such as ``4h``, ``90min`` or ``1h 30m``; return seconds.
 
     Raises:
-        TorchspeedError: it is none, or no time at all.
+        TorchspeedError: it is none, no time at all, or more than a year.
     """
     parts = re.findall(_PART, text)
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
-    if not re.fullmatch(f"(?:{_PART})+", text) or duration_s <= 0:
+    if not re.fullmatch(f"(?:{_PART})+", text) or not 0 < duration_s <= _LONGEST_S:
         raise TorchspeedError(f"{text!r} is no duration; give one such as 4h, 90min or 1h30min")
     return duration_s
 
