@@ -50,6 +50,7 @@ COMMANDS = {
         watch.calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"
     ),
     "releases": Command(watch.releases, WATCH, interrupted=CONTINUES),
+    "report": Command(watch.report, WATCH),
     "publish": Command(watch.publish, WATCH, interrupted="the site is as it was before"),
     "preview": Command(watch.preview, WATCH),
     "train": Command(training.train, TRAIN, training.TRAIN_EXAMPLES),

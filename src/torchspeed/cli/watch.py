@@ -174,10 +174,11 @@ def calibrate(
 
 def releases(
     action: Annotated[
-        Literal["list", "add", "measure"],
+        Literal["list", "add", "measure", "findings"],
         typer.Argument(
             help="list: pinned, measured, missing and newly published; add: try RELEASE with its "
-            "torchvision and pin both; measure: compare each release with its predecessor."
+            "torchvision and pin both; measure: compare each release with its predecessor; "
+            "findings: every difference, and whether a second measurement confirms it."
         ),
     ] = "list",
     release: Annotated[
@@ -189,6 +190,10 @@ def releases(
     *,
     torchvision: Annotated[
         str, typer.Option(metavar="RELEASE", help="Add it with this release of torchvision.")
+    ] = "",
+    against: Annotated[
+        str,
+        typer.Option(metavar="RELEASE", help="Compare with this one, not with the predecessor."),
     ] = "",
     again: Annotated[
         bool, typer.Option("--again", help="Measure what is stored already once more.")
@@ -206,8 +211,37 @@ def releases(
     if action == "add":
         return job.add(Path.cwd(), torch=release, torchvision=torchvision)
     if action == "measure":
-        return job.measure(Path.cwd(), release=release, machine=machine, cases=cases, again=again)
+        return job.measure(
+            Path.cwd(),
+            release=release,
+            against=against,
+            machine=machine,
+            cases=cases,
+            again=again,
+        )
+    if action == "findings":
+        return job.list_findings(Path.cwd(), release=release, machine=machine)
     return job.list_releases(Path.cwd(), machine=machine)
+
+
+def report(
+    *,
+    markup: Annotated[
+        Literal["markdown", "text"],
+        typer.Option("--as", help="Markdown for an issue, or plain text for an e-mail."),
+    ] = "markdown",
+    state: Annotated[
+        Literal["confirmed", "unconfirmed", "all"], typer.Option(help="Which changes to print.")
+    ] = "all",
+    count: Annotated[int, typer.Option(min=1, help="Print at most so many, newest first.")] = 10,
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="Only changes of this machine.")
+    ] = "",
+) -> None:
+    """Print changes to hand on: what, since when, how much, how certain, which commit, why."""
+    from torchspeed.watch.jobs.report import report as job
+
+    job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)
 
 
 def publish() -> None:

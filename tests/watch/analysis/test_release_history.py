@@ -79,3 +79,17 @@ def test_noise_is_of_releases_against_themselves_without_imports() -> None:
     assert noise.deviation == pytest.approx(math.log(1.02))
     assert noise.worst == pytest.approx(math.log(1.02))
     assert history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9})).noise is None
+
+
+def test_a_difference_is_confirmed_by_a_second_measurement_on_another_day() -> None:
+    first = compared_releases("2.1.0", "2.2.0", {"a": 0.9, "b": 0.9, "c": 1.0, "d": 0.9})
+    same_day = compared_releases("2.1.0", "2.2.0", {"d": 0.9}, at=first.header.at + 60)
+    again = compared_releases(
+        "2.1.0", "2.2.0", {"a": 0.92, "b": 1.1, "c": 1.0}, at=same_day.header.at + DAY
+    )
+    [step] = history_of(first, same_day, again).steps
+    assert [case for case in "abcd" if step.is_confirmed(case)] == ["a"]
+    second = step.second_measurement("b")
+    assert second is not None
+    assert second.at == again.header.at
+    assert step.second_measurement("d") is None

@@ -115,5 +115,9 @@ def test_a_night_confirms_a_slowdown_and_finds_its_commit_and_operator(
         r"Slower: slow it time \+50\.0% at \w+ .*confirmed.*interleaved \+50\.0%", text
     )
 
+    report = _run("report", project, tmp_path)
+    assert report.startswith("### Suite slow it: worse, +50.0% (confirmed)\n")
+    assert f"- **Commit**: {culprit[:8]}\n- **Why**: aten::cumsum accounts for 100 %" in report
+
     again = _run("nightly", project, tmp_path, "--cases", "slow", "--budget", "10min")
     assert "confirmed change" not in again

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import git
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
@@ -109,8 +111,10 @@ def project(make_repository: Callable[..., Path], wheels: Path) -> Path:
     )
 
 
-def _run(project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
-    process: subprocess.Popen[str] = start_driver("releases", project, home, *arguments)
+def _run(
+    project: Path, home: Path, *arguments: str, job: str = "releases"
+) -> tuple[int, str, str]:
+    process: subprocess.Popen[str] = start_driver(job, project, home, *arguments)
     printed, errors = process.communicate()
     return process.returncode, printed, errors
 
@@ -144,9 +148,45 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
 
     status, printed, errors = _run(project, tmp_path, "measure", "9.1.0", "--cases", "time_it")
     assert (status, errors) == (0, "")
-    assert "nothing is missing: each release is compared with its predecessor" in printed
+    assert "nothing is missing: each release is compared already" in printed
     status, printed, errors = _run(project, tmp_path, "list")
     assert "| 9.1.0 | 8.1.0       | 3 cases, " in printed
+    status, printed, errors = _run(project, tmp_path, "findings")
+    assert (status, errors) == (0, "")
+    assert printed.startswith("torch 9.1.0 against 9.0.0: ")
+    assert re.search(
+        r"^\| `suite\.Suite\.time_it\('all'\)` +\| 1\.\d+ .*\| not yet +\|$", printed, re.M
+    )
+
+
+def test_a_night_compares_a_release_that_was_added_since(
+    project: Path, tmp_path: Path, wheels: Path
+) -> None:
+    (wheels / "torchvision-8.2.0-py3-none-any.whl").unlink()
+    code = TORCHVISION.format(version="8.2.1", build="cpu")
+    _wheel(wheels, "torchvision", "8.2.1", code, "torch==9.2.0")
+    _run(project, tmp_path, "measure", "--cases", "time_it")
+    _run(project, tmp_path, "add", "9.2.0")
+    git(project, "commit", "--quiet", "--all", "--message", "List torch 9.2.0")
+    status, printed, _ = _run(project, tmp_path, "--cases", "time_it", job="nightly")
+    assert status == 3, "asv's own environment has no torch, so its cases fail"
+    assert "torch release without comparison:\ntorch 9.2.0 against 9.1.0\n" in printed
+    newest = read_comparisons(project / "results")[0][-1]
+    versions = newest.header.before, newest.header.after
+    assert [version.torch for version in versions] == ["9.1.0", "9.2.0"]
+    assert {case.case for case in newest.ratios} == {
+        IMPORT_CASE,
+        "suite.Suite.time_it('all')",
+        "suite.Suite.time_it('new')",
+    }
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+
+
+def test_releases_are_compared_with_a_release_that_is_named(project: Path, tmp_path: Path) -> None:
+    against = ("--against", "9.0.0", "--cases", "all")
+    status, printed, errors = _run(project, tmp_path, "measure", "9.1.0", *against)
+    assert status == 0, printed + errors
+    assert "**torch 9.1.0** against **torch 9.0.0**" in printed
 
 
 def test_a_release_is_pinned_only_if_it_works_with_its_torchvision(
@@ -201,6 +241,7 @@ def test_without_an_index_the_list_says_what_is_unknown(
         (("add",), "name the release, such as"),
         (("list", "9.1.0"), "leave the release out"),
         (("measure", "9.0.0"), "torch 9.0.0 has no predecessor under"),
+        (("measure", "--against", "1.0"), "has no torch 1.0 to compare with under"),
         (("add", "99.0"), "torch===99.0 cannot be installed"),
         (("measure", "--cases", "("), "is no regular expression"),
     ],

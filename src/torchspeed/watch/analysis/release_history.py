@@ -19,6 +19,8 @@ from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Unmeasured
 from torchspeed.watch.history.releases import IMPORT_CASE
 
+_DAY = 86_400  # s
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStep:
@@ -31,6 +33,8 @@ class ReleaseStep:
     """Case to the commit of the package that ran on both sides."""
     ratios: dict[str, CaseRatio] = field(default_factory=dict)
     """Case to its newest ratio."""
+    earlier: dict[str, list[CaseRatio]] = field(default_factory=lambda: defaultdict(list))
+    """Case to its ratios before the newest, oldest first."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
     """Case that was skipped or failed to why; it may have a ratio from another day."""
     days: set[int] = field(default_factory=set)
@@ -40,6 +44,20 @@ class ReleaseStep:
     def was_repeated(self) -> bool:
         """Whether it was measured on several days."""
         return len(self.days) > 1
+
+    def second_measurement(self, case: str) -> CaseRatio | None:
+        """The newest ratio of a case, if an earlier one was measured on another day."""
+        newest = self.ratios[case]
+        others = {ratio.at // _DAY for ratio in self.earlier[case]} - {newest.at // _DAY}
+        return newest if others else None
+
+    def is_confirmed(self, case: str) -> bool:
+        """Whether measurements on two days show the same difference, slower or faster."""
+        newest = self.ratios[case]
+        return verdict(newest) is not Verdict.SAME and any(
+            verdict(ratio) is verdict(newest) and ratio.at // _DAY != newest.at // _DAY
+            for ratio in self.earlier[case]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +122,13 @@ def release_histories(
                 continue
             pair = (before.torch, after.torch)
             step = steps.setdefault(pair, ReleaseStep(*pair))
-            step.days.add(comparison.header.at // 86_400)
+            step.days.add(comparison.header.at // _DAY)
             for unmeasured in comparison.unmeasured:
                 step.commits.setdefault(unmeasured.case, after.commit)
                 step.unmeasured[unmeasured.case] = unmeasured
             for ratio in comparison.ratios:
+                if ratio.case in step.ratios:
+                    step.earlier[ratio.case].append(step.ratios[ratio.case])
                 step.commits[ratio.case] = after.commit
                 step.ratios[ratio.case] = ratio
         if steps:

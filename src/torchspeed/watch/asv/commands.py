@@ -48,6 +48,10 @@ _CAUSES = (
         "check the pair in asv.conf.json, and the network",
     ),
     (
+        re.compile(r"Cannot install (?P<what>.+) because these package versions have conflicting"),
+        "{what} cannot be installed together; check the versions that asv.conf.json pins",
+    ),
+    (
         re.compile(r"PermissionError: .*?'(?P<what>[^']+)'"),
         "{what} cannot be written; make it writable for this user",
     ),

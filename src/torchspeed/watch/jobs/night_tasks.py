@@ -6,13 +6,16 @@ what it needs) and a source that yields its tasks, and put the source into `SOUR
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.case_outcomes import NOT_BUILT
-from torchspeed.watch.asv.selection import SHORT, matching
+from torchspeed.watch.asv.selection import SHORT, Selection, matching
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.records import Commit
+from torchspeed.watch.history.releases import IMPORT_CASE
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.confirm import Suspect, confirm_suspects
@@ -20,6 +23,10 @@ from torchspeed.watch.jobs.examine import Examination, examinations
 from torchspeed.watch.jobs.measuring import measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Source, Tonight
 from torchspeed.watch.jobs.reference import measure_against_reference
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.release_environments import remove_environment
+from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
+from torchspeed.watch.turns.sides import side
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +163,49 @@ class ExamineChange:
         return self.examination.run(tonight.place)
 
 
+@dataclass(frozen=True, slots=True)
+class CompareReleases:
+    """Compare a release that asv.conf.json lists under ``releases`` with its predecessor."""
+
+    releases: ReleasePair
+    expected: frozenset[str]
+    """Names of the cases that were compared of other releases."""
+    reason: str = "torch release without comparison"
+    pair: None = None
+    """Its environments are none of asv's; they are removed when the task ends."""
+
+    @property
+    def name(self) -> str:
+        """Both releases."""
+        return f"releases {self.releases.before.torch} {self.releases.after.torch}"
+
+    def __str__(self) -> str:
+        return f"torch {self.releases.after.torch} against {self.releases.before.torch}"
+
+    def is_done(self, situation: Situation) -> bool:
+        """Whether each expected case has a ratio or a reason."""
+        return self not in unmeasured_releases(situation)
+
+    def run(self, tonight: Tonight) -> str:
+        """Install both releases, measure the missing cases, remove both."""
+        place = tonight.place
+        both = (self.releases.before, self.releases.after)
+        preflight.check_room(place.configuration, both)
+        print(self, flush=True)
+        selection = Selection(tonight.selection.pattern, times=True)
+        listed = list_cases(place, place.pairs[:1], selection)
+        cases = [case for case in listed if case.name in self.expected]
+        try:
+            for _, result in measure_releases(place, [self.releases], side(place, "HEAD"), cases):
+                if isinstance(result, TorchspeedError):
+                    raise result
+                tonight.tally.add_unmeasured(result.unmeasured, f"with {self}")
+        finally:
+            for release in both:
+                remove_environment(release)
+        return ""
+
+
 def newest_commit(situation: Situation) -> Iterator[MeasureCommit]:
     """The newest commit with the newest release; where that fails, the one before it."""
     for commit in reversed(situation.commits):
@@ -199,6 +249,18 @@ def new_releases(situation: Situation) -> Iterator[MeasureCommit]:
                 yield MeasureCommit(commit, pair, "new torch release")
 
 
+def unmeasured_releases(situation: Situation) -> Iterator[CompareReleases]:
+    """Listed releases that lack cases which others have, on machines that compare releases."""
+    stored = situation.history.comparisons if situation.history is not None else {}
+    comparisons = stored.get(situation.machine, ())
+    pairs = release_pairs(situation.configuration.releases, comparisons)
+    compared = {case for pair in pairs for case in pair.stored.commits} - {IMPORT_CASE}
+    expected = frozenset(case for case in compared if re.search(situation.cases, case))
+    for pair in pairs:
+        if pair.missing(expected):
+            yield CompareReleases(pair, expected)
+
+
 def missing_references(situation: Situation) -> Iterator[MeasureAgainstReference]:
     """Every commit that is measured, newest first, with every release."""
     for pair in situation.pairs:
@@ -228,6 +290,7 @@ SOURCES: tuple[Source, ...] = (
     suspected_changes,
     confirmed_changes,
     new_releases,
+    unmeasured_releases,
     missing_references,
     older_commits,
 )

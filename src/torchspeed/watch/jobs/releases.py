@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.release_history import ReleaseStep
 from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
+from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.workplace import open_workplace
@@ -20,9 +25,8 @@ from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.markdown import table
-from torchspeed.watch.turns.releases import measure_releases, neighbours
+from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
 from torchspeed.watch.turns.sides import side
-from torchspeed.watch.turns.workplace import Workplace
 
 _MIB = 1024**2
 
@@ -38,18 +42,17 @@ def list_releases(root: Path, *, machine: str) -> ExitStatus:
         TorchspeedError: asv.conf.json cannot be read.
     """
     configuration = read_configuration(root)
-    place = Workplace(root, configuration, configuration.pairs, machine or default_name())
-    tried, _ = read_releases(configuration.results, place.machine)
-    compared = {pair.after.torch: pair for pair in neighbours(place)}
+    name = machine or default_name()
+    tried, _ = read_releases(configuration.results, name)
+    pairs = _pairs(configuration, name)
+    compared = {pair.after.torch: _compared(pair.stored) for pair in pairs}
     rows = []
     for release in configuration.releases:
-        pair = compared.get(release.torch)
-        against = f"{len(pair.cases)} cases, {pair.day}" if pair and pair.cases else "missing"
-        import_s, peak = _import_cells(tried.get(release.torch))
-        against = against if pair else "oldest"
-        rows.append((release.torch, release.torchvision, against, import_s, peak))
+        against = compared.get(release.torch, "oldest")
+        cells = _import_cells(tried.get(release.torch))
+        rows.append((release.torch, release.torchvision, against, *cells))
     header = ("torch", "torchvision", "against its predecessor", "import, CPU s", "peak, MiB")
-    print(f"on {place.machine}:\n{table(header, rows)}")
+    print(f"on {name}:\n{table(header, rows)}")
     print(_newly_published(configuration))
     return ExitStatus.DONE
 
@@ -85,12 +88,15 @@ def add(root: Path, *, torch: str, torchvision: str) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) -> ExitStatus:
+def measure(
+    root: Path, *, release: str, against: str, machine: str, cases: str, again: bool
+) -> ExitStatus:
     """Compare each release with its predecessor where that is missing; store the results.
 
     Args:
         root: the checkout, all of whose releases run the package of HEAD.
         release: the only release to compare; all if empty.
+        against: the release to compare with instead of each one's predecessor.
         machine: name of this machine; the host's if empty.
         cases: regular expression of cases; the short set if empty.
         again: measure what is stored once more.
@@ -102,10 +108,15 @@ def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) 
     failed, compared = False, 0
     with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
         preflight.check_room(place.configuration, place.configuration.releases[:2])
-        pairs = [pair for pair in neighbours(place) if release in {"", pair.after.torch}]
+        pairs = [
+            pair
+            for pair in _pairs(place.configuration, place.machine, against)
+            if release in {"", pair.after.torch} or (against and release == pair.before.torch)
+        ]
         if not pairs:
             raise TorchspeedError(
-                f"{f'torch {release}' if release else 'the newest release'} has no predecessor "
+                f"{f'torch {release}' if release else 'the newest release'} has "
+                f"{f'no torch {against} to compare with' if against else 'no predecessor'} "
                 'under "releases" in asv.conf.json; `torchspeed releases` lists what is there, '
                 "and `torchspeed releases add RELEASE` adds one"
             )
@@ -113,16 +124,92 @@ def measure(root: Path, *, release: str, machine: str, cases: str, again: bool) 
         runs = measure_releases(place, pairs, side(place, "HEAD"), listed, again=again)
         for pair, result in runs:
             compared += 1
-            before, after = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
+            old, new = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
             if isinstance(result, Compared):
                 failed |= result.failed
-                print(f"\n{compare_report.report(result, before, after)}\n", flush=True)
+                print(f"\n{compare_report.report(result, old, new)}\n", flush=True)
             else:
                 failed = True
-                print(f"{after} against {before}: {result}", flush=True)
+                print(f"{new} against {old}: {result}", flush=True)
     if not compared:
-        print("nothing is missing: each release is compared with its predecessor")
+        print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def list_findings(root: Path, *, release: str, machine: str) -> ExitStatus:
+    """Print every difference between neighbouring releases, and what confirms it.
+
+    Args:
+        root: the checkout.
+        release: the only release whose differences are printed; all if empty.
+        machine: whose results; the host's if empty.
+
+    Raises:
+        TorchspeedError: asv.conf.json cannot be read.
+    """
+    configuration = read_configuration(root)
+    name = machine or default_name()
+    parts = [
+        _findings(pair.stored)
+        for pair in _pairs(configuration, name)
+        if release in {"", pair.after.torch} and pair.stored.ratios
+    ]
+    print("\n\n".join(parts) or f"no releases were compared on {name}")
+    return ExitStatus.DONE
+
+
+def _pairs(
+    configuration: Configuration, machine: str, against: str = ""
+) -> tuple[ReleasePair, ...]:
+    comparisons = read_comparisons(configuration.results)[0]
+    of_machine = [one for one in comparisons if one.header.machine == machine]
+    return release_pairs(configuration.releases, of_machine, against=against)
+
+
+def _findings(step: ReleaseStep) -> str:
+    """Markdown: a row for each case that differs between two releases."""
+    differing = [ratio for ratio in step.ratios.values() if verdict(ratio) is not Verdict.SAME]
+    differing.sort(key=lambda ratio: ratio.ratio)
+    heading = f"torch {step.after} against {step.before}: "
+    if not differing:
+        return f"{heading}no difference in {len(step.ratios)} cases"
+    rows = [
+        (
+            f"`{ratio.case}`",
+            f"{ratio.ratio:.3f}",
+            f"{ratio.interval[0]:.3f} … {ratio.interval[1]:.3f}",
+            f"{ratio.before_s * 1e3:.4g} ms",
+            _certainty(step, ratio.case),
+        )
+        for ratio in differing
+    ]
+    head = ("case", "ratio", "99 % interval", "before", "second measurement")
+    return (
+        f"{heading}{len(differing)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
+        f"    torchspeed releases measure {step.after} --again"
+    )
+
+
+def _certainty(step: ReleaseStep, case: str) -> str:
+    second = step.second_measurement(case)
+    if second is None:
+        return "not yet"
+    confirmed = "confirmed" if step.is_confirmed(case) else "not confirmed"
+    return f"{confirmed} on {_day(second.at)}"
+
+
+def _compared(step: ReleaseStep) -> str:
+    """How many cases of two releases were compared, and when."""
+    if not step.commits:
+        return "missing"
+    first, *later = sorted(step.days)
+    again = f", again {_day(later[-1] * 86_400)}" if later else ""
+    return f"{len(step.commits)} cases, {_day(first * 86_400)}{again}"
+
+
+def _day(at: int) -> str:
+    """The day (UTC) of a moment in seconds since the epoch."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def _import_cells(release: TriedRelease | None) -> tuple[str, str]:

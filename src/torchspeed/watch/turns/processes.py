@@ -78,13 +78,17 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._errors.close()
         self._folder.cleanup()
 
-    def start(self, case: TimedCase) -> None:
-        """Begin to make a case; `wait_until_ready` waits for it."""
+    @property
+    def can_fork(self) -> bool:
+        """Whether cases of its side may be measured in forks."""
+        return self._side.can_fork
+
+    def start(self, case: TimedCase, *, fork: bool) -> None:
+        """Begin to make a case, in a fork or not; `wait_until_ready` waits for it."""
         if self._process is None:
             self._launch()
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * case.timeout
-        fork = case.can_fork and self._side.can_fork
         self._send(json.dumps({"case": case.identity, "fork": fork}))
 
     def wait_until_ready(self) -> tuple[int, bool]:
@@ -212,8 +216,9 @@ def measure_round(
         CaseFailedError: it failed on a side.
     """
     try:
+        fork = case.can_fork and all(server.can_fork for server in servers)
         for server in servers:
-            server.start(case)
+            server.start(case, fork=fork)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         if all(one_thread for _, one_thread in ready):
             _pin_to_one_core([process for process, _ in ready])

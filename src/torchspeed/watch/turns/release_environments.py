@@ -18,6 +18,7 @@ import msgspec
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
+from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.asv.environments import pinned_asv_runner
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.releases import TriedRelease
@@ -27,6 +28,8 @@ NUMPY = "1.26.4"
 """The newest release that every torch since 2.0 accepts, so that all have the same."""
 IMPORTS = 5
 """Processes that import torch to measure what that costs."""
+_FIRST_TORCH_WITHOUT_PKG_RESOURCES = (2, 4)
+"""Earlier ones import `packaging` from the pkg_resources of setuptools, which 70 removed."""
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles torch's Python files
@@ -59,8 +62,9 @@ def make_environment(pair: Pair, python: str) -> None:
         f"torchvision==={pair.torchvision}",
         f"numpy=={NUMPY}",
         f"asv_runner=={pinned_asv_runner()}",
-        "setuptools<70",  # torch 2.1 imports `packaging` from the pkg_resources of those
     ]
+    if release_order(pair.torch) < _FIRST_TORCH_WITHOUT_PKG_RESOURCES:
+        requirements.append("setuptools<70")
     interpreter = str(pair.folder / "bin" / "python")
     for command in (
         [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(pair.folder)],

@@ -1,16 +1,16 @@
-"""Compares adjacent torch releases at one commit of this package, and resumes where it stopped."""
+"""Compares torch releases at one commit of this package, and resumes where it stopped."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.release_history import ReleaseStep, release_histories
 from torchspeed.watch.asv.settings import Pair
-from torchspeed.watch.history.comparisons import CaseRatio, Version, read_comparisons
+from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Version
 from torchspeed.watch.history.releases import IMPORT_CASE, append_release
 from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.compare import Compared, compare
@@ -23,55 +23,65 @@ IMPORT_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Two adjacent releases of asv.conf.json and the cases that were compared."""
+class ReleasePair:
+    """Two releases of asv.conf.json, and what this machine has stored of them."""
 
     before: Pair
+    """The older one."""
     after: Pair
-    cases: frozenset[str]
-    """Names of the cases that have a ratio on this machine, or a reason why not."""
-    at: int
-    """When the newest comparison began, seconds since the epoch; 0 if there is none."""
+    stored: ReleaseStep
+    """Comparisons at any commit of this package."""
 
-    @property
-    def day(self) -> str:
-        """The day of the newest comparison (UTC)."""
-        return f"{datetime.fromtimestamp(self.at, UTC):%Y-%m-%d}" if self.at else ""
+    def missing(self, cases: Iterable[str]) -> list[str]:
+        """The cases that have neither a ratio nor a reason why not."""
+        return [case for case in cases if case not in self.stored.commits]
 
 
-def neighbours(place: Workplace) -> tuple[Neighbours, ...]:
-    """Pair each release of asv.conf.json with its predecessor, the newest first.
+def release_pairs(
+    releases: Sequence[Pair], comparisons: Sequence[StoredComparison], *, against: str = ""
+) -> tuple[ReleasePair, ...]:
+    """Pair the releases of asv.conf.json, the newest first.
 
-    Comparisons of this machine count. The commit of this package does not matter.
+    Args:
+        releases: those that asv.conf.json lists, the newest first.
+        comparisons: those of one machine.
+        against: the release with which each of the others is paired; each one's predecessor if
+            empty.
     """
-    pairs = []
-    comparisons, _ = read_comparisons(place.configuration.results)
-    for after, before in itertools.pairwise(place.configuration.releases):
-        stored = [
-            comparison
-            for comparison in comparisons
-            if (comparison.header.kind, comparison.header.machine) == ("release", place.machine)
-            and comparison.header.before.torch == before.torch
-            and comparison.header.after.torch == after.torch
+    stored = {
+        (step.before, step.after): step
+        for history in release_histories({"": comparisons})
+        for step in history.steps
+    }
+    if against:
+        pairs = [
+            (after, before)
+            for after, before in itertools.combinations(releases, 2)
+            if against in {after.torch, before.torch}
         ]
-        names = {case.case for comparison in stored for case in comparison.ratios}
-        names |= {case.case for comparison in stored for case in comparison.unmeasured}
-        at = max((comparison.header.at for comparison in stored), default=0)
-        pairs.append(Neighbours(before, after, frozenset(names), at))
-    return tuple(pairs)
+    else:
+        pairs = list(itertools.pairwise(releases))
+    return tuple(
+        ReleasePair(
+            before,
+            after,
+            stored.get((before.torch, after.torch), ReleaseStep(before.torch, after.torch)),
+        )
+        for after, before in pairs
+    )
 
 
 def measure_releases(
     place: Workplace,
-    pairs: Sequence[Neighbours],
+    pairs: Sequence[ReleasePair],
     package: Side,
     cases: Sequence[TimedCase],
     *,
     again: bool = False,
-) -> Iterator[tuple[Neighbours, Compared | TorchspeedError]]:
-    """Compare releases with their predecessors.
+) -> Iterator[tuple[ReleasePair, Compared | TorchspeedError]]:
+    """Compare the releases of each pair.
 
-    Environments are made when their turn comes and removed after their last comparison, so no
+    Environments are made when their turn comes and removed when no later pair needs them, so no
     more than two exist at a time. Every finished case is stored at once.
 
     Args:
@@ -84,8 +94,9 @@ def measure_releases(
     Yields:
         Each pair that lacks a case with its comparison, or why there is none.
     """
-    for pair in pairs:
-        wanted = [case for case in cases if again or case.name not in pair.cases]
+    for number, pair in enumerate(pairs, start=1):
+        missing = pair.missing(case.name for case in cases)
+        wanted = [case for case in cases if again or case.name in missing]
         if wanted:
             try:
                 before = _side(place, package, pair.before)
@@ -94,9 +105,10 @@ def measure_releases(
                 yield pair, compare(place, (before, after), wanted, "release", extra=[imports])
             except TorchspeedError as error:
                 yield pair, error
-        environments.remove_environment(pair.after)
-    if pairs:
-        environments.remove_environment(pairs[-1].before)
+        needed = [release for later in pairs[number:] for release in (later.before, later.after)]
+        for release in (pair.before, pair.after):
+            if release not in needed:
+                environments.remove_environment(release)
 
 
 def _side(place: Workplace, package: Side, release: Pair) -> Side:

@@ -1,0 +1,38 @@
+"""Prints the newest changes, each as a text to hand on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torchspeed.watch.analysis.changes import State
+from torchspeed.watch.analysis.findings import analyse
+from torchspeed.watch.asv.settings import read_configuration
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.jobs import preflight
+from torchspeed.watch.site.report import Markup, write_report
+
+
+def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) -> None:
+    """Print changes, those of the newest commits first.
+
+    Args:
+        root: the checkout.
+        markup: Markdown or plain text.
+        state: ``confirmed`` or ``unconfirmed``; both if ``all``.
+        count: print at most so many.
+        machine: whose changes; those of all machines if empty.
+
+    Raises:
+        TorchspeedError: there is no checkout, or nothing was ever measured.
+    """
+    preflight.check_checkout(root)
+    configuration = read_configuration(root)
+    history = load_history(configuration.results, read_commits(root, configuration.branch))
+    wanted = {State.CONFIRMED, State.UNCONFIRMED} if state == "all" else {State(state)}
+    changes = [
+        change
+        for change in analyse(history).changes
+        if change.state in wanted and machine in {"", history.series[change.series].machine}
+    ]
+    print(write_report(history, changes[:count], markup) or "no change to report")
