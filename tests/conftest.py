@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,8 +34,34 @@ LONGEST = (
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
 
-def pytest_configure() -> None:
-    """Let signals reach what tests start, also where pytest itself ignores them.
+TEMPORARY = pytest.StashKey[str]()
+"""Folder of everything temporary of a run, of its tests and of what they start."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let signals reach what tests start, and give all of it one temporary folder."""
+    _accept_signals()
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
+        os.environ["TMPDIR"] = config.stash[TEMPORARY]
+        tempfile.tempdir = None  # it is asked for again
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Keep the temporary folder of a run that failed, to be looked at."""
+    if exitstatus != pytest.ExitCode.OK:
+        session.config.stash[TEMPORARY] = ""
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the temporary folder, with what killed processes left there."""
+    folder = config.stash.get(TEMPORARY, "")
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _accept_signals() -> None:
+    """Handle the signals that this process would ignore.
 
     A shell's background job ignores interrupts, `nohup` hang-ups, and children inherit that. A
     handler, unlike that, is not inherited: children get the default action back.

@@ -5,14 +5,18 @@ interference cannot fail them. That a real clock tells commits apart is checked 
 `tests/watch/jobs/test_compare.py`.
 """
 
-SUITE = """
+CLOCK = """
 class Clock:
     now = 0.0
 
     @classmethod
     def read(cls):
         return cls.now
+"""
 
+SUITE = (
+    CLOCK
+    + """
 class Suite:
     params = ["plain", "slow"]
     param_names = ["model"]
@@ -30,6 +34,7 @@ class Suite:
         else:
             Clock.now += SECONDS[model]
 """
+)
 
 
 def package(slow: float = 0.001) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,19 @@ def made_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def make_project(
     make_repository: Callable[[dict[str, str]], Path], made_environment: Path
-) -> Callable[[dict[str, str]], Path]:
-    """Makes repositories that are measured with `torchless.CONFIGURATION`, ready to be."""
+) -> Callable[..., Path]:
+    """Makes repositories of a suite that can be measured at once; files are added or replaced."""
 
-    def make(files: dict[str, str]) -> Path:
-        folder = make_repository(files)
+    def make(suite: str, files: dict[str, str] | None = None) -> Path:
+        folder = make_repository(
+            {
+                "asv.conf.json": json.dumps(torchless.CONFIGURATION),
+                "benchmarks/__init__.py": "",
+                "benchmarks/suite.py": suite,
+                ".gitignore": ".asv/\nresults/\nhtml/\n",
+                **(files or {}),
+            }
+        )
         torchless.give_environment(folder, made_environment)
         return folder
 

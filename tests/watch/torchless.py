@@ -29,6 +29,12 @@ CONFIGURATION: dict[str, Any] = {
 }
 
 
+PUBLISHED = CONFIGURATION | {
+    "plugins": [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
+}
+"""The same for projects that are published too."""
+
+
 def make_environment(folder: Path) -> Path:
     """Let asv make the environment of `CONFIGURATION` somewhere below a folder; return where."""
     git(folder, "init", "--quiet", "--initial-branch=main")

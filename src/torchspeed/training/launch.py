@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ def launch(arguments: list[str], devices: int) -> None:
     Raises:
         TorchspeedError: a rank failed; the others are stopped by then.
     """
+    logs = tempfile.TemporaryDirectory(prefix="torchspeed-")
     config = LaunchConfig(
         min_nodes=1,
         max_nodes=1,
@@ -52,14 +54,14 @@ def launch(arguments: list[str], devices: int) -> None:
         rdzv_endpoint="localhost:0",
         max_restarts=0,
         monitor_interval=0.1,
-        logs_specs=DefaultLogsSpecs(),
+        logs_specs=DefaultLogsSpecs(log_dir=logs.name),
     )
     # Each rank would otherwise start a thread for every core.
     threads = str(max(1, (os.cpu_count() or 1) // devices))
     os.environ.setdefault("OMP_NUM_THREADS", threads)
     os.environ[PARENT] = str(os.getpid())
     try:
-        with _without_agent_log():
+        with logs, _without_agent_log():
             elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)
     except ChildFailedError as error:
         raise TorchspeedError(root_of(error.failures, devices)) from None

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import commit, git
-from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.asv.commands import run_asv
 from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.selection import EVERYTHING
@@ -40,14 +39,7 @@ def _sample_counts(series: Series) -> dict[str, int]:
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    return make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            ".gitignore": ".asv/\n",
-        }
-    )
+    return make_project(SUITE)
 
 
 def test_results_stay_in_the_folder_and_all_samples_are_kept(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, git
-from tests.watch.torchless import CONFIGURATION as CONFIGURATION_WITHOUT_TORCH
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
 TREE = {
@@ -23,12 +21,7 @@ TREE = {
     ".gitignore": ".asv/\n",
 }
 
-TORCHLESS = {
-    "asv.conf.json": json.dumps(CONFIGURATION_WITHOUT_TORCH),
-    "benchmarks/__init__.py": "",
-    "benchmarks/suite.py": "def track_it():\n    return 1\n",
-    ".gitignore": ".asv/\n",
-}
+SUITE = "def track_it():\n    return 1\n"
 
 Bench = Callable[..., str]
 
@@ -162,7 +155,7 @@ def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
 
 
 def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    folder = make_project(TORCHLESS)
+    folder = make_project(SUITE)
     logs = folder / ".asv/logs"
     logs.mkdir(parents=True)
     mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
@@ -173,7 +166,7 @@ def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -
 
 
 def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    folder = make_project(TORCHLESS)
+    folder = make_project(SUITE)
     done = _bench_to_the_end(folder, tmp_path, arguments=("--cases", "nosuch"))
     assert done.returncode == 1
     assert done.stderr == "torchspeed: no case matches nosuch; try a plain name, as darnn\n"

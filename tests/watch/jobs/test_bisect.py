@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,22 +10,13 @@ import pytest
 from tests.conftest import commit, git
 from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
-from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
     """Six commits of the package: the fourth does not run, the fifth does more."""
-    root = make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": package(),
-            ".gitignore": ".asv/\nresults/\n",
-        }
-    )
+    root = make_project(SUITE, {"src/package.py": package()})
     commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
     commit(root, {"README": "."}, "Write docs")
     commit(root, {"src/package.py": "this is no Python"}, "Break it")

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from tests.watch.interruptible import start_driver
-from tests.watch.torchless import CONFIGURATION
+from tests.watch.torchless import PUBLISHED
 
 SUITE = """
 import time
@@ -24,7 +24,6 @@ class Steps:
         time.sleep({"quick": 0.1, "slow": 300}[how])
         return 1.5
 """
-PLUGINS = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
 
 
 def _processes(project: Path) -> list[str]:
@@ -40,14 +39,7 @@ def _processes(project: Path) -> list[str]:
 def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    project = make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            ".gitignore": ".asv/\nhtml/\nresults/\n",
-        }
-    )
+    project = make_project(SUITE, {"asv.conf.json": json.dumps(PUBLISHED)})
     started = time.monotonic()
     night = start_driver("nightly", project, tmp_path, "--budget", "15s")
     output, errors = night.communicate()

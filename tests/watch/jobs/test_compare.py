@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -15,7 +14,6 @@ import pytest
 
 from tests.conftest import commit, git
 from tests.watch.interruptible import start_driver
-from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.comparisons import read_comparisons
 
 SUITE = """
@@ -53,15 +51,7 @@ def work(model):
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    root = make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": PACKAGE.format(slow=2000),
-            ".gitignore": ".asv/\n",
-        }
-    )
+    root = make_project(SUITE, {"src/package.py": PACKAGE.format(slow=2000)})
     commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
     return root
 

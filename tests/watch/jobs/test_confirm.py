@@ -15,7 +15,6 @@ from tests.watch.analysis.test_findings import history_of, noisy
 from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
 from tests.watch.making import MACHINE, commit_hash
-from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.jobs.confirm import Suspect, find_suspects
@@ -37,15 +36,7 @@ def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    root = make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": package(),
-            ".gitignore": ".asv/\nresults/\nhtml/\n",
-        }
-    )
+    root = make_project(SUITE, {"src/package.py": package()})
     for number in range(EARLIER - 1):
         commit(root, {"README": str(number)}, "Write docs")
     commit(root, {"src/package.py": package(slow=0.0015)}, "Do more in one model")

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from tests.watch.interruptible import start_driver
-from tests.watch.torchless import CONFIGURATION
+from tests.watch.torchless import PUBLISHED
 
 CASES = 12
 SUITE = f"""
@@ -37,7 +37,6 @@ class Meddles:
             json.dump(status | {{"commit_hash": "f" * 40}}, stream)
         return 1
 """
-PLUGINS = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
 
 
 class Bench:
@@ -89,14 +88,8 @@ def _stored(project: Path) -> dict[str, Any]:
 def test_it_ends_within_seconds_continues_and_refuses_another_commit(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    project = make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            ".gitignore": ".asv/\nhtml/\n",
-        }
-    )
+    files = {"asv.conf.json": json.dumps(PUBLISHED), ".gitignore": ".asv/\nhtml/\n"}
+    project = make_project(SUITE, files)
     done: set[str] = set()
     for number in (signal.SIGINT, signal.SIGKILL, signal.SIGTERM):
         bench = Bench(project, tmp_path, "Steps")

@@ -24,14 +24,7 @@ def _configuration(reference: str) -> str:
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    root = make_project(
-        {
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": package(),
-            ".gitignore": ".asv/\nresults/\n",
-        }
-    )
+    root = make_project(SUITE, {"src/package.py": package()})
     first = git(root, "rev-parse", "HEAD")
     commit(root, {"asv.conf.json": _configuration(first)}, "Name a reference")
     commit(root, {"src/package.py": package(slow=0.0013)}, "Do more in one model")

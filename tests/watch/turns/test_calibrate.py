@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -15,21 +14,16 @@ import pytest
 
 from tests.conftest import git
 from tests.watch.calibrations import calibration
+from tests.watch.clockwork import CLOCK
 from tests.watch.interruptible import start_driver
-from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.history.calibrations import FILE_NAME, read_calibrations
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.turns.calibration_report import report, verdict
 
-SUITE = """
+SUITE = (
+    CLOCK
+    + """
 import random
-
-class Clock:
-    now = 0.0
-
-    @classmethod
-    def read(cls):
-        return cls.now
 
 class Suite:
     params = (["plain", "broken"], ["cpu", "cuda"])
@@ -48,19 +42,12 @@ class Suite:
     def peakmem_it(self, model, device):
         raise AssertionError("a calibration times and does nothing else")
 """
+)
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    return make_project(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": "",
-            ".gitignore": ".asv/\n",
-        }
-    )
+    return make_project(SUITE, {"src/package.py": ""})
 
 
 def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
