@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -37,9 +38,11 @@ def as_ranks(
         TorchspeedError: unknown model, strategy and device count do not go together, more GPUs
             than there are, or what stopped the run.
     """
-    config = configure(options)
     die_with_launcher()
-    if was_launched():
+    launched = was_launched()
+    devices = 1 if launched else count_devices(options["devices"], options["device"])
+    config = configure({**options, "devices": devices})
+    if launched:
         group = join_group(config.device)
         try:
             run_and_report(mode, config, run, options, group)
@@ -48,21 +51,52 @@ def as_ranks(
             tell_launcher(error)
             end_rank(1)
         end_rank(0)
-    devices, strategy = options["devices"], options["strategy"]
+    strategy = options["strategy"]
     if devices > 1 and strategy == "single":
         raise TorchspeedError(f"--strategy single takes one device, not {devices}; give ddp")
-    if devices > 1 or strategy == "ddp":
-        _check_gpus(config.device, devices)
+    # CUDA reads its list of GPUs once, so those that were chosen need a process of their own.
+    if devices > 1 or strategy == "ddp" or "," in options["devices"]:
         launch(arguments, devices)
         return
     run_and_report(mode, config, run, options)
 
 
-def _check_gpus(device: str, devices: int) -> None:
-    if ":" in device:
-        raise TorchspeedError(f"ranks choose their own GPU; give --device cuda, not {device}")
-    present = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device == "cuda" and devices > present:
+def count_devices(text: str, device: str) -> int:
+    """Count the devices that ``--devices`` asks for.
+
+    A list of GPUs becomes what the ranks see of this machine (``CUDA_VISIBLE_DEVICES``).
+
+    Args:
+        text: a number; ``auto`` or ``-1`` for all GPUs, or one CPU; or GPUs by their numbers,
+            such as ``0,2``, with a comma at the end where it is one: ``0,``.
+        device: ``cpu``, ``cuda`` or ``cuda:N``.
+
+    Raises:
+        TorchspeedError: it is none of these, or asks for GPUs that are not here.
+    """
+    present = torch.cuda.device_count() if device.startswith("cuda") else 0
+    if text in {"auto", "-1"}:
+        return max(1, present)
+    numbers = [number.strip() for number in text.removesuffix(",").split(",")]
+    if not all(number.isdecimal() for number in numbers) or text == "0":
         raise TorchspeedError(
-            f"--devices {devices}, but there are {present} GPUs here; give fewer, or --device cpu"
+            f"--devices {text!r}: give a number, auto for all GPUs, or a list of GPUs such as 0,2 "
+            "(0, for the first alone)"
         )
+    gpus = [int(number) for number in numbers] if "," in text else []
+    count = len(gpus) or int(text)
+    if ":" in device and (gpus or count > 1):
+        raise TorchspeedError(f"ranks choose their own GPU; give --device cuda, not {device}")
+    if gpus and device != "cuda":
+        raise TorchspeedError(f"--devices {text} lists GPUs; give --device cuda too, or a number")
+    if (gpus or count > 1) and device == "cuda" and present <= max(gpus, default=count - 1):
+        raise TorchspeedError(
+            f"--devices {text}, but there are {present} GPUs here; give fewer, or --device cpu"
+        )
+    if len(set(gpus)) < len(gpus):
+        raise TorchspeedError(f"--devices {text} names a GPU twice; name each once")
+    if gpus:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(present)))
+        chosen = [visible.split(",")[gpu] for gpu in gpus]
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(chosen)
+    return count

@@ -116,7 +116,8 @@ DATA: Group = (
 )  # fmt: skip
 DEVICE: Group = (
     _option("device", str, "cpu", _DEVICE, help="cpu, cuda or cuda:N."),
-    _option("devices", int, 1, _DEVICE, min=1, help="Number of devices that work together."),
+    _option("devices", str, "1", _DEVICE,
+            help="Devices that work together: a number, auto for all GPUs, or a list: 0,2."),
     _option("strategy", Strategy, "auto", _DEVICE,
             help="ddp: data parallel, also for one device; auto: ddp for several."),
     _option("precision", Precision, "32-true", _DEVICE,
