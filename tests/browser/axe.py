@@ -6,8 +6,11 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.browser.visitor import Visitor
 
 VERSION = "4.10.3"
 ROOT = Path(__file__).parents[2]
@@ -46,3 +49,21 @@ def axe_source() -> str:
                 pytrace=False,
             )
     return file.read_text()
+
+
+EVERYTHING = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def violations(visitor: Visitor, rules: list[str] = EVERYTHING) -> list[str]:
+    """What axe has against the view that is shown, in its surroundings."""
+    result: dict[str, Any] = visitor.page.evaluate(
+        """rules => axe.run(document, {
+          runOnly: rules, resultTypes: ['violations'], performanceTimer: false,
+        })""",
+        rules,
+    )
+    return [
+        f"{one['id']}: {one['help']} {node['html'][:160]} {node['target']}"
+        for one in result["violations"]
+        for node in one["nodes"][:2]
+    ]

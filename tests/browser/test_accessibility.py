@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser.axe import axe_source
+from tests.browser.axe import EVERYTHING, axe_source, violations
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
@@ -29,24 +29,6 @@ ADDRESSES = {
 @pytest.fixture(scope="module")
 def source() -> str:
     return axe_source()
-
-
-EVERYTHING = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-def violations(visitor: Visitor, rules: list[str] = EVERYTHING) -> list[str]:
-    """What axe has against the view that is shown, in its surroundings."""
-    result: dict[str, Any] = visitor.page.evaluate(
-        """rules => axe.run(document, {
-          runOnly: rules, resultTypes: ['violations'], performanceTimer: false,
-        })""",
-        rules,
-    )
-    return [
-        f"{one['id']}: {one['help']} {node['html'][:160]} {node['target']}"
-        for one in result["violations"]
-        for node in one["nodes"][:2]
-    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.axe import axe_source, violations
 from tests.browser.conftest import publish_alone
 from tests.browser.visitor import Site, Visitor, case_of, plain
 from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite
@@ -135,3 +136,15 @@ def test_the_page_of_a_case_lists_its_releases(
     assert cells[:3] == ["2.15.0 against 2.14.1", "✗ worse +30.0%", "+27.5% to +32.6%"]
     assert cells[-1] == "6b7719da"
     assert DARNN in {case_of(series) for series in releases.index["series"]}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(
+    releases: Site, visit: Callable[..., Visitor], theme: str, width: int
+) -> None:
+    visitor = visit(releases.url, color_scheme=theme, viewport={"width": width, "height": 844})
+    page = visitor.go("#/releases")
+    page.evaluate(axe_source())
+    assert violations(visitor) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

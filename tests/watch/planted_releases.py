@@ -17,6 +17,7 @@ from torchspeed.watch.history.comparisons import (
 )
 
 DAY = 86_400
+ROUNDS = 6
 COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
 
 
@@ -49,7 +50,7 @@ def compared_releases(
         CaseRatio(
             case,
             at,
-            (ratio, ratio),
+            (ratio,) * ROUNDS,
             ratio,
             (ratio / (1 + half), ratio * (1 + half)),
             0.01,

@@ -7,8 +7,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
-from tests.watch.planted_releases import DAY, compared_releases
+from tests.watch.planted_releases import DAY, ROUNDS, compared_releases
 from torchspeed.watch.analysis.release_history import ReleaseHistory, chain, release_histories
 from torchspeed.watch.history.comparisons import StoredComparison
 from torchspeed.watch.history.releases import IMPORT_CASE
@@ -42,12 +43,27 @@ def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) 
             for minor, (ratio, half) in enumerate(steps)
         )
     )
-    oldest, *_, newest = chain(history, "a")
+    *_, before_newest, newest = links = chain(history, "a")
+    oldest = links[0]
     assert (newest.ratio, newest.interval) == (1.0, (1.0, 1.0))
     assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
-    reach = math.sqrt(sum(math.log1p(half) ** 2 for _, half in steps))
-    assert math.log(oldest.interval[1] / oldest.ratio) == pytest.approx(reach)
+    reach = math.log(oldest.interval[1] / oldest.ratio)
     assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
+    # The interval of a single step is that of its comparison; those of a sum are narrower than
+    # half-widths added as if they were standard errors, because more rounds decide.
+    last = history.neighbours[0].ratios["a"].interval
+    assert before_newest.interval == pytest.approx((1 / last[1], 1 / last[0]))
+    halves = [math.log1p(half) for _, half in steps]
+    assert max(halves) * 0.6 <= reach <= math.hypot(*halves) * (1 + 1e-9)
+
+
+def test_the_interval_of_equal_steps_is_students_of_all_their_rounds() -> None:
+    steps = [
+        compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": 1.0}, half=0.02) for n in range(4)
+    ]
+    error = math.log(1.02) / t.ppf(0.995, ROUNDS - 1)
+    expected = t.ppf(0.995, 4 * (ROUNDS - 1)) * error * 2
+    assert math.log(chain(history_of(*steps), "a")[0].interval[1]) == pytest.approx(expected)
 
 
 def test_a_chain_ends_where_a_ratio_is_missing() -> None:

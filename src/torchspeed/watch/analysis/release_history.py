@@ -13,7 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from torchspeed.watch.analysis.ratio import verdict
+from scipy.special import stdtrit
+
+from torchspeed.watch.analysis.ratio import CONFIDENCE, verdict
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Unmeasured
@@ -153,7 +155,7 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
         The oldest release first; empty without any ratio.
     """
     newest_first: list[ChainRatio] = []
-    logarithm = variance = 0.0
+    logarithm = variance = variance_of_variance = 0.0
     for step in history.neighbours:
         ratio = step.ratios.get(case)
         if ratio is None or (newest_first and newest_first[-1].release != step.after):
@@ -163,12 +165,22 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
         if not newest_first:
             newest_first.append(ChainRatio(step.after, 1.0, (1.0, 1.0)))
         low, high = ratio.interval
+        freedom = len(ratio.ratios) - 1
+        of_step = (math.log(high / low) / 2 / _quantile(freedom)) ** 2
         logarithm -= math.log(ratio.ratio)
-        variance += (math.log(high / low) / 2) ** 2
-        ends = (logarithm - math.sqrt(variance), logarithm + math.sqrt(variance))
-        interval = (math.exp(ends[0]), math.exp(ends[1]))
+        variance += of_step
+        variance_of_variance += of_step**2 / freedom
+        reach = 0.0
+        if variance_of_variance > 0:
+            # Welch and Satterthwaite's degrees of freedom of a sum of variances
+            reach = _quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
+        interval = (math.exp(logarithm - reach), math.exp(logarithm + reach))
         newest_first.append(ChainRatio(step.before, math.exp(logarithm), interval))
     return tuple(reversed(newest_first))
+
+
+def _quantile(freedom: float) -> float:
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def _noise(comparisons: Iterable[StoredComparison]) -> ReleaseNoise | None:

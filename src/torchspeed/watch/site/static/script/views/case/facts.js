@@ -101,7 +101,8 @@ export function relatedTable(series, source) {
       });
       const value = formatValue(other.last?.v, other.metric.unit);
       const change = other.change ? [" ", foundChange(other.change)] : null;
-      const name = `${other.metric.label} · ${other.case.group}`;
+      const settings = other.case.row === series.case.row ? "" : ` · ${other.case.row}`;
+      const name = `${other.metric.label} · ${other.case.group}${settings}`;
       return [name, [el("a", { href: page }, value), change]];
     }),
   );

@@ -5,8 +5,7 @@ import { addressOf } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
 import { commitLink } from "../../page/signs.js";
-import { formatCount, formatDay } from "../../text/format.js";
-import { notice } from "../view.js";
+import { formatCount, formatDay, plural } from "../../text/format.js";
 
 /** @import { State } from "../../address.js" */
 /** @import { CommitIndex, Event } from "../../../types.js" */
@@ -85,12 +84,17 @@ export function between(result) {
   const events = model.index.events.filter(
     (event) => concerns(event) && event.c > first && event.c <= last,
   );
-  const texts = events.map((event) => `${event.text} (${model.shortOf(event.c)})`);
+  const items = events.map((event) => el("li", {}, `${event.text}, ${model.shortOf(event.c)}`));
+  const count = plural(events.length, "change");
+  const summary = `${count} of the recipe, the machine or the environment in between`;
   return [
     events.length
-      ? notice(
-          `The environment changed in between: ${texts.join("; ")}. ` +
-            "A change of every series may come from that.",
+      ? el(
+          "details",
+          { class: "notice events" },
+          el("summary", {}, summary),
+          el("ul", {}, items),
+          el("p", {}, "Values measured under different conditions are not compared."),
         )
       : null,
     last > first ? commitFold(first, last) : null,

@@ -123,10 +123,11 @@ const commitOf = ({ rev }) => (rev < 0 ? "" : ` at ${getModel().shortOf(rev)}`);
 
 /** At which commits torch releases are compared. @param {Asked} asked @param {Entry[]} entries */
 function commitsNote(asked, entries) {
-  if (!asked.by.includes("torch")) return "";
-  const commits = [...new Set(entries.map(commitOf))].filter(Boolean);
-  const named = commits.slice(0, 3).join(",") + (commits.length > 3 ? " and others" : "");
-  return ` Both releases of a case are compared at one commit:${named}.`;
+  if (!asked.by.includes("torch") || asked.rev >= 0) return "";
+  const commits = [...new Set(entries.map(({ rev }) => rev))].filter((rev) => rev >= 0);
+  const named = commits.slice(0, 3).map(getModel().shortOf).join(", ");
+  const others = commits.length > 3 ? " and others" : "";
+  return ` The releases of a case are compared at one commit: ${named}${others}.`;
 }
 
 /**

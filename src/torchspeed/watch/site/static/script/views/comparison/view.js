@@ -157,9 +157,9 @@ export const compareView = {
       empty.textContent = count ? "" : scene.empty;
       out.hidden = count === 0;
       if (!count) return;
-      const when =
-        asked.rev < 0 ? "Newest value of each series" : getModel().commitLine(asked.rev);
-      note.textContent = `${scene.note} ${when}.`;
+      const newest = asked.by.includes("torch") ? "" : " Newest value of each series.";
+      const when = asked.rev < 0 ? newest : ` ${getModel().commitLine(asked.rev)}.`;
+      note.textContent = scene.note + when;
       const bars = scene.marks !== null && scene.marks.from !== null;
       legend.replaceChildren(...scene.legend.map((item) => legendItem(item, bars)));
       draw();
