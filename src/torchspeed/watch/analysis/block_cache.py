@@ -19,7 +19,7 @@ import numpy as np
 
 from torchspeed.watch.analysis.change_points import Step, blocks_to_partition, find_steps
 from torchspeed.watch.analysis.partition import Array, BlockPartition, partition_block
-from torchspeed.watch.history.files import read_regular
+from torchspeed.watch.history.files import read_cache, write_cache
 
 _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 
@@ -46,12 +46,11 @@ class BlockCache:
         self._code = _code_digest()
         self._known: dict[str, BlockPartition] = {}
         self._used: dict[str, BlockPartition] = {}
-        try:
-            stored = msgspec.json.decode(read_regular(path), type=_File) if path else None
-        except (OSError, msgspec.MsgspecError, ValueError):
-            stored = None
-        if stored is not None and stored.code == self._code:
-            self._known = stored.blocks
+        content = read_cache(path)
+        if content is not None:
+            stored = msgspec.msgpack.decode(content, type=_File)
+            if stored.code == self._code:
+                self._known = stored.blocks
 
     def find_all(self, series: Sequence[Sequence[float]]) -> list[list[Step]]:
         """Find the change points of each series of values (`change_points.find_steps`)."""
@@ -71,7 +70,7 @@ class BlockCache:
 
     def write(self, path: Path) -> None:
         """Write what was used since this cache was made."""
-        path.write_bytes(msgspec.json.encode(_File(self._code, self._used)))
+        write_cache(path, msgspec.msgpack.encode(_File(self._code, self._used)))
 
 
 def _digest(y: Array, least_variance: float, length: int) -> str:

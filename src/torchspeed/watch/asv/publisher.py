@@ -32,7 +32,7 @@ from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
 from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.records import Commit
-from torchspeed.watch.site.swap import MANIFEST, STEPS, swapped_in
+from torchspeed.watch.site.swap import MANIFEST, RUNS, STEPS, swapped_in
 
 _WATCH = Path(__file__).parents[1]
 _DEEPEST = 4
@@ -75,12 +75,15 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     from torchspeed.watch.analysis.block_cache import BlockCache  # noqa: PLC0415
     from torchspeed.watch.analysis.findings import analyse  # noqa: PLC0415
     from torchspeed.watch.history.loading import load_history  # noqa: PLC0415
+    from torchspeed.watch.history.run_cache import RunCache  # noqa: PLC0415
     from torchspeed.watch.site.build import build_site  # noqa: PLC0415
     from torchspeed.watch.site.contents import contents_of, in_order  # noqa: PLC0415
 
     generated = _now()
     with swapped_in(site) as fresh:
-        history = in_order(load_history(results, commits))
+        runs = RunCache(results, site / RUNS)
+        history = in_order(load_history(results, commits, runs))
+        runs.write(fresh / RUNS)
         # A million values hold no cycles: keep the collector from looking for them.
         gc.freeze()
         cache = BlockCache(site / STEPS)

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.history import calibrations, explanations, outcomes, run_records
 from torchspeed.watch.history.benchmark_list import read_benchmarks
@@ -45,18 +47,22 @@ from torchspeed.watch.history.result_files import (
     read_result_file,
     texts,
 )
+from torchspeed.watch.history.run_cache import KnownFile, RunCache, digest
 from torchspeed.watch.history.run_records import read_records
 from torchspeed.watch.history.stored_runs import RunReader
 
 T = TypeVar("T")
 
 
-def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
+def load_history(
+    results_dir: Path, commits: Sequence[Commit], cache: RunCache | None = None
+) -> History:
     """Load everything that a results folder says about the commits of a branch.
 
     Args:
         results_dir: asv's results folder.
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
+        cache: What is known from the last time.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -71,7 +77,7 @@ def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
             f"{results_dir} is no folder: give asv's results folder, or measure with `asv run`"
         )
     with _no_cycle_collection():
-        return _Loader(results_dir, commits).load()
+        return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
 
 
 @contextmanager
@@ -104,8 +110,9 @@ class _Setup:
 class _Loader:
     """Collects the parts of a history from one file after the other."""
 
-    def __init__(self, results_dir: Path, commits: Sequence[Commit]) -> None:
+    def __init__(self, results_dir: Path, commits: Sequence[Commit], cache: RunCache) -> None:
         self._results_dir = results_dir
+        self._cache = cache
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = read_benchmarks(results_dir)
@@ -228,10 +235,17 @@ class _Loader:
 
     def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
         """Load a result file, and take the files beside it from `sidecars`."""
-        reports = self._read_sidecar(path.with_suffix(outcomes.SUFFIX), sidecars, read_outcomes)
         records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
+        outcomes_path = path.with_suffix(outcomes.SUFFIX)
+        key = digest(path, *sidecars & {outcomes_path})
+        known = self._cache.find(key, self._order)
+        problems, left_out = len(self._problems), self._left_out.copy()
+        reports = None
+        if known is None:
+            reports = self._read_sidecar(outcomes_path, sidecars, read_outcomes)
+        sidecars.discard(outcomes_path)
         try:
-            content = read_result_file(path)
+            content = known.content if known else read_result_file(path)
             if content.params["machine"] != machine:
                 raise DamagedError(
                     f"it is of machine {content.params['machine']!r}, not {machine!r}"
@@ -256,7 +270,22 @@ class _Loader:
         setup.facts[commit] = self._same_facts.setdefault(tuple(sorted(facts.items())), facts)
         if records:
             setup.records[commit] = records
-        setup.runs[commit] = self._runs.read(path, content, reports or {})
+        if known:
+            setup.runs[commit] = known.runs
+            self._left_out.update({(name, why): count for name, why, count in known.left_out})
+            return
+        setup.runs[commit] = runs = self._runs.read(path, content, reports or {})
+        if len(self._problems) == problems:
+            new = [(*what, count) for what, count in (self._left_out - left_out).items()]
+            frame = structs.replace(
+                content,
+                results={},
+                python=str(content.python),
+                params=texts(content.params),
+                requirements=texts(content.requirements),
+                env_vars=texts(content.env_vars),
+            )
+            self._cache.add(key, KnownFile(frame, self._order[commit], runs, new))
 
     def _read_sidecar(
         self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]

@@ -116,7 +116,7 @@ class Case:
         return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
 
 
-class Point(msgspec.Struct, frozen=True):
+class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The value of one case at one commit, with its spread."""
 
     value: float
@@ -134,7 +134,7 @@ class Point(msgspec.Struct, frozen=True):
     """When its benchmark started, seconds since the epoch."""
 
 
-class Run(msgspec.Struct, frozen=True):
+class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
 
     outcome: Outcome

@@ -200,6 +200,8 @@ def _without_value(report: Report) -> Run:
 
 
 def _finite(value: Any) -> float | None:
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -218,6 +220,6 @@ def _finite_samples(samples: Any) -> tuple[float, ...]:
     """The samples, or none at all if any is no finite number."""
     try:
         # One pass in C: the sum of anything infinite or NaN is not finite.
-        return tuple(samples) if samples and math.isfinite(sum(samples)) else ()
+        return tuple(map(float, samples)) if samples and math.isfinite(sum(samples)) else ()
     except (TypeError, OverflowError):
         return ()

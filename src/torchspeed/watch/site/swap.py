@@ -26,8 +26,10 @@ KEPT_TEXT = """\
 """
 MANIFEST = ".torchspeed-site.json"
 """The file that marks a folder as a published site."""
-STEPS = ".torchspeed-steps.json"
-"""The file with the change points of its series, for the next publish."""
+STEPS = ".torchspeed-steps.msgpack"
+"""The file with the partitions of its series, for the next publish."""
+RUNS = ".torchspeed-runs.msgpack"
+"""The file with what the result files gave, for the next publish."""
 
 _ASIDE = ".publishing"
 _ENTRY = "index.html"
