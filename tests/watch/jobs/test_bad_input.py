@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, git
+from tests.watch.interruptible import start_driver
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
 TREE = {
@@ -163,6 +164,20 @@ def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -
     assert said == (
         f"torchspeed: {logs}/run.log: No space left on device; make room on the disk\n"
     )
+
+
+def test_output_that_nobody_reads_any_more(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    process = start_driver("bench", make_project(SUITE), tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    message = "torchspeed: standard output was closed, so the job was stopped\n"
+    assert process.stderr.read() == message
+    process.stderr.close()
+    assert process.wait() == 1
 
 
 def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:

@@ -170,7 +170,9 @@ def run_asv(
                 for pattern, words in _PHASES.items():
                     match = pattern.search(line)
                     if match:
-                        progress.say(f"  {words.format(**match.groupdict())}")
+                        # Where nobody reads what is printed, the next case ends the run.
+                        with contextlib.suppress(OSError):
+                            progress.say(f"  {words.format(**match.groupdict())}")
 
         copier = threading.Thread(target=copy_output)
         copier.start()
