@@ -121,6 +121,13 @@ def test_the_newest_commit_comes_first_then_the_largest_gap(
     assert project.night(NEW)[0] == (9, "2")
 
 
+def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(7)
+    assert [place for place, _ in project.night(NEW)] == [6, 5, 4, 3, 1, 2, 0]
+
+
 def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], Project]) -> None:
     project = make_project(4)
     project.measure(1, NEW, 1, 1)

@@ -28,6 +28,9 @@ from torchspeed.watch.turns.release_environments import remove_environment
 from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
 from torchspeed.watch.turns.sides import side
 
+_NEWEST = 3
+"""Commits of which one is measured before anything else; failures must not use up the night."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureCommit:
@@ -207,8 +210,8 @@ class CompareReleases:
 
 
 def newest_commit(situation: Situation) -> Iterator[MeasureCommit]:
-    """The newest commit with the newest release; where that fails, the one before it."""
-    for commit in reversed(situation.commits):
+    """The newest commit with the newest release; where that fails, one of those before it."""
+    for commit in reversed(situation.commits[-_NEWEST:]):
         task = MeasureCommit(commit, situation.pairs[0], "newest commit")
         yield task
         if task.is_done(situation):
