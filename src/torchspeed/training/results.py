@@ -29,6 +29,11 @@ class EpochRecord:
     evaluation_s: float
     """Wall time of the test that followed; no part of ``wall_s``."""
 
+    def reaches(self, target: float | None) -> bool:
+        """Whether there is a target accuracy and the test reached it."""
+        accuracy = self.test_accuracy
+        return target is not None and accuracy is not None and accuracy >= target
+
 
 @dataclass(frozen=True, slots=True)
 class RankTimes:
@@ -133,16 +138,7 @@ def phase_totals(loop: LoopResult) -> dict[str, float]:
 
 def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> TimeToAccuracy:
     """Sum a training up in dl-benchmark's columns."""
-    reached = next(
-        (
-            record.number
-            for record in epochs
-            if target is not None
-            and record.test_accuracy is not None
-            and record.test_accuracy >= target
-        ),
-        None,
-    )
+    reached = next((record.number for record in epochs if record.reaches(target)), None)
     return TimeToAccuracy(
         best_training_accuracy=_best(record.train_accuracy for record in epochs),
         best_test_accuracy=_best(record.test_accuracy for record in epochs),

@@ -195,7 +195,7 @@ def train(
     test = run.batches(training=False)
     warmup = config.warmup
     for number in range(len(trainee.epochs), config.epochs):
-        if trainee.epochs and _reached(trainee.epochs[-1], config.target_accuracy):
+        if trainee.epochs and trainee.epochs[-1].reaches(config.target_accuracy):
             break
         rate = float(trainee.schedule.get_last_lr()[0])
         network.model.train()
@@ -285,11 +285,6 @@ def _check_finite(loop: LoopResult, epoch: int, loss: float, checkpoint: Path | 
         f"the training loss is not finite in epoch {epoch}{step}; give a smaller --rate or "
         f"another --precision{kept}"
     )
-
-
-def _reached(epoch: EpochRecord, target: float | None) -> bool:
-    accuracy = epoch.test_accuracy
-    return target is not None and accuracy is not None and accuracy >= target
 
 
 def _replicated(network: Network, group: Group) -> nn.Module:
