@@ -37,7 +37,7 @@ from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.history.explanations import Explanation
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
-from torchspeed.watch.history.records import Series
+from torchspeed.watch.history.records import NEVER_RUN, Series
 
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
 """Newest runs of a series among which an unconfirmed change is reported: with more of them a
@@ -149,10 +149,11 @@ def changes_of(
         variances = None if noise is None else [noise**2] * len(values)
         reported = _reported_steps(values, of_segment, variances, [0.0] * len(values), most_new)
         changes += [change(segment.commits, step, step.before) for step in reported]
-    values_by_commit, commits = series.values, list(ratios)
-    for step in _ratio_steps(ratios):
+    commits = list(ratios)
+    for step in _ratio_steps(ratios) if ratios else ():
         previous = commits[step.position - 1]
-        before = values_by_commit.get(previous, ratios[previous].seconds)
+        point = series.runs.get(previous, NEVER_RUN).point
+        before = ratios[previous].seconds if point is None else point.value
         of_ratio = change(commits, step, before)
         if not any(_overlap(of_ratio, other) for other in changes):
             changes.append(of_ratio)

@@ -39,12 +39,12 @@ _OF_ENVIRONMENT = ("python", "requirement ", "variable ")
 
 
 def find_events(history: History) -> tuple[Event, ...]:
-    """List the events of every machine, oldest commit first.
+    """List the events of all machines, oldest commit first.
 
     Facts are compared from one measured commit to the next: those of a machine over
     all of its commits, those of an environment over its own. What a machine's first
     commit was measured with is no event. What runs recorded of where they ran is compared
-    from one such run to the next: a commit without a record says nothing either way.
+    from one such run to the next: a commit without a record is passed over.
     """
     order = {commit.hash: place for place, commit in enumerate(history.commits)}
     events: list[Event] = []
@@ -88,7 +88,7 @@ def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
 
 def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, whichever benchmarks it concerns."""
-    found: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
+    changes: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
     for series in history.series:
         known, previous = "", ""
         for commit, run in series.runs.items():
@@ -96,11 +96,11 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
                 continue
             for fact, (old, new) in differing_facts(known, run.recipe).items():
                 key = (series.machine, series.environment, commit, fact, old, new)
-                other = found.get(key, (previous, ""))[0]
+                other = changes.get(key, (previous, ""))[0]
                 latest = max(previous, other, key=order.__getitem__)
-                found[key] = (latest, _reason(history, series, commit))
+                changes[key] = (latest, _reason(history, series, commit))
             known, previous = run.recipe or known, commit
-    for (machine, environment, commit, fact, old, new), (previous, reason) in found.items():
+    for (machine, environment, commit, fact, old, new), (previous, reason) in changes.items():
         yield Event(machine, environment, previous, commit, f"recipe {fact}", old, new, reason)
 
 

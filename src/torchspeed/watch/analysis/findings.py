@@ -69,12 +69,12 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     segments = split(history)
     noise = known_noise(history, segments)
-    found = iter(
+    in_order = iter(
         (cache or BlockCache()).find_all(
             [segment.values for of_series in segments for segment in of_series]
         )
     )
-    steps = [[next(found) for _ in of_series] for of_series in segments]
+    steps = [[next(in_order) for _ in of_series] for of_series in segments]
     events = find_events(history)
     of_machines = machine_steps(
         history,

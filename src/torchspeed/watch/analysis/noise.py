@@ -103,13 +103,13 @@ def calibrated_noise(case: float, cases: Sequence[float]) -> float:
 
     Args:
         case: Noise of the case's own runs, of a run or of a ratio.
-        cases: Likewise, of every case that was measured with it.
+        cases: Likewise, of all cases that were measured with it.
     """
     return max(case, median(cases))
 
 
 def noise_together(noises: Sequence[float]) -> float:
-    """Of several cases: the root of the mean square."""
+    """Noise of several cases together: the root of the mean square."""
     return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
 
 

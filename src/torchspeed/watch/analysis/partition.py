@@ -147,8 +147,8 @@ def partition(
         low = part.start + _MARGIN if part.start else 0
         high = part.stop - _MARGIN if part.stop < len(y) else len(y)
         for choice in choices:
-            found = (part.start + boundary for boundary in block.boundaries[choice])
-            boundaries[choice] += [boundary for boundary in found if low <= boundary < high]
+            positions = (part.start + boundary for boundary in block.boundaries[choice])
+            boundaries[choice] += [position for position in positions if low <= position < high]
         costs = costs + np.array(block.costs)
     likeliest = int(np.argmin(costs))
     heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])

@@ -1,6 +1,6 @@
 """Series of ratios to the reference, with the standard error of each point.
 
-Every stored comparison of kind ``reference`` gives a point to the series of each of its cases. All
+Each stored comparison of kind ``reference`` gives a point to the series of each of its cases. All
 points of a series are expressed as a ratio to the newest reference: a point that was measured
 against an older one is divided by the *link*, the stored ratio of the newer reference to the older
 one. The uncertainty of a link is common to all points that it carries, so it is kept apart from

@@ -11,10 +11,10 @@ It takes numbers that the page shows, so that a person can redo it by hand. Two 
    ``sqrt(noise_before**2 + noise_after**2)``;
 5. their *intervals*, where both are known, do not overlap.
 
-Point 4 is about runs and not about samples, because the samples of one run do not know what the
+Point 4 is about runs and not about samples, because the samples of one run do not show what the
 next run is like: two runs of one commit differ by 1 % on an idle machine and by 8 % on a busy one,
 while each run's own samples lie closer together (docs/calibration.md). A test of the samples calls
-every tenth such pair different. Point 5 leaves out runs that were disturbed themselves.
+one such pair in ten different. Point 5 leaves out runs that were disturbed themselves.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def _reason_against(
     return ""
 
 
-def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+def _overlap(first: tuple[float, float], second: tuple[float, float]) -> bool:
+    return first[0] <= second[1] and second[0] <= first[1]
 
 
 def noise_of_ratio(before: float | None, after: float | None) -> float | None:

@@ -1,7 +1,7 @@
 """Calibrations of a machine (`make calibrate`): ``results/<machine>/calibration.jsonl``.
 
 One JSON object a line, a line for each calibration, the newest last. The name does not end
-in ``.json``, for asv takes every such file for results.
+in ``.json``, because asv takes such files for results.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CaseNoise(msgspec.Struct, frozen=True):
 
     case: str
     values: tuple[float, ...] = msgspec.field(name="figures")
-    """In the benchmark's unit, one a run."""
+    """The value of each run, in the benchmark's unit."""
     samples: Count
     """The fewest samples that a run has."""
     noise: float
@@ -63,7 +63,7 @@ class CaseNoise(msgspec.Struct, frozen=True):
     worst: float
     """The highest value over the lowest, less one."""
     detectable: float | None = msgspec.field(name="sees")
-    """Smallest relative slowdown found in every pair of runs; ``None`` where it is above 100 %."""
+    """Smallest relative slowdown found in all pairs of runs; ``None`` where it is above 100 %."""
 
 
 class RepeatedComparison(msgspec.Struct, frozen=True):
@@ -71,13 +71,13 @@ class RepeatedComparison(msgspec.Struct, frozen=True):
 
     case: str
     rounds: Count
-    """Of the first comparison."""
+    """Number of rounds of the first comparison."""
     noise: float
     """Standard deviation of the logarithm of the ratio (0.01 is 1 %)."""
     worst: float
     """How far the ratio farthest from 1 lies from it, as the slower over the faster."""
     detectable: float = msgspec.field(name="sees")
-    """Smallest relative slowdown found on either side of every comparison."""
+    """Smallest relative slowdown found on either side of all comparisons."""
 
 
 class RepeatedComparisons(msgspec.Struct, frozen=True):
@@ -86,24 +86,24 @@ class RepeatedComparisons(msgspec.Struct, frozen=True):
     repeats: Count
     """How often the commit was compared with itself."""
     seconds: float
-    """What all of that took."""
+    """Duration of all comparisons."""
     cases: Annotated[tuple[RepeatedComparison, ...], msgspec.Meta(min_length=1)]
     false_alarms: Count
     """How many ratios are called a difference."""
 
     @property
     def ratios(self) -> int:
-        """Of every case in every comparison."""
+        """Number of ratios: of all cases in all comparisons."""
         return self.repeats * len(self.cases)
 
     @property
     def noise(self) -> float:
-        """Of all cases together: the root of the mean square."""
+        """Noise of all cases together: the root of the mean square."""
         return math.sqrt(sum(case.noise**2 for case in self.cases) / len(self.cases))
 
     @property
     def worst(self) -> float:
-        """Of all cases."""
+        """The worst of all cases."""
         return max(case.worst for case in self.cases)
 
 
@@ -117,7 +117,7 @@ class Calibration(msgspec.Struct, frozen=True):
     torchvision: str
     runs: Count
     seconds: float
-    """What all runs took."""
+    """Duration of all runs."""
     load: Load
     noise: float
     """Of all cases together, see `torchspeed.watch.turns.repeated_runs`."""

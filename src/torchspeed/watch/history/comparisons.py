@@ -1,9 +1,9 @@
 """Stored interleaved comparisons: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
 
 A file holds one comparison of two versions, *before* and *after*. Its first line is a `Header`;
-every further line is one case: a `CaseRatio`, or an `Unmeasured` case with the reason. A line is
+each further line is one case: a `CaseRatio`, or an `Unmeasured` case with the reason. A line is
 written when its case is finished, so an interrupted comparison keeps the finished cases. The name
-does not end in ``.json``, because asv takes every such file for results.
+does not end in ``.json``, because asv takes such files for results.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class StoredComparison(msgspec.Struct, frozen=True):
 class ComparisonWriter:
     """Writes a comparison case by case.
 
-    The file appears with the first case, and every case is one write of one whole line.
+    The file appears with the first case, and each case is one write of one whole line.
     """
 
     def __init__(self, results: Path, header: Header) -> None:
@@ -155,7 +155,7 @@ def read_comparisons(
         results: the folder of all machines' results.
 
     Returns:
-        The comparisons, and a problem for every file or line that is damaged and left out.
+        The comparisons, and a problem for each file or line that is damaged and left out.
     """
     comparisons, problems = [], []
     for path in sorted(results.glob(f"*/{FOLDER}/*.jsonl")):
@@ -172,7 +172,7 @@ def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]
 
     Returns:
         The comparison, or ``None`` where the file or its header cannot be read; and a problem
-        for every damaged line, which is left out.
+        for each damaged line, which is left out.
     """
     records, problems = read_lines(path, _decode, "case")
     results: dict[str, CaseResult] = {}

@@ -1,4 +1,4 @@
-"""The commits of a branch, as git tells them.
+"""The commits of a branch, as git lists them.
 
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used, and it
@@ -19,7 +19,7 @@ _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIREC
 
 
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
-    """Read every commit of a branch, with its date, subject and tags.
+    """Read all commits of a branch, with its date, subject and tags.
 
     Args:
         repository: A checkout or a bare repository.

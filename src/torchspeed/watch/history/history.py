@@ -39,13 +39,13 @@ class History:
     commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
     recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to what the runs of that commit
-    noted of where they ran, oldest first; commits from before this was noted are missing."""
+    recorded of where they ran, oldest first; commits from before this was recorded are missing."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     """Machine to its newest calibration."""
     notes: Notes | None = None
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)
-    """Commit hash to the number of commits before it, for every commit of the branch."""
+    """Commit hash to the number of commits before it, for all commits of the branch."""
     comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
     """Machine to its interleaved comparisons, oldest first."""
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)

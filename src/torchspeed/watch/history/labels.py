@@ -17,7 +17,7 @@ _METRIC_OF_TYPE = {"time": "time", "peakmemory": "peak memory", "memory": "memor
 
 
 def plain_value(written: str) -> str:
-    """Turn a parameter as asv writes it (``repr``) into what a person would say.
+    """Turn a parameter as asv writes it (``repr``) into plain text.
 
     ``'darnn'`` with its quotes becomes ``darnn``; ``5`` stays ``5``; what is no
     literal of Python passes through unchanged.
@@ -32,7 +32,7 @@ def plain_value(written: str) -> str:
 
 
 def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
-    """Name every parameter of a case, its ``pass`` and its ``metric``.
+    """Name all parameters of a case, its ``pass`` and its ``metric``.
 
     ``time_forward`` gives the pass ``forward`` and the metric ``time``;
     ``track_instructions_backward`` the pass ``backward`` and the metric
@@ -51,7 +51,7 @@ def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]
 def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
     """Read the pass and the metric off a benchmark's function name and type.
 
-    Figures of one metric stand side by side, so what is no pass of a model (an
+    Values of one metric are compared with each other, so what is no pass of a model (an
     epoch, an import) is a metric of its own. A ``track_forward`` that says no
     more is named after its class, and so is a ``track_seconds``: of
     ``TimeToAccuracy`` it is the ``time to accuracy``.

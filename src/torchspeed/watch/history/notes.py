@@ -5,7 +5,7 @@ text that is shown beside it. A ``[[recipe]]`` declares how results were sampled
 record it themselves, so that a change of the recipe is not taken for a change of speed::
 
     [[change]]
-    commit = "1f0c2ab9"        # the commit that caused it; one may be enough of its hash
+    commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
     kind = "expected"          # or "explained"
     text = "The batch was doubled"
     cases = ["*resnet18*"]     # patterns of case names; all if left out
@@ -144,7 +144,7 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     }
     positions = {start: _positions(start, commits) for start in named}
     placed: dict[str | None, int] = {
-        start: found[0] for start, found in positions.items() if len(found) == 1
+        start: matching[0] for start, matching in positions.items() if len(matching) == 1
     }
     placed[None] = 0
     return Notes(

@@ -24,7 +24,7 @@ SUFFIX = ".outcomes.jsonl"
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a run says about one case: a line of the file."""
+    """The outcome of one case in one run: a line of the file."""
 
     case: str
     outcome: Outcome

@@ -54,7 +54,7 @@ def read_releases(
     """Read a machine's file.
 
     Returns:
-        The newest line of each torch release, and a problem for every damaged line.
+        The newest line of each torch release, and a problem for each damaged line.
     """
     path = results / machine / FILE_NAME
     if not path.exists():

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FEWEST_SAMPLES = 8
-"""That tell a spread: with fewer, two or three happen to lie close together too often."""
+"""Samples that a spread is known from: of fewer, two or three lie close together too often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ReportedValue:
     """The value of a run and the spread of its samples, in their unit."""
 
     value: float
-    """The least."""
+    """The least sample."""
     interval: tuple[float, float] | None
     """The fastest quarter: from the least to the lower quartile; ``None`` below 8 samples."""
     quartiles: tuple[float, float]
