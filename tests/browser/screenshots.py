@@ -25,7 +25,7 @@ def settled(page: Page) -> None:
 
 
 def take(site: Path, folder: Path, chromium: str) -> None:
-    """Writes overview.png, timeline.png and comparison.png."""
+    """Writes overview.png, timeline.png and comparison.png; releases.png if any were compared."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
@@ -43,6 +43,13 @@ def take(site: Path, folder: Path, chromium: str) -> None:
         page.goto(home + "#/compare")
         settled(page)
         page.screenshot(path=folder / "comparison.png")
+        # Tall enough to take what lies far below without the header before it.
+        page.set_viewport_size({"width": SIZE["width"], "height": 4000})
+        page.goto(home + "#/releases")
+        settled(page)
+        charts = page.locator(".release-charts").first
+        if charts.count():
+            charts.screenshot(path=folder / "releases.png")
         browser.close()
 
 

@@ -11,7 +11,7 @@ from torchspeed.watch.analysis.release_history import ChainRatio
 from torchspeed.watch.site.releases import ReleaseTable
 
 WIDTH, HEIGHT = 320, 150
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 10, 24
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 10, 24
 _RATIOS = (0.2, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 3.0, 5.0)
 """Where ticks of the vertical axis may stand."""
 _MOST_TICKS = 6
