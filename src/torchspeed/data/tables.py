@@ -88,7 +88,7 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     rows = _rows(text)
     if not rows:
         raise TorchspeedError(f"{path} is empty; fetch it again or give another file")
-    has_header = not any(_is_number(cell) for cell in rows[0])
+    has_header = all(_number(cell) is None for cell in rows[0])
     first_line = 1 + has_header
     names = [cell.strip() for cell in rows[0]] if has_header else []
     body = rows[has_header:]
@@ -107,12 +107,18 @@ def read_table(path: Path, columns: int | None = None) -> Table:
             f"{path} has {width} columns where {columns} are expected; fetch it again, or read "
             "it as a table of your own with csv:FILE"
         )
-    numeric = [j for j in range(width) if any(_is_number(row[j]) for row in body)]
+    numeric = [j for j in range(width) if any(_number(row[j]) is not None for row in body)]
     if not numeric:
         raise TorchspeedError(f"{path} holds no column of numbers; give a comma-separated table")
-    array = _to_array(path, body, numeric, names, first_line)
+    array = np.array([[_number(row[j]) for j in numeric] for row in body], dtype=np.float64)
+    for number, place in np.argwhere(~np.isfinite(array)):  # what is no number is nan there
+        j = numeric[place]
+        raise TorchspeedError(
+            f"{path}, row {first_line + number}, column {names[j]}: {body[number][j]!r} is no "
+            "finite number; fill or drop such rows first"
+        )
     return Table(
-        values=torch.from_numpy(array),
+        values=torch.from_numpy(array.astype(np.float32)),
         columns=tuple(names[j] for j in numeric),
         positions=tuple(numeric),
         left_out=tuple(names[j] for j in range(width) if j not in numeric),
@@ -153,30 +159,8 @@ def _read_text(path: Path) -> str:
         raise TorchspeedError(f"{path} is not text; give a comma-separated table") from None
 
 
-def _is_number(cell: str) -> bool:
+def _number(cell: str) -> float | None:
     try:
-        float(cell)
+        return float(cell)
     except ValueError:
-        return False
-    return True
-
-
-def _to_array(
-    path: Path, body: list[list[str]], numeric: list[int], names: list[str], first_line: int
-) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    cells = body if len(numeric) == len(names) else [[row[j] for j in numeric] for row in body]
-    try:
-        array = np.array(cells, dtype=np.float64)
-        finite = bool(np.isfinite(array).all())
-    except ValueError:
-        finite = False
-    if finite:
-        return array.astype(np.float32)
-    for number, row in enumerate(body, start=first_line):
-        for j in numeric:
-            if not _is_number(row[j]) or not np.isfinite(float(row[j])):
-                raise TorchspeedError(
-                    f"{path}, row {number}, column {names[j]}: {row[j]!r} is no finite number; "
-                    "fill or drop such rows first"
-                )
-    raise AssertionError("a cell that numpy rejects is found by float()")
+        return None
