@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from typing import Any
+from unittest import mock
 
 import asv.benchmarks
 import asv.config
+import asv.results
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +23,8 @@ from torchspeed.watch.asv.selection import (
     Selection,
     in_short_set,
     matching,
-    narrow_to_short_set,
 )
+from torchspeed.watch.asv.skipping import select
 
 BENCHMARKS: list[dict[str, Any]] = [
     {
@@ -68,8 +71,9 @@ def test_asv_selects_what_the_selection_includes(pattern: str, short: bool, time
     arguments = selection.asv_arguments
     conf = asv.config.Config()
     benchmarks: Any = asv.benchmarks.Benchmarks(conf, BENCHMARKS, regex=arguments[1::2])
-    if selection.environment:
-        benchmarks = narrow_to_short_set(benchmarks)
+    results = asv.results.Results({"machine": "m"}, {}, "c" * 40, 0, "3", "env", {})
+    with mock.patch.dict(os.environ, selection.environment):
+        benchmarks = select(benchmarks, results, None, None).benchmarks
     assert _listed(benchmarks) == _selected(selection)
 
 

@@ -30,7 +30,6 @@ from torchspeed.watch.asv import (
     skipping,
 )
 from torchspeed.watch.asv.measured_run import MeasuredRun
-from torchspeed.watch.asv.selection import SHORT_ONLY, narrow_to_short_set
 from torchspeed.watch.history import outcomes
 
 _add_result = asv.results.Results.add_result
@@ -42,8 +41,6 @@ def _running(original: Any) -> Any:
     """Replace ``run_benchmarks``, and ``skip_benchmarks``, which follows a failed build."""
 
     def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
-        if os.environ.get(SHORT_ONLY):
-            benchmarks = narrow_to_short_set(benchmarks)
         folder = results_files.folder_of(results)
         resume = os.environ.get("TORCHSPEED_RESUME")
         builds = "record_samples" in options
@@ -68,39 +65,15 @@ def _running(original: Any) -> Any:
     return run_benchmarks
 
 
-def _running_case(original: Any) -> Any:
-    def run_single(benchmark: Any, spawner: Any, param_idx: int, **keywords: Any) -> Any:
+def _during_a_run(original: Any, method: Any) -> Any:
+    """Replace a function of asv: a run that goes on is asked instead, and given the function."""
+
+    def function(*arguments: Any, **keywords: Any) -> Any:
         if not _runs:
-            return original(benchmark, spawner, param_idx, **keywords)
-        return _runs[0].run_case(original, benchmark, spawner, param_idx, keywords)
+            return original(*arguments, **keywords)
+        return method(_runs[0], original, *arguments, **keywords)
 
-    return run_single
-
-
-def _adding(original: Any) -> Any:
-    def add_result(self: Any, benchmark: Any, result: Any, **keywords: Any) -> None:
-        if _runs:
-            _runs[0].add_result(benchmark, result, keywords)
-        else:
-            original(self, benchmark, result, **keywords)
-
-    return add_result
-
-
-def _removing_samples(original: Any) -> Any:
-    def remove_samples(self: Any, key: str, selected_idx: Any = None) -> None:
-        if not (_runs and _runs[0].replaces_samples):
-            original(self, key, selected_idx)
-
-    return remove_samples
-
-
-def _failing(original: Any) -> Any:
-    def fail_benchmark(benchmark: Any, stderr: str = "", errcode: int = 1) -> Any:
-        result = original(benchmark, stderr=stderr, errcode=errcode)
-        return _runs[0].fail(benchmark, result, stderr) if _runs else result
-
-    return fail_benchmark
+    return function
 
 
 def setup() -> None:
@@ -121,10 +94,12 @@ def setup() -> None:
     asv.util.write_json = results_files.write_json
     asv.commands.run.run_benchmarks = _running(asv.runner.run_benchmarks)
     asv.commands.run.skip_benchmarks = _running(asv.runner.skip_benchmarks)
-    asv.runner._run_benchmark_single_param = _running_case(asv.runner._run_benchmark_single_param)
-    asv.runner.fail_benchmark = _failing(asv.runner.fail_benchmark)
-    results.add_result = _adding(_add_result)
-    results.remove_samples = _removing_samples(results.remove_samples)
+    asv.runner._run_benchmark_single_param = _during_a_run(
+        asv.runner._run_benchmark_single_param, MeasuredRun.run_case
+    )
+    asv.runner.fail_benchmark = _during_a_run(asv.runner.fail_benchmark, MeasuredRun.fail)
+    results.add_result = _during_a_run(_add_result, MeasuredRun.add_result)
+    results.remove_samples = _during_a_run(results.remove_samples, MeasuredRun.remove_samples)
     results.load_data = results_files.loading(results.load_data)
     results.remove_result = results_files.removing_benchmark(results.remove_result)
     results.save = results_files.saving(results.save)

@@ -97,7 +97,12 @@ class MeasuredRun:
             self._append(run_records.SUFFIX, [self._record | after])
 
     def run_case(
-        self, original: Any, benchmark: dict[str, Any], spawner: Any, index: int, keywords: Any
+        self,
+        original: Any,
+        benchmark: dict[str, Any],
+        spawner: Any,
+        index: int,
+        **keywords: Any,
     ) -> Any:
         """Measure one round of a case and store it; stands for asv's function.
 
@@ -119,7 +124,7 @@ class MeasuredRun:
         if report is not None and call == first_call:
             continues = True
             earlier, number = self._stored_samples(benchmark, index, report)
-            keywords = keywords | {"extra_params": keywords["extra_params"] | number}
+            keywords["extra_params"] = keywords["extra_params"] | number
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
         result = original(benchmark, spawner, index, **keywords)
         self._check_commit()
@@ -143,7 +148,14 @@ class MeasuredRun:
         self._report()
         return result
 
-    def add_result(self, benchmark: dict[str, Any], result: Any, keywords: Any) -> None:
+    def add_result(
+        self,
+        original: Any,
+        results: Any,
+        benchmark: dict[str, Any],
+        result: Any,
+        **keywords: Any,
+    ) -> None:
         """Add what asv collected of a benchmark in this round; stands for asv's method.
 
         Its cases are stored already, so that only its times and messages are new, unless no case
@@ -154,18 +166,21 @@ class MeasuredRun:
             self._stored.discard(name)
             result = result._replace(result=[math.nan] * count)
             result = result._replace(samples=[None] * count, number=[None] * count)
-            keywords = keywords | {"selected_idx": []}
-        self._add_result(self._results, benchmark, result, **(keywords | {"record_samples": True}))
+            keywords["selected_idx"] = []
+        original(results, benchmark, result, **(keywords | {"record_samples": True}))
         if self._lines:
             self._save()
             self._report()
 
-    def fail(self, benchmark: dict[str, Any], result: Any, stderr: str) -> Any:
+    def fail(
+        self, original: Any, benchmark: dict[str, Any], stderr: str = "", errcode: int = 1
+    ) -> Any:
         """Note the cases of a benchmark that failed before any of them was started.
 
         Returns:
             The result, in which cases that were not selected have not failed.
         """
+        result = original(benchmark, stderr=stderr, errcode=errcode)
         outcome, reason = outcome_of_failure(stderr, benchmark)
         selected = set(skipping.selected_cases(self._remaining.benchmarks, benchmark))
         for index, params in enumerate(cases_of(benchmark)):
@@ -175,13 +190,15 @@ class MeasuredRun:
                 result.result[index] = math.nan  # asv's None would call a case failed
         return result
 
-    @property
-    def replaces_samples(self) -> bool:
-        """Whether the first round of a case replaces earlier samples, so asv need not drop them.
+    def remove_samples(
+        self, original: Any, results: Any, key: str, selected_idx: Any = None
+    ) -> None:
+        """Drop earlier samples only where asv interleaves commits and so appends every round.
 
-        Where asv interleaves commits, every round is a run of its own and appends.
+        Elsewhere the first round of a case replaces them when it is stored.
         """
-        return self._options.get("run_rounds") is None
+        if self._options.get("run_rounds") is not None:
+            original(results, key, selected_idx)
 
     def _plan(self) -> dict[str, int]:
         """Return the number of rounds that each case will run in."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.cases import case_name
 
 SHORT_ONLY = "TORCHSPEED_SHORT"
-"""Environment variable by which `torchspeed.watch.asv.hooks` measures only the short set."""
+"""Environment variable by which `torchspeed.watch.asv.skipping` leaves only the short set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,6 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         return bool(short)
     values = dict(zip(benchmark["param_names"], params, strict=True))
     return all(values[name] in map(repr, wanted) for name, wanted in short.items())
-
-
-def narrow_to_short_set(benchmarks: Any) -> Any:
-    """Deselect the cases of asv's ``Benchmarks`` that are not in the short set."""
-    narrowed = benchmarks.filter_out([])
-    narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
-    for name, benchmark in list(benchmarks.items()):
-        cases = cases_of(benchmark)
-        selection = benchmarks.benchmark_selection.get(name)
-        indices = range(len(cases)) if selection is None else selection
-        kept = [index for index in indices if in_short_set(benchmark, cases[index])]
-        if not kept:
-            del narrowed[name]
-        elif benchmark["params"]:
-            narrowed._benchmark_selection[name] = kept
-    return narrowed
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:

@@ -10,12 +10,14 @@ that are stored completely at this commit in this environment are not measured a
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
+from torchspeed.watch.asv.selection import SHORT_ONLY, in_short_set
 from torchspeed.watch.history.outcomes import Report
 from torchspeed.watch.history.records import Outcome
 
@@ -37,6 +39,8 @@ def select(
 ) -> Remaining:
     """Leave out what need not run.
 
+    With ``TORCHSPEED_SHORT`` in the environment, cases that are not in the short set are left out.
+
     Args:
         benchmarks: asv's ``Benchmarks`` with what was asked for.
         results: asv's ``Results`` with what is stored.
@@ -46,14 +50,23 @@ def select(
     narrowed = benchmarks.filter_out([])
     narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
     remaining = Remaining(narrowed)
+    short_only = bool(os.environ.get(SHORT_ONLY))
     known = results.get_result_keys(benchmarks)
     for name, benchmark in list(benchmarks.items()):
         cases = cases_of(benchmark)
+        asked = [
+            index
+            for index in selected_cases(benchmarks, benchmark)
+            if not short_only or in_short_set(benchmark, cases[index])
+        ]
+        if not asked:
+            del narrowed[name]
+            continue
         stored: list[Any] = [math.nan] * len(cases)
         if resume and name in known:
             stored = results.get_result_value(name, benchmark["params"])
         wanted, reasons = [], {}
-        for index in selected_cases(benchmarks, benchmark):
+        for index in asked:
             case = case_name(benchmark, cases[index])
             reason = cannot_run(benchmark, cases[index])
             if reason:
