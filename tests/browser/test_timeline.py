@@ -283,6 +283,23 @@ def test_bands_levels_tags_and_events_are_drawn_and_switched_off(
         assert part in visitor.address
 
 
+def test_small_charts_mark_events_too(site: Site, visitor: Visitor) -> None:
+    event = site.index["events"][0]
+    machine = site.index["machines"][event["m"]]["name"]
+    page = visitor.go(f"#/timeline?m={machine}&n=all")
+    titles = page.locator(".multiples .eventline title").all_text_contents()
+    assert any(event["text"] in title for title in titles)
+
+
+def test_a_link_skips_the_list_of_series(visitor: Visitor) -> None:
+    page = visitor.go(timeline(FORWARD, m="gpu-lab"))
+    link = page.get_by_role("link", name="Skip to the chart")
+    link.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "application"
+
+
 def test_a_failed_run_breaks_the_line_and_tells_why(site: Site, visitor: Visitor) -> None:
     index = site.index
     for one in index["series"]:

@@ -131,30 +131,24 @@ export function tagLines(tags, x, frame) {
 }
 
 /**
- * A line for each place with events, and a diamond below the labels of the axis.
+ * A line for each place with events, and unless the chart is small a diamond below the labels of
+ * the axis.
  * @param {Labelled[]} events
  * @param {(at: number) => number} x
  * @param {Frame} frame
+ * @param {boolean} small
  */
-export function eventLines(events, x, frame) {
+export function eventLines(events, x, frame, small) {
   /** @type {Map<number, string[]>} */
   const places = new Map();
   for (const { at, text } of events) places.set(at, [...(places.get(at) ?? []), text]);
   return [...places].flatMap(([place, texts]) => {
     const at = x(place);
-    return [
-      svg("line", {
-        class: "eventline",
-        x1: fix(at),
-        x2: fix(at),
-        y1: frame.top,
-        y2: frame.bottom,
-      }),
-      svg(
-        "path",
-        { class: "event", d: markPath(DIAMOND, at, frame.bottom + 33) },
-        svg("title", {}, texts.join("\n")),
-      ),
-    ];
+    const { top, bottom } = frame;
+    const title = () => svg("title", {}, texts.join("\n"));
+    const ends = { x1: fix(at), x2: fix(at), y1: top, y2: bottom };
+    const line = svg("line", { class: "eventline", ...ends }, title());
+    if (small) return [line];
+    return [line, svg("path", { class: "event", d: markPath(DIAMOND, at, bottom + 33) }, title())];
   });
 }

@@ -117,7 +117,7 @@ export function drawLines(root, lines, options) {
     yTicks(y, frame, options.y, options.unit, small),
     xTicks(options.ticks, x, frame, small),
     tagLines((options.tags ?? []).filter(within), x, frame),
-    eventLines((options.events ?? []).filter(within), x, frame),
+    eventLines((options.events ?? []).filter(within), x, frame, small),
     (options.bands ?? []).flatMap((band) => seen.flatMap((line) => drawBand(line, band, plot))),
   ];
   if (options.levels) {

@@ -77,3 +77,14 @@ export function readTimeline(state) {
     metric: shownMetric(state),
   };
 }
+
+/**
+ * What changed around the code of the series in view: recipe, machine, environment.
+ * @param {Asked} asked
+ */
+export const eventsOf = ({ m, environments }) =>
+  getModel()
+    .index.events.filter(
+      (event) => event.m === m && (event.e === null || environments.includes(event.e)),
+    )
+    .map((event) => ({ at: event.c, text: event.text }));

@@ -7,6 +7,7 @@ import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { el, svg } from "../../page/elements.js";
 import { formatDay, plural } from "../../text/format.js";
+import { eventsOf } from "./asking.js";
 import { attachInput } from "./chart-input.js";
 import { Readout } from "./readout.js";
 
@@ -24,12 +25,6 @@ import { Readout } from "./readout.js";
  * @property {string} unit
  * @property {string} summary
  */
-
-/** What changed around the code of the series in view. @param {Asked} asked */
-const eventsOf = ({ m, environments }) =>
-  getModel().index.events.filter(
-    (event) => event.m === m && (event.e === null || environments.includes(event.e)),
-  );
 
 export class Chart {
   /** @type {Scene | null} */
@@ -82,7 +77,6 @@ export class Chart {
     const { commits } = getModel();
     const overCommits = asked.x !== "torch";
     const tagged = commits.filter((commit) => commit.tags.length);
-    const events = eventsOf(asked).map((event) => ({ at: event.c, text: event.text }));
     /** @type {BandName[]} */
     const bands = [];
     if (asked.interval && overCommits) bands.push("interval");
@@ -96,7 +90,7 @@ export class Chart {
       unit,
       ticks: axis.ticks,
       tags: overCommits ? tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })) : [],
-      events: overCommits ? events : [],
+      events: overCommits ? eventsOf(asked) : [],
       bands,
       levels: asked.levels && overCommits,
       whiskers: !overCommits && asked.interval,
@@ -139,7 +133,7 @@ export class Chart {
     const events = place === undefined ? [] : eventsOf(scene.asked);
     this.readout.show(
       place,
-      events.filter((event) => event.c === place).map((event) => event.text),
+      events.filter((event) => event.at === place).map((event) => event.text),
     );
   }
 

@@ -8,6 +8,7 @@ import { el, svg } from "../../page/elements.js";
 import { byColumn, foundChange, isNews } from "../../page/signs.js";
 import { formatValue } from "../../text/format.js";
 import { notice } from "../view.js";
+import { eventsOf } from "./asking.js";
 import { buildAxis } from "./axis.js";
 import { relativeLines, seriesLines } from "./lines.js";
 
@@ -36,6 +37,7 @@ async function drawSmall(picture, series, asked) {
     y: asked.y,
     unit: asked.metric.unit,
     ticks: axis.ends,
+    events: eventsOf(asked),
   });
 }
 
