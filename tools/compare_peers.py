@@ -25,8 +25,10 @@ import os
 import statistics
 import sys
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -94,31 +96,22 @@ class Contest:
             objective = self.objective(output, self.targets)
             torch.autograd.grad(objective, [self.inputs, *peer.model.parameters()])
 
-    def seconds(self, peer: Peer, which: str, calls: int) -> float:
-        """CPU time of one pass, the mean of so many."""
-        clock = clock_for("cpu")
-        start = clock()
-        for _ in range(calls):
-            self.run(peer, which)
-        return (clock() - start) / calls
-
     def times(self, which: str, budget: float) -> dict[str, list[float]]:
-        """Seconds of every peer, a figure a round, for ``budget`` seconds on the wall."""
-        calls = {}
+        """Seconds of every peer, one value a round, for ``budget`` seconds on the wall."""
+        timers, calls = {}, {}
         for peer in self.peers:
             peer.model.train(which == "training")
             self.run(peer, which)  # the first call compiles, allocates, picks kernels
-            once = self.seconds(peer, which, 2)
-            calls[peer.name] = max(1, round(CALLS_OF_A_SAMPLE / once))
-        times: dict[str, list[float]] = {peer.name: [] for peer in self.peers}
+            timer = timeit.Timer(partial(self.run, peer, which), timer=clock_for("cpu"))
+            timers[peer.name] = timer
+            calls[peer.name] = max(1, round(CALLS_OF_A_SAMPLE / (timer.timeit(2) / 2)))
+        times: dict[str, list[float]] = {name: [] for name in timers}
+        order = list(timers)
         end = time.monotonic() + budget
-        rounds = 0
-        while rounds < FEWEST_ROUNDS or time.monotonic() < end:
-            # Each round begins with another peer: nobody always follows the same one.
-            first = rounds % len(self.peers)
-            for peer in self.peers[first:] + self.peers[:first]:
-                times[peer.name].append(self.seconds(peer, which, calls[peer.name]))
-            rounds += 1
+        while len(times["eager"]) < FEWEST_ROUNDS or time.monotonic() < end:
+            for name in order:
+                times[name].append(timers[name].timeit(calls[name]) / calls[name])
+            order.append(order.pop(0))  # so that no peer always follows the same one
         return times
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.watch.turns.narrowing import Answer, Range, UnmeasurableError, narrow
+from torchspeed.watch.turns.narrowing import Answer, UnmeasurableError, narrow
 
 
 class Versions:
@@ -37,7 +37,7 @@ def _speeds(count: int, changes: list[int]) -> list[float]:
 def test_every_change_is_found_between_its_neighbours(count: int, data: st.DataObject) -> None:
     changes = sorted(data.draw(st.sets(st.integers(1, count - 1), min_size=1, max_size=3)))
     versions = Versions(_speeds(count, changes))
-    assert narrow(count, versions.split) == [Range(change - 1, change) for change in changes]
+    assert narrow(count, versions.split) == [(change - 1, change) for change in changes]
     assert len(set(versions.asked)) == len(versions.asked)
     assert len(versions.asked) <= len(changes) * count.bit_length()
 
@@ -52,8 +52,8 @@ def test_versions_that_cannot_be_measured_widen_the_range_around_them_alone(
     versions = Versions(_speeds(count, [change]), broken)
     [found] = narrow(count, versions.split)
     measurable = [index for index in range(count) if index not in broken]
-    assert found.before == max(index for index in measurable if index < change)
-    assert found.after == min(index for index in measurable if index >= change)
+    last_before = max(index for index in measurable if index < change)
+    assert found == (last_before, min(index for index in measurable if index >= change))
 
 
 def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> None:
@@ -65,9 +65,9 @@ def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> Non
     def split(before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         return compare(before, midpoint), compare(midpoint, after)
 
-    assert narrow(5, split) == [Range(1, 2)]
+    assert narrow(5, split) == [(1, 2)]
 
 
 def test_a_range_whose_halves_are_both_unclear_stays_as_it_is() -> None:
     for answer in (Answer.UNKNOWN, Answer.SAME):
-        assert narrow(9, lambda *_, answer=answer: (answer, answer)) == [Range(0, 8)]
+        assert narrow(9, lambda *_, answer=answer: (answer, answer)) == [(0, 8)]

@@ -103,24 +103,19 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         machine: whose changes are listed.
     """
     return [
-        _suspect(history, change)
+        Suspect(
+            series.case.name,
+            history.environments[series.environment].torch,
+            history.commits[change.previous].hash,
+            history.commits[change.commit].hash,
+        )
         for change in changes
         if change.state is State.UNCONFIRMED
         and (change.evidence is None or change.evidence.through_reference)
         and change.cause != "machine"
-        and history.series[change.series].unit == "seconds"
-        and history.series[change.series].machine == machine
+        and (series := history.series[change.series]).unit == "seconds"
+        and series.machine == machine
     ]
-
-
-def _suspect(history: History, change: Change) -> Suspect:
-    series = history.series[change.series]
-    return Suspect(
-        series.case.name,
-        history.environments[series.environment].torch,
-        history.commits[change.previous].hash,
-        history.commits[change.commit].hash,
-    )
 
 
 def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:

@@ -134,12 +134,12 @@ def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list
     bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
     return [
         Culprit(
-            bisection.side(found.before),
-            bisection.side(found.after),
-            between=found.after - found.before - 1,
-            ratio=bisection.ratios[found.before, found.after],
+            bisection.side(before),
+            bisection.side(after),
+            between=after - before - 1,
+            ratio=bisection.ratios[before, after],
         )
-        for found in narrow(len(candidates), bisection.split)
+        for before, after in narrow(len(candidates), bisection.split)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 from torchspeed.watch.history.calibrations import (
     NOISE_TARGET,
@@ -25,10 +26,7 @@ def report(calibration: Calibration, machine: str) -> str:
         f"{calibration.torch} + torchvision {calibration.torchvision}, {calibration.runs} runs in "
         f"{human_time(calibration.seconds)}; other load {load.others:.2f} cores, load average "
         f"before {load.before:.2f}, stolen {load.stolen:.1%}.",
-        table(
-            ("case", "value", "samples", "noise", "worst", "smallest slowdown detected"),
-            [_row(case) for case in sorted(calibration.cases, key=lambda case: -case.noise)],
-        ),
+        _table(("value", "samples"), calibration.cases),
         "Noise is the standard deviation of the ratio of two runs, worst the highest value over "
         "the lowest. The smallest slowdown is detected in every pair of runs; a false alarm is a "
         "pair that differs by the noise of all cases together.",
@@ -37,10 +35,7 @@ def report(calibration: Calibration, machine: str) -> str:
         parts += [
             f"Interleaved: {repeated.repeats} comparisons of the commit with itself in "
             f"{human_time(repeated.seconds)}.",
-            table(
-                ("case", "rounds", "noise", "worst", "smallest slowdown detected"),
-                [_interleaved(case) for case in sorted(repeated.cases, key=lambda c: -c.noise)],
-            ),
+            _table(("rounds",), repeated.cases),
         ]
     if calibration.without_value:
         parts.append(f"Failed in at least one run: {', '.join(calibration.without_value)}.")
@@ -80,23 +75,17 @@ def _steady(steady: bool) -> str:
     return "steady" if steady else "too noisy"
 
 
-def _row(case: CaseNoise) -> tuple[str, ...]:
-    value = sorted(case.values)[len(case.values) // 2]
-    return (
-        f"`{case.case}`",
-        f"{value * 1e3:.3g} ms",
-        str(case.samples),
-        f"{case.noise:.2%}",
-        f"{case.worst:.2%}",
-        "above 100%" if case.detectable is None else f"{case.detectable:.1%}",
-    )
+def _table(columns: Sequence[str], cases: Sequence[CaseNoise | RepeatedComparison]) -> str:
+    """A row for each case, the noisiest first, with columns of its own after its name."""
+    head = ("case", *columns, "noise", "worst", "smallest slowdown detected")
+    return table(head, [_row(case) for case in sorted(cases, key=lambda case: -case.noise)])
 
 
-def _interleaved(case: RepeatedComparison) -> tuple[str, ...]:
-    return (
-        f"`{case.case}`",
-        str(case.rounds),
-        f"{case.noise:.2%}",
-        f"{case.worst:.2%}",
-        f"{case.detectable:.1%}",
-    )
+def _row(case: CaseNoise | RepeatedComparison) -> tuple[str, ...]:
+    if isinstance(case, CaseNoise):
+        value = sorted(case.values)[len(case.values) // 2]
+        own = [f"{value * 1e3:.3g} ms", str(case.samples)]
+    else:
+        own = [str(case.rounds)]
+    detectable = "above 100%" if case.detectable is None else f"{case.detectable:.1%}"
+    return (f"`{case.case}`", *own, f"{case.noise:.2%}", f"{case.worst:.2%}", detectable)

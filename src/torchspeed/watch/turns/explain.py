@@ -8,6 +8,7 @@ Where valgrind is installed, it counts the instructions of both sides.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -96,10 +97,10 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
         before: one or more profiles.
         after: the same.
     """
-    times = [_times(side) for side in (before, after)]
+    times = [[_times(profile) for profile in side] for side in (before, after)]
     operators = [
-        _difference(key, times[0].get(key, _absent(before)), times[1].get(key, _absent(after)))
-        for key in dict.fromkeys((*times[0], *times[1]))
+        _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))
+        for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1]))
     ]
     total = (
         sum(operator.seconds[0] for operator in operators),
@@ -119,21 +120,14 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
 
 
 _Times = list[tuple[float, float]]
-"""Calls and seconds in each profile."""
+"""Calls and seconds of an operator in each profile."""
 
 
-def _absent(profiles: Sequence[Profile]) -> _Times:
-    return [(0.0, 0.0)] * len(profiles)
-
-
-def _times(profiles: Sequence[Profile]) -> dict[tuple[str, str], _Times]:
-    times: dict[tuple[str, str], _Times] = {}
-    for number, profile in enumerate(profiles):
-        for operator in profile["operators"]:
-            key = operator["name"], operator["shapes"]
-            of_key = times.setdefault(key, _absent(profiles))
-            of_key[number] = (operator["calls"], operator["seconds"])
-    return times
+def _times(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
+    return {
+        (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
+        for operator in profile["operators"]
+    }
 
 
 def _difference(key: tuple[str, str], before: _Times, after: _Times) -> OperatorDifference:

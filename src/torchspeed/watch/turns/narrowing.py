@@ -9,7 +9,6 @@ in it. Versions that cannot be measured are skipped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 
@@ -26,15 +25,9 @@ class UnmeasurableError(Exception):
     """The midpoint cannot be measured, such as a commit that does not run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Two versions with a change between them that was not narrowed any further."""
-
-    before: int
-    """Index of the last version that is known to come before the change."""
-    after: int
-    """Index of the first version that is known to come after it."""
-
+Range = tuple[int, int]
+"""Indices of the last version that is known to come before a change, and of the first that is
+known to come after it, where it was not narrowed any further."""
 
 Split = Callable[[int, int, int], tuple[Answer, Answer]]
 """Compares two versions, given by their indices, with the midpoint that comes last: the first
@@ -75,6 +68,6 @@ def _narrow(before: int, after: int, split: Split) -> Iterator[Range]:
         if in_second:
             yield from _narrow(midpoint, after, split)
         if not (in_first or in_second):
-            yield Range(before, after)
+            yield before, after
         return
-    yield Range(before, after)
+    yield before, after
