@@ -74,6 +74,7 @@ def test_a_chain_ends_where_a_ratio_is_missing() -> None:
     )
     assert [link.release for link in chain(history, "a")] == ["2.3.0", "2.4.0"]
     assert "a" in history.neighbours[1].unmeasured
+    assert chain(history, "b") == (), "not measured with the newest release"
 
 
 def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:

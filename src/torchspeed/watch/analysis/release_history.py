@@ -147,23 +147,20 @@ def release_histories(
 
 
 def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
-    """Times of a case in each release relative to the newest release that has it.
+    """Times of a case in each release relative to the newest.
 
-    The chain goes back from there, and ends where a step between neighbours has no ratio.
+    The chain goes back from the newest release, and ends where a step between neighbours has no
+    ratio.
 
     Returns:
-        The oldest release first; empty without any ratio.
+        The oldest release first; empty where the newest step has no ratio.
     """
-    newest_first: list[ChainRatio] = []
+    newest_first = [ChainRatio(history.releases[-1], 1.0, (1.0, 1.0))]
     logarithm = variance = variance_of_variance = 0.0
     for step in history.neighbours:
         ratio = step.ratios.get(case)
-        if ratio is None or (newest_first and newest_first[-1].release != step.after):
-            if newest_first:
-                break
-            continue
-        if not newest_first:
-            newest_first.append(ChainRatio(step.after, 1.0, (1.0, 1.0)))
+        if ratio is None or newest_first[-1].release != step.after:
+            break
         low, high = ratio.interval
         freedom = len(ratio.ratios) - 1
         of_step = (math.log(high / low) / 2 / _quantile(freedom)) ** 2
@@ -176,7 +173,7 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
             reach = _quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
         interval = (math.exp(logarithm - reach), math.exp(logarithm + reach))
         newest_first.append(ChainRatio(step.before, math.exp(logarithm), interval))
-    return tuple(reversed(newest_first))
+    return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
 
 
 def _quantile(freedom: float) -> float:

@@ -56,10 +56,10 @@ def release_charts(table: ReleaseTable, releases: Sequence[str]) -> tuple[Chart,
     """Draw a chart for each model of a table; all have the same logarithmic vertical axis.
 
     Args:
-        table: Its rows with a chain of two releases at least are drawn.
+        table: Its rows with a chain of releases are drawn.
         releases: Versions on the horizontal axis, oldest first.
     """
-    chains = [row for row in table.rows if len(row.chain) > 1]
+    chains = [row for row in table.rows if row.chain]
     ends = [math.log(end) for row in chains for link in row.chain for end in link.interval]
     if not ends:
         return ()

@@ -63,7 +63,7 @@ class ReleaseRow:
     @property
     def total(self) -> ChainRatio | None:
         """Time in the newest release over that in the oldest one of its chain."""
-        if len(self.chain) < 2:
+        if not self.chain:
             return None
         oldest = self.chain[0]
         low, high = oldest.interval
@@ -219,9 +219,9 @@ def _name(case: Case | None, name: str) -> tuple[str, str]:
         return name, ""
     labels = case.labels
     metric = "" if labels["metric"] == "time" else labels["metric"]
-    model = labels.get("model") or case.benchmark.rpartition(".")[0].rpartition(".")[2]
-    direction = " ".join(filter(None, (labels["pass"], metric)))
-    return " ".join([model, *names.settings(labels)]), direction
+    owner = "" if "operator" in labels else case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    words = (labels.get("model", owner), *names.settings(labels))
+    return " ".join(filter(None, words)), " ".join(filter(None, (labels["pass"], metric)))
 
 
 def _facts(
