@@ -147,9 +147,19 @@ class Hosted:
         git(self._folder, "clone", "--quiet", str(self.origin), name)
         return self._folder / name
 
-    def keep(self, clone: Path, *parts: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        """Run the step with the artifacts of a night: file names to texts."""
+    def keep(
+        self, clone: Path, *parts: dict[str, str], begin: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the step with the artifacts of a night: file names to texts.
+
+        Args:
+            clone: where it runs.
+            parts: what the parts of the night measured.
+            begin: commit of the results that the night began with.
+        """
         temporary = self._folder / f"{clone.name}-temporary"
+        temporary.mkdir()
+        (temporary / "begin.txt").write_text(begin)
         for number, files in enumerate(parts, start=1):
             for name, text in files.items():
                 path = temporary / f"night/results-{number}" / name
@@ -207,6 +217,32 @@ def test_nights_of_two_machines_with_one_name_keep_the_results_of_both(hosted: H
     stored = hosted.stored()
     assert sorted(stored["results/m/new-env.json"].splitlines()) == ["quick", "slow"]
     assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["q", "s"]
+
+
+def test_what_was_pushed_during_a_night_stays(hosted: Hosted) -> None:
+    hosted.keep(hosted.clone("a"), {"m/1.json": "1", "m/attempts.jsonl": "a\n"})
+    begin = git(hosted.origin, "rev-parse", "results")
+    hosted.keep(hosted.clone("b"), {"m/2.json": "2", "m/attempts.jsonl": "a\nb\n"})
+    night = {"m/1.json": "1", "m/3.json": "3", "m/attempts.jsonl": "a\nc\n"}
+    done = hosted.keep(hosted.clone("c"), night, begin=begin)
+    assert done.returncode == 0, done.stdout + done.stderr
+    stored = hosted.stored()
+    assert [stored[f"results/m/{number}.json"] for number in (1, 2, 3)] == ["1", "2", "3"]
+    assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["a", "b", "c"]
+
+
+def test_the_commit_that_a_night_begins_with_reaches_the_job_that_keeps_its_results(
+    jobs: dict[str, Any],
+) -> None:
+    [upload] = [
+        step
+        for step in _uses(jobs["measure"], "actions/upload-artifact@")
+        if step["with"]["name"] == "begin"
+    ]
+    steps = jobs["measure"]["steps"]
+    assert steps.index(upload) < steps.index(_measuring_steps(jobs["measure"])[0])
+    downloads = _uses(jobs["keep"], "actions/download-artifact@")
+    assert "begin" in [step["with"].get("name") for step in downloads]
 
 
 def test_a_night_without_results_changes_nothing(hosted: Hosted) -> None:
