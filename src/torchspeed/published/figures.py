@@ -71,11 +71,11 @@ class Source:
 def load_sources() -> list[Source]:
     """All sources, by key, each with its figures in the order of its tables."""
     files = resources.files(__package__).iterdir()
-    found = sorted(
+    tables = sorted(
         (file for file in files if file.name.endswith(".toml")), key=lambda file: file.name
     )
     return [_source(file.name.removesuffix(".toml"), tomllib.loads(file.read_text("utf-8")))
-            for file in found]  # fmt: skip
+            for file in tables]  # fmt: skip
 
 
 def site_rows() -> list[dict[str, Any]]:

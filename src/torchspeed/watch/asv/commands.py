@@ -93,9 +93,9 @@ class AsvError(TorchspeedError):
 def explain(log: str) -> str:
     """Say in one line why asv failed, from what it printed."""
     for pattern, remedy in _CAUSES:
-        found = pattern.search(log)
-        if found:
-            return remedy.format(**found.groupdict())
+        match = pattern.search(log)
+        if match:
+            return remedy.format(**match.groupdict())
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return lines[-1] if lines else "it printed nothing"
 

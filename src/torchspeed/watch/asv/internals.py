@@ -78,9 +78,9 @@ def verify() -> None:
         TorchspeedError: Something is missing or takes other arguments; names it.
     """
     for path, parameters in (REPLACED | CALLED).items():
-        found = " ".join(inspect.signature(_resolve(path)).parameters)
-        if found.removeprefix("cls ") != parameters:
-            raise _wrong_asv(f"{path} takes ({found}) instead of ({parameters})")
+        installed = " ".join(inspect.signature(_resolve(path)).parameters)
+        if installed.removeprefix("cls ") != parameters:
+            raise _wrong_asv(f"{path} takes ({installed}) instead of ({parameters})")
     for path, names in ATTRIBUTES.items():
         code = _resolve(f"{path}.__init__").__code__
         for name in names.split():
@@ -95,14 +95,14 @@ def _resolve(path: str) -> Any:
     parts = path.split(".")
     for count in range(len(parts), 0, -1):
         try:
-            found: Any = importlib.import_module(".".join(parts[:count]))
+            value: Any = importlib.import_module(".".join(parts[:count]))
         except ModuleNotFoundError:
             continue
         for name in parts[count:]:
-            if not hasattr(found, name):
+            if not hasattr(value, name):
                 raise _wrong_asv(f"there is no {path}")
-            found = getattr(found, name)
-        return found
+            value = getattr(value, name)
+        return value
     raise _wrong_asv(f"there is no {path}")
 
 

@@ -43,7 +43,7 @@ def compare(
     selection = matching(cases, otherwise=SHORT).only_times()
     with open_workplace(root, "compare", torch=torch, machine=machine, committed=False) as place:
         sides = side(place, before, torch), side(place, after, torch)
-        pairs = tuple(one.pair for one in sides)
+        pairs = sides[0].pair, sides[1].pair
         preflight.check_room(place.configuration, pairs)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
         compared = measure(place, sides, list_cases(place, pairs, selection))

@@ -32,8 +32,8 @@ def explain(
     selection = matching(cases, otherwise=EVERYTHING).only_times()
     with open_workplace(root, "explain", torch="all", machine=machine) as place:
         sides = side(place, before, torch), side(place, after, torch)
-        case = find_case(place, [one.pair for one in sides], selection)
+        case = find_case(place, [sides[0].pair, sides[1].pair], selection)
         print(f"profiling {case.name}", flush=True)
         explanation = compare_operators(place, sides, case)
-    print(f"\n{report(explanation, *(one.name for one in sides))}")
+    print(f"\n{report(explanation, sides[0].name, sides[1].name)}")
     return ExitStatus.DONE

@@ -151,7 +151,7 @@ def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
     path = place.root / "asv.conf.json"
     entry = f'"{new.version.commit}@{new.version.torch}"'
     changed, count = _ENTRY.subn(
-        lambda found: found.group(1) + entry, path.read_text(encoding="utf-8")
+        lambda match: match.group(1) + entry, path.read_text(encoding="utf-8")
     )
     if count != 1:
         raise TorchspeedError(

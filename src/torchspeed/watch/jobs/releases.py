@@ -162,7 +162,7 @@ def _pairs(
     configuration: Configuration, machine: str, against: str = ""
 ) -> tuple[ReleasePair, ...]:
     comparisons = read_comparisons(configuration.results)[0]
-    of_machine = [one for one in comparisons if one.header.machine == machine]
+    of_machine = [stored for stored in comparisons if stored.header.machine == machine]
     return release_pairs(configuration.releases, of_machine, against=against)
 
 

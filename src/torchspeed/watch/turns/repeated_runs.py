@@ -44,12 +44,12 @@ class RepeatedRuns:
     @property
     def noise(self) -> float:
         """Of all cases together: the root of the mean square."""
-        return noise_together([one.noise for one in self.cases])
+        return noise_together([case.noise for case in self.cases])
 
     @property
     def worst(self) -> float:
         """Of all cases."""
-        return max(one.worst for one in self.cases)
+        return max(case.worst for case in self.cases)
 
 
 def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
@@ -76,8 +76,8 @@ def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
         without_value=failed,
         comparisons=len(pairs),
         false_alarms=sum(
-            judge(_measurement(one, of_a_run), _measurement(other, of_a_run)).differs
-            for one, other in pairs
+            judge(_measurement(first, of_a_run), _measurement(second, of_a_run)).differs
+            for first, second in pairs
         ),
     )
 

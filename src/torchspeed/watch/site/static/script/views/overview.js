@@ -79,8 +79,8 @@ function arrange(chosen) {
   /** @type {Map<string, string>} */
   const skipped = new Map();
   const live = new Set(chosen.flatMap((series) => (hasRun(series) ? [series.case.column] : [])));
-  const run = new Set(chosen.flatMap((one) => (hasRun(one) ? [one.case.rowId] : [])));
-  const neverRun = new Set(chosen.map((one) => one.case.rowId)).size - run.size;
+  const run = new Set(chosen.flatMap((member) => (hasRun(member) ? [member.case.rowId] : [])));
+  const neverRun = new Set(chosen.map((member) => member.case.rowId)).size - run.size;
   for (const series of chosen) {
     const { case: what } = series;
     if (run.size && !run.has(what.rowId)) continue;
@@ -107,7 +107,7 @@ function arrange(chosen) {
 function drawMatrix(metricAt, m, e) {
   const { series, index } = getModel();
   const chosen = series
-    .filter((one) => one.m === m && one.e === e && one.case.metricAt === metricAt)
+    .filter((member) => member.m === m && member.e === e && member.case.metricAt === metricAt)
     .sort((a, b) => a.case.order - b.case.order);
   const { columns, groups, skipped, neverRun } = arrange(chosen);
   const heads = columns.map(({ name, device, pass }) =>

@@ -99,7 +99,7 @@ function tallyLinks(state) {
   const { series } = getModel();
   const now = firstParam(state, "outcome");
   const links = OUTCOME_NAMES.flatMap((outcome) => {
-    const count = series.filter((one) => one.status === outcome).length;
+    const count = series.filter((member) => member.status === outcome).length;
     if (!count) return [];
     const current = now === outcome ? "true" : null;
     const href = addressOf("status", { outcome });

@@ -56,11 +56,11 @@ function drawItem(series, picture) {
   const what = series[0]?.case;
   const change = newestChange(series);
   const words = series.map(
-    (one) => `${one.case.column} ${formatValue(one.last?.v, one.metric.unit)}`,
+    (member) => `${member.case.column} ${formatValue(member.last?.v, member.metric.unit)}`,
   );
   const address = addressOf("timeline", {
     ...currentState().params,
-    s: series.map((one) => one.key),
+    s: series.map((member) => member.key),
     metric: null,
     q: null,
   });
@@ -87,12 +87,13 @@ function drawItem(series, picture) {
 function membersOf(asked) {
   const e = asked.environments[0] ?? 0;
   const members = getModel().series.filter(
-    (one) => one.m === asked.m && one.e === e && one.metric === asked.metric && one.last,
+    (member) =>
+      member.m === asked.m && member.e === e && member.metric === asked.metric && member.last,
   );
   /** @type {Map<string, Series[]>} */
   const rows = new Map();
-  for (const one of members.sort((a, b) => a.case.order - b.case.order))
-    rows.set(one.case.rowId, [...(rows.get(one.case.rowId) ?? []), one]);
+  for (const member of members.sort((a, b) => a.case.order - b.case.order))
+    rows.set(member.case.rowId, [...(rows.get(member.case.rowId) ?? []), member]);
   return { members, rows };
 }
 
@@ -110,7 +111,7 @@ export async function drawGrid(asked, show) {
     );
     return;
   }
-  const cases = new Map(members.map((one) => [one.case.column, one.case]));
+  const cases = new Map(members.map((member) => [member.case.column, member.case]));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
   const items = [...rows.values()].map((series) => {

@@ -43,19 +43,19 @@ function nameLines(lines) {
  */
 export async function seriesLines(series) {
   const rows = [...new Set(series.map(({ case: what, e }) => `${what.rowId}${e}`))];
-  const look = looksOf(series.map((one) => one.case));
-  /** @param {Series} one @returns {Promise<SeriesLine>} */
-  const lineOf = async (one) => ({
-    id: one.at,
-    series: one,
-    case: one.case,
-    look: look(one.case),
-    unit: one.metric.unit,
-    shape: rows.indexOf(`${one.case.rowId}${one.e}`),
+  const look = looksOf(series.map((member) => member.case));
+  /** @param {Series} member @returns {Promise<SeriesLine>} */
+  const lineOf = async (member) => ({
+    id: member.at,
+    series: member,
+    case: member.case,
+    look: look(member.case),
+    unit: member.metric.unit,
+    shape: rows.indexOf(`${member.case.rowId}${member.e}`),
     label: "",
     base: 1,
     commit: -1,
-    ...(await runsOf(one)),
+    ...(await runsOf(member)),
   });
   return nameLines(await Promise.all(series.map(lineOf)));
 }
