@@ -98,7 +98,7 @@ def test_a_night_confirms_a_slowdown_and_finds_its_commit_and_operator(
     [change] = analyse(history).changes
     assert change.state is State.CONFIRMED
     assert change.evidence is not None
-    assert change.evidence.ratio == pytest.approx(1.5)
+    assert change.evidence.ratio == pytest.approx(1.5, abs=0.01)
     assert change.made_by == (before, culprit)
     assert change.explanation is not None
     sentence = in_words(change.explanation)
@@ -106,13 +106,13 @@ def test_a_night_confirms_a_slowdown_and_finds_its_commit_and_operator(
 
     page = html.unescape((project / "html" / "index.html").read_text())
     text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page))
-    [first_lines] = re.findall(r"Slower: (slow it time \+50\.0% .*?)\. ", text)
-    assert re.search(r"confirmed: .*interleaved \+50\.0%", first_lines)
+    [first_lines] = re.findall(r"Slower: (slow it time \+(?:49|50)\.\d% .*?)\. ", text)
+    assert re.search(r"confirmed: .*interleaved \+(49|50)\.\d%", first_lines)
     cause = rf"made by {culprit[:8]} ?; aten::cumsum accounts for 100 %"
     assert re.search(cause, first_lines)
 
     report = _run("report", project, tmp_path)
-    assert report.startswith("### slow it time: worse, +50.0% (confirmed)\n")
+    assert re.match(r"### slow it time: worse, \+(49|50)\.\d% \(confirmed\)\n", report)
     assert f"- **Commit**: {culprit[:8]}\n- **Why**: aten::cumsum accounts for 100 %" in report
 
     again = _run("nightly", project, tmp_path, "--cases", "slow", "--budget", "10min")

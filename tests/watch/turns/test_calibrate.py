@@ -23,7 +23,6 @@ from torchspeed.watch.turns.calibration_report import report, verdict
 SUITE = (
     CLOCK
     + """
-import random
 
 class Suite:
     params = (["plain", "broken"], ["cpu", "cuda"])
