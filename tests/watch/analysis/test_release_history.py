@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,6 +97,13 @@ def test_noise_is_of_releases_against_themselves_without_imports() -> None:
     assert noise.deviation == pytest.approx(math.log(1.02))
     assert noise.worst == pytest.approx(math.log(1.02))
     assert history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9})).noise is None
+
+
+def test_noise_by_another_recipe_says_nothing_of_releases() -> None:
+    null = compared_releases("2.2.0", "2.2.0", {"a": 1.001}, kind="null")
+    header = msgspec.structs.replace(null.header, recipe={"rounds": 100})
+    other = msgspec.structs.replace(null, header=header)
+    assert history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9}), other).noise is None
 
 
 def test_a_difference_is_confirmed_by_a_second_measurement_on_another_day() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -180,10 +180,13 @@ def _quantile(freedom: float) -> float:
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
-def _noise(comparisons: Iterable[StoredComparison]) -> ReleaseNoise | None:
+def _noise(comparisons: Sequence[StoredComparison]) -> ReleaseNoise | None:
+    """What A/A comparisons by a recipe that releases were compared by differ from 1 by."""
+    headers = [comparison.header for comparison in comparisons]
+    recipes = [header.recipe for header in headers if header.kind == "release"]
     of_release: dict[str, list[CaseRatio]] = defaultdict(list)
     for comparison in comparisons:
-        if comparison.header.kind == "null":
+        if comparison.header.kind == "null" and comparison.header.recipe in recipes:
             release = comparison.header.after.torch
             of_release[release] += [
                 ratio for ratio in comparison.ratios if ratio.case != IMPORT_CASE
