@@ -156,6 +156,9 @@ def test_faster_times_are_named_with_their_state() -> None:
     better = slowdown(findings, after=0.9, verdict="better", state=State.UNCONFIRMED)
     text = card(render(history, replace(findings, changes=(better,))), LATELY)
     assert "Nothing slower, 1 faster, unconfirmed" in text
+    confirmed = replace(better, state=State.CONFIRMED)
+    text = card(render(history, replace(findings, changes=(better, confirmed, better))), LATELY)
+    assert "Nothing slower, 1 faster, 2 more unconfirmed" in text
 
 
 def test_without_known_noise_it_is_too_early_to_tell() -> None:

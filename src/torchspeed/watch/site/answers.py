@@ -56,16 +56,10 @@ class RecentChanges:
     @property
     def headline(self) -> str:
         """The answer in a few words: how many times changed, and how sure that is."""
-        slower, new_slower = _count(self.slower)
-        faster, new_faster = _count(self.faster)
-        if slower:
-            more = f", {new_slower} more unconfirmed" if new_slower else ""
-            return f"{slower} slower{more}"
-        if new_slower:
-            return f"{new_slower} slower, unconfirmed"
-        if faster or new_faster:
-            unconfirmed = "" if faster else ", unconfirmed"
-            return f"Nothing slower, {faster or new_faster} faster{unconfirmed}"
+        if self.slower:
+            return _count(self.slower, "slower")
+        if self.faster:
+            return f"Nothing slower, {_count(self.faster, 'faster')}"
         if self.commits < 2 or self.without_noise:
             return "Too early to tell"
         return "No change of a time"
@@ -108,10 +102,14 @@ class NewestRun:
     """Cases that failed or timed out in the newest run of another setup."""
 
 
-def _count(changes: Sequence[Change]) -> tuple[int, int]:
+def _count(changes: Sequence[Change], direction: str) -> str:
     """How many are confirmed, and how many are not."""
     confirmed = sum(change.state is State.CONFIRMED for change in changes)
-    return confirmed, len(changes) - confirmed
+    unconfirmed = len(changes) - confirmed
+    if not confirmed:
+        return f"{unconfirmed} {direction}, unconfirmed"
+    more = f", {unconfirmed} more unconfirmed" if unconfirmed else ""
+    return f"{confirmed} {direction}{more}"
 
 
 def _times(contents: Contents) -> list[SeriesSummary]:
