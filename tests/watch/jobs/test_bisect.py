@@ -37,7 +37,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert status == 0, output + errors
     subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
     last = output.splitlines()[-1]
-    assert f"{subject}, or one of the 1 before it that could not be told apart" in last
+    assert f"{subject}, or the version before it, without a clear result" in last
     assert 0.2 < float(last.split("%")[0]) / 100 < 0.6  # 1.4 times the work
     assert "5 candidates" in output, "the docs cannot have changed it"
     assert "cannot be measured" in output

@@ -51,5 +51,6 @@ def describe_culprit(root: Path, culprit: Culprit) -> str:
     same_commit = before.version is not None and before.version.commit == after.version.commit
     what = f"torch {after.pair.torch}" if same_commit else subject
     if culprit.between:
-        what += f", or one of the {culprit.between} before it that could not be told apart"
+        earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
+        what += f", or {earlier} before it, without a clear result"
     return f"{describe(culprit.ratio)}: {what} (after {before.name})"

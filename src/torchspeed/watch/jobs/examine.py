@@ -60,7 +60,7 @@ class Examination:
         for culprit in culprits:
             print(f"  {describe_culprit(place.root, culprit)}", flush=True)
         narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
-        return "" if narrowed else "no commit between the two could be told apart from both"
+        return "" if narrowed else "no commit between the two gave a clear result"
 
 
 def examinations(

@@ -35,7 +35,7 @@ class Culprit:
     before: Side
     after: Side
     between: int
-    """Number of versions between the two, which could not be measured or told apart from both;
+    """Number of versions between the two, which could not be measured or gave no clear result;
     the change may lie in any of them."""
     ratio: CaseRatio
 
