@@ -67,7 +67,7 @@ class Project:
         ]
 
     def result_file(self) -> Path:
-        [path] = (path for path in self.results.glob("*.json") if path.name != "machine.json")
+        [path] = self.results.glob("*-*.json")
         return path
 
     def side_file(self, kind: str) -> Path:

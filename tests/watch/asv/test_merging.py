@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import git
 from tests.watch.asv.project import CONFIGURATION, Project
+from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 
@@ -46,6 +47,42 @@ def clones(make_repository: Callable[..., Path], tmp_path: Path) -> tuple[Projec
         git(home, "clone", "--quiet", str(origin), "clone")
         projects.append(Project(home / "clone", home))
     return projects[0], projects[1]
+
+
+def test_lists_of_machines_with_other_suites_merge(clones: tuple[Project, Project]) -> None:
+    others = {
+        "one": SUITE.replace('["both", ', '["both", "mine", ') + "\ndef track_one(): return 1\n",
+        "other": SUITE.replace("    def track_it", "    def track_other"),
+    }
+    for project, (machine, suite) in zip(clones, others.items(), strict=True):
+        (project.folder / "benchmarks/suite.py").write_text(suite)
+        arguments = [machine if word == "m" else word for word in project.run_arguments()]
+        project.asv(*arguments)
+        git(project.folder, "add", "results")
+        git(project.folder, "commit", "--quiet", "--message", machine)
+    one, other = clones
+    for project, from_which in ((one, other), (other, one)):
+        git(project.folder, "stash", "--quiet")
+        _pull(project, from_which)
+        git(project.folder, "stash", "pop", "--quiet")
+    listed = read_benchmarks(one.folder / "results")
+    assert listed == read_benchmarks(other.folder / "results")
+    benchmarks, problems = listed
+    assert problems == []
+    names = {"Suite.time_it", "Suite.track_it", "Suite.track_other", "track_one"}
+    assert set(benchmarks) == {f"suite.{name}" for name in names}
+    assert set(benchmarks["suite.Suite.time_it"].params[0]) == {
+        *("'both'", "'mine'", "'one'", "'other'")
+    }
+    # Every line is sound JSON to asv too, and a run that finds nothing new writes nothing.
+    for name in ("track_one", "track_other", "time_it"):
+        assert name in other.asv("show", "HEAD~1") + other.asv("show", _first_commit(other))
+    for project, machine in zip(clones, others, strict=True):
+        arguments = [machine if word == "m" else word for word in project.run_arguments()]
+        arguments[arguments.index("HEAD")] = _first_commit(project)
+        project.asv(*arguments, "--bench", "just-discover")
+        changed = git(project.folder, "status", "--porcelain", "results")
+        assert changed == "", "nothing new was found"
 
 
 def _first_commit(project: Project) -> str:

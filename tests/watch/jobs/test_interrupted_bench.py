@@ -75,7 +75,7 @@ class Bench:
 
 
 def _result_file(project: Path) -> Path:
-    [path] = (path for path in project.glob("results/m/*.json") if path.name != "machine.json")
+    [path] = project.glob("results/m/*-*.json")
     return path
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import asv.benchmarks
 import asv.commands.run
 import asv.environment
 import asv.machine
@@ -92,6 +93,7 @@ def setup() -> None:
     environments.constrain_pip()
     asv.util.load_json = results_files.loading_json(asv.util.load_json)
     asv.util.write_json = results_files.write_json
+    asv.benchmarks.Benchmarks.save = results_files.save_benchmarks
     asv.commands.run.run_benchmarks = _running(asv.runner.run_benchmarks)
     asv.commands.run.skip_benchmarks = _running(asv.runner.skip_benchmarks)
     asv.runner._run_benchmark_single_param = _during_a_run(

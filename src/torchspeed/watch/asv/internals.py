@@ -17,6 +17,7 @@ import asv
 from torchspeed.errors import TorchspeedError
 
 REPLACED = {
+    "asv.benchmarks.Benchmarks.save": "self",
     "asv.commands.run.run_benchmarks": "benchmarks env results show_stderr quick profile "
     "extra_params record_samples append_samples run_rounds launch_method",
     "asv.commands.run.skip_benchmarks": "benchmarks env results",
@@ -57,7 +58,7 @@ CALLED = {
 """Functions that are called as they are, to their parameters."""
 
 ATTRIBUTES = {
-    "asv.benchmarks.Benchmarks": "_benchmark_selection",
+    "asv.benchmarks.Benchmarks": "_all_benchmarks _benchmark_selection _conf",
     "asv.environment.Environment": "_path _requirements",
     "asv.results.Results": "_filename _results _samples _stats",
     "asv.runner.Spawner": "benchmark_dir env",

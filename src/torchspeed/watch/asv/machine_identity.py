@@ -30,6 +30,14 @@ def check_machine_name(name: str) -> None:
         )
 
 
+_loaded: list[str] = []
+
+
+def this_machine() -> str:
+    """Name of the machine that asv loaded last, which is the one that it measures for."""
+    return _loaded[-1]
+
+
 def loading(original: Any) -> Any:
     """Replace ``MachineCollection.load``: the facts of a machine are those found here and now."""
 
@@ -39,6 +47,7 @@ def loading(original: Any) -> Any:
         except (asv.util.UserError, LookupError, TypeError, ValueError, OSError):
             registered = machine_name
         check_machine_name(registered)
+        _loaded.append(registered)
         return {"machine": registered, **describe()}
 
     return load

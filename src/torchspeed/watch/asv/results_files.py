@@ -18,8 +18,10 @@ import asv.util
 from asv.console import log
 
 from torchspeed.watch.asv.case_outcomes import is_finite_number
-from torchspeed.watch.history import outcomes, run_records
+from torchspeed.watch.asv.machine_identity import this_machine
+from torchspeed.watch.history import outcomes, run_records, suite_lists
 from torchspeed.watch.history.files import write_whole
+from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.merged_versions import merge_versions
 from torchspeed.watch.history.reported_value import report_value
@@ -57,6 +59,14 @@ def loading_json(original: Any) -> Any:
             return content
 
     return load_json
+
+
+def save_benchmarks(self: Any) -> None:
+    """Store what asv found in the suites, as those of this machine; for ``Benchmarks.save``."""
+    results, suites = Path(self._conf.results_dir), Path(self._conf.benchmark_dir).absolute()
+    committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
+    with _refusing(results / suite_lists.FILE_NAME):
+        suite_lists.store_list(results, this_machine(), self._all_benchmarks, int(committed or 0))
 
 
 def append(path: Path, lines: list[dict[str, Any]]) -> None:

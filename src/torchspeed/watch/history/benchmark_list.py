@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import msgspec
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.records import Benchmark, Problem
+from torchspeed.watch.history.suite_lists import FILE_NAME, parse_list
 
-_API_VERSION = 2
 _REMEDY = "write it anew with `asv run --bench just-discover`"
 
 MOST_CASES = 100_000
@@ -32,21 +31,17 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     Raises:
         TorchspeedError: The file is missing, unreadable, or no list of benchmarks.
     """
-    path = results_dir / "benchmarks.json"
+    path = results_dir / FILE_NAME
     try:
-        content = json.loads(read_regular(path))
+        content = parse_list(read_regular(path))
     except FileNotFoundError as error:
         raise TorchspeedError(f"{path} is missing: {_REMEDY}") from error
     except OSError as error:
         raise TorchspeedError(
             f"{path} cannot be read ({error.strerror}): mend that, or {_REMEDY}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise TorchspeedError(f"{path} is damaged ({error}): {_REMEDY}") from error
-    if not isinstance(content, dict) or content.pop("version", None) != _API_VERSION:
-        raise TorchspeedError(
-            f"{path} is no list of benchmarks in asv's format {_API_VERSION}: {_REMEDY}"
-        )
     benchmarks: dict[str, Benchmark] = {}
     problems: list[Problem] = []
     for name, entry in content.items():

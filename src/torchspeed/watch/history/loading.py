@@ -1,9 +1,9 @@
 """Loads a results folder into a ``History``.
 
-A results folder holds ``benchmarks.json`` and a folder for each machine, with
-its ``machine.json``, a result file for each commit and environment, beside each
-the outcomes of its cases and a record of where they were measured, and the
-machine's calibrations and comparisons. What is sound is loaded; what is damaged becomes a
+A results folder holds ``benchmarks.json`` and a folder for each machine, with its
+``machine.json``, its own ``benchmarks.json``, a result file for each commit and environment,
+beside each the outcomes of its cases and a record of where they were measured, and the machine's
+calibrations and comparisons. What is sound is loaded; what is damaged becomes a
 ``Problem`` that names its file; what is sound but not current (an older version
 of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 """
@@ -20,7 +20,13 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history import calibrations, explanations, outcomes, run_records
+from torchspeed.watch.history import (
+    calibrations,
+    explanations,
+    outcomes,
+    run_records,
+    suite_lists,
+)
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import Calibration, read_calibrations
 from torchspeed.watch.history.comparisons import StoredComparison, read_comparisons
@@ -196,7 +202,8 @@ class _Loader:
         except OSError as error:
             self._problem(folder, f"it cannot be read: {error.strerror}")
             return
-        result_files = [f for f in files if f.suffix == ".json" and f.name != "machine.json"]
+        others = {"machine.json", suite_lists.FILE_NAME}
+        result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
         suffixes = (outcomes.SUFFIX, run_records.SUFFIX)
         sidecars = {file for file in files if file.name.endswith(suffixes)}
         machine_file = folder / "machine.json"

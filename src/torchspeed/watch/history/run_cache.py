@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from torchspeed.watch.history import suite_lists
 from torchspeed.watch.history.files import read_cache, read_regular, write_cache
 from torchspeed.watch.history.notes import FILE_NAME as NOTES
 from torchspeed.watch.history.records import Run
@@ -103,4 +104,4 @@ def digest(*paths: Path) -> str:
 def _context(results: Path) -> str:
     code = sorted(Path(__file__).parent.glob("*.py"))
     versions = f"{sys.version} {msgspec.__version__} "
-    return versions + digest(results / "benchmarks.json", results / NOTES, *code)
+    return versions + digest(results / suite_lists.FILE_NAME, results / NOTES, *code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from torchspeed.errors import TorchspeedError
@@ -11,6 +10,7 @@ from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.suite_lists import read_machine_list
 from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.workplace import Workplace
 
@@ -35,7 +35,7 @@ def list_cases(
     commit_hash = ask_git(place.root, "rev-parse", commit)
     for pair in {pair.environment: pair for pair in pairs}.values():
         project.discover(commit_hash, pair, place.machine)
-    listed = json.loads((project.results / "benchmarks.json").read_text(encoding="utf-8"))
+    listed = read_machine_list(project.results, place.machine)
     cases = [
         TimedCase(
             name=case_name(benchmark, params),
@@ -43,7 +43,7 @@ def list_cases(
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
         )
         for name, benchmark in sorted(listed.items())
-        if name != "version" and benchmark["type"] == "time"
+        if benchmark["type"] == "time"
         for place, params in enumerate(cases_of(benchmark))
         if selection.includes(benchmark, params) and not cannot_run(benchmark, params)
     ]
