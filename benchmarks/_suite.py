@@ -58,8 +58,7 @@ class _Suite:
                 own = _copy(function)
                 own.__dict__["version"] = _version(cls, kind)
                 own.__dict__["position"] = cls.position
-                if cls.short:
-                    own.__dict__["short"] = cls.short
+                own.__dict__["short"] = cls.short
                 if kind == "time":
                     own.__dict__["clocks"] = cls.clocks
                 setattr(cls, name, own)

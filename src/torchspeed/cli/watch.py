@@ -53,6 +53,10 @@ def nightly(
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
     ] = "4h",
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Go on with every case once the short set is measured."),
+    ] = False,
     cases: Cases = "",
     torch: Torch = "all",
     machine: Machine = "",
@@ -60,7 +64,7 @@ def nightly(
     """Measure every commit that is not measured yet, most urgent first, and publish the site."""
     from torchspeed.watch.jobs.nightly import nightly as job
 
-    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, budget=budget)
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, budget=budget)
 
 
 def compare(

@@ -37,10 +37,10 @@ BENCHMARKS: list[dict[str, Any]] = [
     for name, kind, declared in (
         ("a.A.time_x", "time", {"short": True}),
         ("a.A.peakmem_x", "peakmemory", {"short": {"model": ["lenet5"], "batch": [5]}}),
-        ("b.B.track_time_y", "track", {}),
+        ("b.B.track_time_y", "track", {"short": False}),
         ("b.B.time_y", "time", {"short": {"batch": [10]}}),
     )
-] + [{"name": "c.time_z", "type": "time", "param_names": [], "params": [], "short": True}]
+] + [{"name": "c.time_z", "type": "time", "param_names": [], "params": []}]
 
 
 def _selected(selection: Selection) -> set[str]:

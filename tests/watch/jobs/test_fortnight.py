@@ -139,6 +139,7 @@ class Nights:
                 torch="all",
                 machine="m",
                 cases="",
+                full=False,
                 budget=f"{BUDGET_H}h",
                 clock=lambda: 1.8e9 + self._hours * 3600,
             )

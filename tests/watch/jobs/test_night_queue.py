@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asv.results import get_filename
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import commit, git
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.asv.selection import SHORT, Selection, matching
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
@@ -28,7 +30,7 @@ from torchspeed.watch.jobs.night_tasks import SOURCES, ConfirmChanges, MeasureCo
 NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
 OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
-BENCHMARKS = {
+BENCHMARKS: dict[str, Any] = {
     "version": 2,
     "s.track_a": {
         "name": "s.track_a", "type": "track", "unit": "seconds", "version": "1",
@@ -70,16 +72,19 @@ class Project:
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
 
-    def situation(self, *pairs: Pair, cases: str = "") -> Situation:
+    def situation(self, *pairs: Pair, cases: str = "", full: bool = False) -> Situation:
         commits = read_commits(self.folder)
         history = None
         if any((self.folder / "results/m").glob("*-*.json")):
             history = load_history(self.folder / "results", commits)
-        return _situation(self.folder, pairs, cases, commits, self.attempts(), history)
+        selection = matching(cases, otherwise=SHORT)
+        return _situation(
+            self.folder, pairs, selection, commits, self.attempts(), history, full=full
+        )
 
-    def night(self, *pairs: Pair, cases: str = "") -> list[tuple[int, str]]:
+    def night(self, *pairs: Pair, cases: str = "", full: bool = False) -> list[tuple[int, str]]:
         """Every task of a night in which nothing is measured: commit and torch release."""
-        situation = self.situation(*pairs, cases=cases)
+        situation = self.situation(*pairs, cases=cases, full=full)
         tried: set[str] = set()
         tasks = []
         while task := next_task(situation, SOURCES, tried, set()):
@@ -92,14 +97,16 @@ class Project:
 def _situation(
     folder: Path,
     pairs: tuple[Pair, ...],
-    cases: str,
+    selection: Selection,
     commits: tuple[Commit, ...],
     attempts: Attempts,
     history: History | None,
+    *,
+    full: bool = False,
 ) -> Situation:
     results, other = folder / "results", folder / "other"
     configuration = Configuration("main", "3", other, results, other, other, pairs)
-    return Situation(configuration, pairs, "m", cases, commits, attempts, history)
+    return Situation(configuration, pairs, "m", selection, full, commits, attempts, history)
 
 
 @pytest.fixture
@@ -229,16 +236,39 @@ def test_durations(text: str, duration_s: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "4", "h", "4 days", "4h; touch x", "-1h", "0s", "9" * 400 + "h"]
+    ("text", "reason"),
+    [
+        *((text, "is not a duration") for text in ("", "4", "h", "4 days", "4h; touch x", "-1h")),
+        ("0s", "leaves no time to measure"),
+        ("9000h", "is longer than a year"),
+        ("9" * 400 + "h", "is longer than a year"),
+    ],
 )
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(TorchspeedError, match="is no duration; give one such as 4h"):
+def test_what_is_no_budget_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(TorchspeedError, match=f"{reason}; give a duration such as 4h"):
         parse_duration_s(text)
+
+
+def test_the_short_set_of_every_commit_comes_before_the_full_set(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(3)
+    short = BENCHMARKS["s.track_a"] | {"short": {"n": [1]}}
+    listed = json.dumps(BENCHMARKS | {"s.track_a": short})
+    (project.folder / "results/m/benchmarks.json").write_text(listed)
+    project.measure(0, NEW, 1, 1)
+    project.measure(2, NEW, 1, NAN)
+    assert project.night(NEW) == [(1, "2")]
+    assert project.night(NEW, full=True) == [(1, "2"), (2, "2"), (1, "2")]
+    for _ in range(3):  # what cannot be built is not tried in full either
+        project.attempts().add_failure(f"{project.hashes[1]} {NEW.environment}", "broken")
+        project.now += 86400
+    assert project.night(NEW, full=True) == [(2, "2")]
 
 
 def test_an_empty_branch_has_no_task(tmp_path: Path) -> None:
     attempts = Attempts(tmp_path, "", lambda: 0.0)
-    situation = _situation(tmp_path, (NEW,), "", (), attempts, None)
+    situation = _situation(tmp_path, (NEW,), SHORT, (), attempts, None)
     assert next_task(situation, SOURCES, set(), set()) is None
 
 

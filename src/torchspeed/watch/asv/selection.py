@@ -67,9 +67,9 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
     """Whether a case belongs to the short set.
 
     A suite's ``short`` is true for all of its cases, or a list of values for some of its
-    parameters, which a case must then have.
+    parameters, which a case must then have. All cases of a suite that declares none belong to it.
     """
-    short = benchmark.get("short", False)
+    short = benchmark.get("short", True)
     if not isinstance(short, dict):
         return bool(short)
     values = dict(zip(benchmark["param_names"], params, strict=True))

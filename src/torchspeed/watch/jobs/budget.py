@@ -24,12 +24,17 @@ def parse_duration_s(text: str) -> float:
     """Read a duration such as ``4h``, ``90min`` or ``1h 30m``; return seconds.
 
     Raises:
-        TorchspeedError: it is none, no time at all, or more than a year.
+        TorchspeedError: it is not a duration, no time at all, or more than a year.
     """
     parts = re.findall(_PART, text)
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
-    if not re.fullmatch(f"(?:{_PART})+", text) or not 0 < duration_s <= _LONGEST_S:
-        raise TorchspeedError(f"{text!r} is no duration; give one such as 4h, 90min or 1h30min")
+    remedy = "give a duration such as 4h, 90min or 1h30min"
+    if not re.fullmatch(f"(?:{_PART})+", text):
+        raise TorchspeedError(f"the budget {text[:100]!r} is not a duration; {remedy}")
+    if duration_s == 0:
+        raise TorchspeedError(f"the budget {text[:100]!r} leaves no time to measure; {remedy}")
+    if duration_s > _LONGEST_S:
+        raise TorchspeedError(f"the budget {text[:100]!r} is longer than a year; {remedy}")
     return duration_s
 
 

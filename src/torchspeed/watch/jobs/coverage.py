@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from pathlib import Path
 
 from torchspeed.watch.asv.case_outcomes import NOT_BUILT
+from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.history.comparisons import Version, read_comparisons
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.outcomes import SUFFIX, read_outcomes
 from torchspeed.watch.history.records import Outcome
+from torchspeed.watch.history.suite_lists import read_machine_list
 
 _ABBREVIATED = 8
 """Characters of a commit's hash in the name of a result file."""
@@ -19,22 +21,30 @@ _ABBREVIATED = 8
 class Coverage:
     """What is stored of one machine: a value or a reason for each case of today's suites."""
 
-    def __init__(self, results: Path, history: History | None, machine: str, cases: str) -> None:
+    def __init__(
+        self, results: Path, history: History | None, machine: str, selection: Selection
+    ) -> None:
         """Read off what is stored.
 
         Args:
             results: folder of all machines' results.
             history: all of the results; ``None`` if nothing was ever measured.
             machine: whose results count.
-            cases: regular expression of the cases that count; every case if empty.
+            selection: of the cases that its suites have, those that count.
         """
         self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
         """Commit and environment to the number of cases of which nothing is stored."""
         self._unfinished: set[tuple[str, str]] = set()
         """Abbreviated commit and environment, where a case has rounds left."""
-        pattern = re.compile(cases)
+        listed = read_machine_list(results, machine).values() if history is not None else ()
+        wanted = {
+            case_name(benchmark, params)
+            for benchmark in listed
+            for params in cases_of(benchmark)
+            if selection.includes(benchmark, params)
+        }
         for series in history.series if history is not None else ():
-            if series.machine != machine or not pattern.search(series.case.name):
+            if series.machine != machine or series.case.name not in wanted:
                 continue
             for commit, run in series.runs.items():
                 missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
@@ -45,7 +55,7 @@ class Coverage:
             self._unfinished |= {
                 (commit, environment)
                 for report in reports.values()
-                if report.rounds_left and report.outcome is Outcome.OK
+                if report.rounds_left and report.outcome is Outcome.OK and report.case in wanted
             }
 
     def is_complete(self, commit: str, environment: str) -> bool:

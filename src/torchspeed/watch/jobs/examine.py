@@ -7,6 +7,7 @@ stored where `torchspeed.watch.analysis.causes` finds them.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,13 @@ class Examination:
         return "" if narrowed else "no commit between the two gave a clear result"
 
 
+@functools.cache  # a night looks at its queue after every task
+def _count_candidates(checkout: Path, before: str, after: str) -> int:
+    """Count the commits after ``before``, up to ``after``, that change the package."""
+    span = ("--first-parent", "--count", f"{before}..{after}", "--", ":/src")
+    return int(ask_git(checkout, "rev-list", *span) or 0)
+
+
 def examinations(
     checkout: Path,
     history: History,
@@ -91,8 +99,7 @@ def examinations(
             continue
         ends = (history.commits[at].hash for at in (change.previous, change.commit))
         before, after = change.made_by or ends
-        span = ("--first-parent", "--count", f"{before}..{after}", "--", ":/src")
-        if int(ask_git(checkout, "rev-list", *span) or 0) > 1:
+        if _count_candidates(checkout, before, after) > 1:
             yield Examination("bisect", series.case.name, pair, before, after)
         if change.explanation is None:
             yield Examination("explain", series.case.name, pair, before, after)

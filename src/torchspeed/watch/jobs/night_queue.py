@@ -15,7 +15,7 @@ from typing import Protocol
 
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.findings import analyse
-from torchspeed.watch.asv.selection import Selection
+from torchspeed.watch.asv.selection import EVERYTHING, Selection
 from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.history import History
@@ -35,8 +35,10 @@ class Situation:
     pairs: tuple[Pair, ...]
     """Pinned torch releases that this night measures with, newest first."""
     machine: str
-    cases: str
-    """Regular expression of the cases that count; every case if empty."""
+    selection: Selection
+    """Cases that count."""
+    full: bool
+    """Whether every case is measured once those that count are."""
     commits: tuple[Commit, ...]
     """Commits of the branch that can change a measured value, oldest first."""
     attempts: Attempts
@@ -47,8 +49,14 @@ class Situation:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Which commits are measured completely."""
-        return Coverage(self.configuration.results, self.history, self.machine, self.cases)
+        """Which commits have each case that counts."""
+        results = self.configuration.results
+        return Coverage(results, self.history, self.machine, self.selection)
+
+    @cached_property
+    def full_coverage(self) -> Coverage:
+        """Which commits have every case of the suites."""
+        return Coverage(self.configuration.results, self.history, self.machine, EVERYTHING)
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:
@@ -62,9 +70,10 @@ class Situation:
         """Changes of the cases that count, the newest commit first."""
         if self.history is None:
             return ()
+        pattern = self.selection.pattern
         names = [series.case.name for series in self.history.series]
         changes = analyse(self.history).changes
-        return tuple(change for change in changes if re.search(self.cases, names[change.series]))
+        return tuple(change for change in changes if re.search(pattern, names[change.series]))
 
     @cached_property
     def suspects(self) -> list[Suspect]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.case_outcomes import NOT_BUILT
-from torchspeed.watch.asv.selection import SHORT, Selection, matching
+from torchspeed.watch.asv.selection import EVERYTHING, Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.records import Commit
 from torchspeed.watch.history.releases import IMPORT_CASE
@@ -39,18 +39,22 @@ class MeasureCommit:
     commit: Commit
     pair: Pair
     reason: str
+    full: bool = False
+    """Whether it measures every case, not only those that count this night."""
 
     @property
     def name(self) -> str:
         """Commit and environment."""
-        return f"{self.commit.hash} {self.pair.environment}"
+        return f"{self.commit.hash} {self.pair.environment}{' full' * self.full}"
 
     def __str__(self) -> str:
-        return f"{self.commit.hash[:8]} {self.commit.subject} with {self.pair}"
+        what = f"{self.commit.hash[:8]} {self.commit.subject} with {self.pair}"
+        return f"{what}, every case" if self.full else what
 
     def is_done(self, situation: Situation) -> bool:
         """Whether each case has a value or a reason."""
-        return situation.coverage.is_complete(self.commit.hash, self.pair.stored_as)
+        coverage = situation.full_coverage if self.full else situation.coverage
+        return coverage.is_complete(self.commit.hash, self.pair.stored_as)
 
     def run(self, tonight: Tonight) -> str:
         """Measure what is missing; what failed on an earlier night is tried again."""
@@ -59,7 +63,7 @@ class MeasureCommit:
             tonight.place,
             self.commit.hash,
             self.pair,
-            tonight.selection,
+            EVERYTHING if self.full else tonight.selection,
             retry_failed=self.name in tonight.attempts.failures,
         )
         tonight.tally.add(outcomes)
@@ -91,9 +95,8 @@ class MeasureAgainstReference:
     def run(self, tonight: Tonight) -> str:
         """Measure the cases that have no ratio yet."""
         preflight.check_room(tonight.place.configuration, (self.pair,))
-        selection = matching(tonight.selection.pattern, otherwise=SHORT).only_times()
         for compared in measure_against_reference(
-            tonight.place, self.commit.hash, self.pair, selection
+            tonight.place, self.commit.hash, self.pair, tonight.selection.only_times()
         ):
             tonight.tally.add_unmeasured(compared.unmeasured, "against the reference")
         return ""
@@ -258,7 +261,7 @@ def unmeasured_releases(situation: Situation) -> Iterator[CompareReleases]:
     comparisons = stored.get(situation.machine, ())
     pairs = release_pairs(situation.configuration.releases, comparisons)
     compared = {case for pair in pairs for case in pair.stored.commits} - {IMPORT_CASE}
-    expected = frozenset(case for case in compared if re.search(situation.cases, case))
+    expected = frozenset(case for case in compared if re.search(situation.selection.pattern, case))
     for pair in pairs:
         if pair.missing(expected):
             yield CompareReleases(pair, expected)
@@ -277,15 +280,35 @@ def all_commits(situation: Situation) -> Iterator[MeasureCommit]:
     for pair in situation.pairs:
         for commit in situation.commits:
             yield MeasureCommit(commit, pair, "older commit")
+        yield from _in_full(situation, pair)
 
 
 def older_commits(situation: Situation) -> Iterator[MeasureCommit]:
     """Every other commit: with the newest release first, and so that the largest gap shrinks."""
     for pair in situation.pairs:
         tasks = [MeasureCommit(commit, pair, "older commit") for commit in situation.commits]
-        known = {place for place, task in enumerate(tasks) if not situation.needs(task)}
-        for place in bisection_order(len(tasks), known):
-            yield tasks[place]
+        yield from _fill_in(tasks, situation)
+
+
+def remaining_cases(situation: Situation) -> Iterator[MeasureCommit]:
+    """Where every case is wanted: the newest commit in full, then the others in the same order."""
+    for pair in situation.pairs:
+        tasks = list(_in_full(situation, pair))
+        yield from tasks[-1:]
+        yield from _fill_in(tasks, situation)
+
+
+def _in_full(situation: Situation, pair: Pair) -> Iterator[MeasureCommit]:
+    """Every commit, oldest first, but for those that are set aside already."""
+    for commit in situation.commits if situation.full else ():
+        if not situation.is_set_aside(MeasureCommit(commit, pair, "older commit")):
+            yield MeasureCommit(commit, pair, "every case", full=True)
+
+
+def _fill_in(tasks: list[MeasureCommit], situation: Situation) -> Iterator[MeasureCommit]:
+    known = {place for place, task in enumerate(tasks) if not situation.needs(task)}
+    for place in bisection_order(len(tasks), known):
+        yield tasks[place]
 
 
 SOURCES: tuple[Source, ...] = (
@@ -296,5 +319,6 @@ SOURCES: tuple[Source, ...] = (
     unmeasured_releases,
     missing_references,
     older_commits,
+    remaining_cases,
 )
 """Where tasks come from, the most urgent first."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import AsvError, NoCaseError
-from torchspeed.watch.asv.selection import EVERYTHING, Selection, matching
+from torchspeed.watch.asv.selection import SHORT, Selection, matching
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git, read_commits
@@ -33,6 +33,7 @@ def nightly(
     torch: str,
     machine: str,
     cases: str,
+    full: bool,
     budget: str,
     clock: Callable[[], float] = time.time,
 ) -> ExitStatus:
@@ -45,7 +46,8 @@ def nightly(
         root: the checkout.
         torch: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: folder of results; the host's name if empty.
-        cases: regular expression of cases; every case if empty.
+        cases: regular expression of cases; the short set if empty.
+        full: measure every case once the short set of every commit is measured.
         budget: time for measuring, such as ``4h``; publishing comes on top.
         clock: seconds since the epoch.
 
@@ -55,10 +57,10 @@ def nightly(
     Raises:
         TorchspeedError: the checkout is unfit, or the site could not be written.
     """
-    selection = matching(cases, otherwise=EVERYTHING)
+    selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
     with open_workplace(root, "nightly", torch=torch, machine=machine) as place:
-        night = _Night(place, selection, clock)
+        night = _Night(place, selection, clock, full=full and not cases)
         night.begin()
         night.work(Budget(budget_s, clock))
         return night.end()
@@ -67,8 +69,11 @@ def nightly(
 class _Night:
     """One night: what is tried in it, and how it goes."""
 
-    def __init__(self, place: Workplace, selection: Selection, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, place: Workplace, selection: Selection, clock: Callable[[], float], *, full: bool
+    ) -> None:
         self._place = place
+        self._full = full
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
@@ -165,7 +170,8 @@ class _Night:
             configuration=configuration,
             pairs=self._place.pairs,
             machine=self._place.machine,
-            cases=self._tonight.selection.pattern,
+            selection=self._tonight.selection,
+            full=self._full,
             commits=tuple(commit for commit in commits if commit.hash in self._changing),
             attempts=self._tonight.attempts,
             history=history,
