@@ -2,10 +2,10 @@
 
 A commit is compared with itself (A/A): what the ratios differ from 1 by is noise, and a ratio that
 is called a difference is a *false alarm*. The comparisons are stored with kind ``null``, and the
-report counts all stored ones of this commit, torch pair and machine; ``--repeats 0`` measures
-nothing. With ``--planted`` the commit is also compared with itself slowed by known shares: after
-each sample the process spins its case's own clock (`torchspeed.measure.probes.timer`). A planted
-case that is called slower is *found*.
+report counts all stored ones of this commit, torch pair, machine and recipe; ``--repeats 0``
+measures nothing. With ``--planted`` the commit is also compared with itself slowed by known
+shares: after each sample the process spins its case's own clock
+(`torchspeed.measure.probes.timer`). A planted case that is called slower is *found*.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.history.comparisons import CaseRatio, read_comparisons
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.cases import list_cases
-from torchspeed.watch.turns.compare import compare
+from torchspeed.watch.turns.compare import compare, recipe
 from torchspeed.watch.turns.markdown import table
 from torchspeed.watch.turns.repeated_comparisons import summarise_case
+from torchspeed.watch.turns.rounds import DEFAULT
 from torchspeed.watch.turns.sides import side
 
 WANTED = {0.03: 0.95, 0.05: 0.95, 0.10: 1.0}
@@ -134,6 +135,7 @@ def _work(options: argparse.Namespace) -> None:
             for comparison in read_comparisons(place.configuration.results)[0]
             if (comparison.header.kind, comparison.header.machine) == ("null", place.machine)
             and comparison.header.after == unchanged.version
+            and comparison.header.recipe == recipe(DEFAULT)
             for case in comparison.ratios
         ]
     print(f"\n{report(stored, planted, busy=options.busy)}")

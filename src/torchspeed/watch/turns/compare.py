@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.ratio import ESTIMATE
 from torchspeed.watch.history.comparisons import (
     CaseRatio,
     CaseResult,
@@ -89,11 +90,17 @@ def _writer(
         machine=place.machine,
         before=before,
         after=after,
-        recipe={
-            **dataclasses.asdict(sampling),
-            "fewest_samples": processes.FEWEST_SAMPLES,
-            "most_samples": processes.MOST_SAMPLES,
-            "round_s": processes.SECONDS,
-        },
+        recipe=recipe(sampling),
     )
     return ComparisonWriter(place.configuration.results, header)
+
+
+def recipe(sampling: Sampling) -> dict[str, float | str]:
+    """How ratios are taken; ratios of one commit with different recipes differ in their noise."""
+    return {
+        **dataclasses.asdict(sampling),
+        "fewest_samples": processes.FEWEST_SAMPLES,
+        "most_samples": processes.MOST_SAMPLES,
+        "round_s": processes.SECONDS,
+        "estimate": ESTIMATE,
+    }

@@ -40,7 +40,7 @@ class Sampling:
     """How many rounds a case gets."""
 
     fewest_rounds: int = 5
-    most_rounds: int = 12
+    most_rounds: int = 16
     half_width: float = 0.015
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
 
@@ -95,7 +95,7 @@ class _Comparison:
     def close_known(self, *, all_of_them: bool = False) -> None:
         """Close the cases with rounds enough whose ratio is known closely enough, or all.
 
-        No ratio is surer of itself than the spread of the middle case allows.
+        The spread of a case counts as no less than that of the middle case.
         """
         fewest, half = self._sampling.fewest_rounds, self._sampling.half_width
         ready = {case: rounds for case, rounds in self.open.items() if len(rounds) >= fewest}
@@ -103,9 +103,10 @@ class _Comparison:
             case: spread_of_rounds([ratio_of_round(*samples) for samples in rounds])
             for case, rounds in ready.items()
         }
+        least_spread = statistics.median(self._spreads.values()) if ready else 0.0
         for case, rounds in ready.items():
-            if all_of_them or half_width(self._spreads[case], len(rounds)) <= half:
-                least_spread = statistics.median(self._spreads.values())
+            spread = max(self._spreads[case], least_spread)
+            if all_of_them or half_width(spread, len(rounds)) <= half:
                 self._close(case, ratio_of_case(case.name, rounds, least_spread))
 
     def _close(self, case: TimedCase, result: CaseResult) -> None:
