@@ -44,7 +44,7 @@ compare-peers: setup-test ## time our models against naive ports and torch.nn, i
 	@$(VENV)/bin/python -m tools.compare_peers $${COMPILED:+--compiled} -- $$MODELS
 
 planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: which slowdowns are found
-	@$(VENV)/bin/python -m tools.sensitivity --planted $(call option,REPEATS,repeats) $(MEASURED)
+	@$(VENV)/bin/python -m tools.sensitivity --planted 0 3 5 10 $(call option,REPEATS,repeats) $(MEASURED)
 
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images

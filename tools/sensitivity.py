@@ -3,9 +3,9 @@
 A commit is compared with itself (A/A): what the ratios differ from 1 by is noise, and a ratio that
 is called a difference is a *false alarm*. The comparisons are stored with kind ``null``, and the
 report counts all stored ones of this commit, torch pair, machine and recipe; ``--repeats 0``
-measures nothing. With ``--planted`` the commit is also compared with itself slowed by known
-shares: after each sample the process spins its case's own clock
-(`torchspeed.measure.probes.timer`). A planted case that is called slower is *found*.
+measures nothing. ``--planted 0 3`` compares the commit with itself as it is and slowed by 3 %:
+after each sample the process spins its case's own clock (`torchspeed.measure.probes.timer`). A
+planted case that is called slower is *found*.
 """
 
 from __future__ import annotations
@@ -102,7 +102,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.sensitivity")
     parser.add_argument("--repeats", type=int, default=1, help="of all comparisons (default: 1)")
     parser.add_argument("--pause", type=float, default=0.0, help="hours from one to the next")
-    parser.add_argument("--planted", action="store_true", help="plant slowdowns of 3, 5 and 10 %%")
+    parser.add_argument(
+        "--planted",
+        nargs="+",
+        type=int,
+        choices=[0, *(round(100 * share) for share in WANTED)],
+        default=[0],
+        help="percent by which one side is slowed; 0, the default, compares like with like",
+    )
     parser.add_argument("--commit", default="HEAD", help="what is measured (default: HEAD)")
     parser.add_argument("--busy", action="store_true", help="another core is kept busy meanwhile")
     parser.add_argument("--cases", default="", metavar="PATTERN", help="default: the short set")
@@ -113,7 +120,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _work(options: argparse.Namespace) -> None:
     selection = matching(options.cases, otherwise=SHORT).only_times()
-    planted: dict[float, list[CaseRatio]] = {share: [] for share in WANTED if options.planted}
+    shares = [percent / 100 for percent in options.planted]
+    planted: dict[float, list[CaseRatio]] = {share: [] for share in shares if share}
     with open_workplace(
         Path.cwd(), "sensitivity", torch=options.torch, machine=options.machine
     ) as place:
@@ -122,7 +130,7 @@ def _work(options: argparse.Namespace) -> None:
             raise TorchspeedError("a commit is compared with itself; commit the changes of src/")
         for number in range(1, options.repeats + 1):
             cases = list_cases(place, [unchanged.pair], selection, unchanged.version.commit)
-            for share in (0.0, *planted):
+            for share in shares:
                 print(f"repeat {number} of {options.repeats}: {share:.0%} slower", flush=True)
                 slowed = dataclasses.replace(unchanged, planted=share)
                 compared = compare(place, (unchanged, slowed), cases)

@@ -50,7 +50,7 @@ def test_bad_input_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert main(["--planted"]) == 1
+    assert main(["--planted", "0", "3"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "is not a git checkout" in error

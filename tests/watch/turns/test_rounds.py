@@ -57,11 +57,11 @@ def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator
 
 
 def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    spreads = {"quiet": 0.001, "noisy": 0.5}
+    spreads = {"quiet": 0.001, "middle": 0.002, "noisy": 0.5}
     play = _processes(spreads, 1.0, np.random.default_rng(1))
     results = _ratios(_measure(monkeypatch, play, list(spreads)))
     rounds = {result.case: len(result.ratios) for result in results}
-    assert rounds == {"quiet": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
+    assert rounds == {"quiet": FEWEST_ROUNDS, "middle": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
 
 
 def test_how_many_rounds_does_not_depend_on_the_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
