@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         if _is_rank():
             from torchspeed.training.launch import tell_launcher
 
-            tell_launcher(error)
+            tell_launcher(TorchspeedError(message))
     if not _is_rank():  # a rank's launcher prints one line for all ranks
         print(f"torchspeed: {' '.join(message.split())}", file=sys.stderr)
     return status

@@ -15,11 +15,11 @@ from torchspeed.cli.facts import facts
 from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run, show_scaling
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.results import RunResult
 from torchspeed.training.run import ALONE, NOBODY
-from torchspeed.training.saving import save_whole
 from torchspeed.training.scaling import load_baseline, scaling
 
 
@@ -66,7 +66,7 @@ def run_and_report(
     if json_file is not None:
         values["machine"] = facts()
         text = json.dumps(values, indent=2, allow_nan=False, default=str)
-        save_whole(json_file, f"{text}\n".encode())
+        write_whole(json_file, f"{text}\n".encode())
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:

@@ -8,10 +8,7 @@ and the one at fault is named.
 from __future__ import annotations
 
 import gzip
-import os
-import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +21,7 @@ from torchvision.datasets.utils import check_integrity
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
 
 IMAGE_SETS: dict[str, Any] = {
     "mnist": datasets.MNIST,
@@ -97,24 +95,12 @@ def _idx_files(loader: Any, folder: Path) -> list[Fault]:
         plain = archive.with_suffix("")
         if not plain.exists() and archive.exists():
             try:
-                _unpack(archive, plain)
+                write_whole(plain, gzip.decompress(archive.read_bytes()))
             except (OSError, EOFError, zlib.error):
                 faults.append((archive, "is damaged or cut short"))
                 continue
         faults.append((plain, _idx_fault(plain)))
     return faults
-
-
-def _unpack(archive: Path, plain: Path) -> None:
-    """Gunzip beside the goal, then swap: never a half-written file under its name."""
-    with tempfile.NamedTemporaryFile(dir=plain.parent, delete=False) as partial:
-        try:
-            with gzip.open(archive) as packed:
-                shutil.copyfileobj(packed, partial)
-        except BaseException:
-            os.unlink(partial.name)
-            raise
-    os.replace(partial.name, plain)
 
 
 def _idx_fault(path: Path) -> str | None:

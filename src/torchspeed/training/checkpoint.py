@@ -17,11 +17,11 @@ import torch
 from torch import nn
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import LoopResult
 from torchspeed.training.optimisers import make_optimiser, make_schedule
 from torchspeed.training.results import EpochRecord
-from torchspeed.training.saving import save_whole
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
@@ -104,14 +104,14 @@ def save_checkpoint(path: Path, config: RunConfig, trainee: Trainee, ranks: list
         ranks: `Trainee.state_of_rank` of every rank, in their order.
 
     Raises:
-        TorchspeedError: it cannot be written.
+        OSError: it cannot be written.
     """
     content = io.BytesIO()
     state = trainee.state() | {"ranks": ranks}
     torch.save({"config": config.as_dict(), "state": state}, content)
     body = content.getvalue()
     digest = hashlib.sha256(body).hexdigest().encode() + b"\n"
-    save_whole(path, _FORMAT + digest + body)
+    write_whole(path, _FORMAT + digest + body)
 
 
 def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:

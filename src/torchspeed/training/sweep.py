@@ -22,6 +22,7 @@ from typing import Any
 import optuna
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import append_durably
 from torchspeed.training.launch import PARENT
 
 Point = dict[str, int | float | str]
@@ -160,13 +161,7 @@ class Sweep:
 
     def _append(self, outcome: Outcome) -> None:
         line = {"arguments": self.arguments, **asdict(outcome)}
-        try:
-            with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, allow_nan=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise TorchspeedError(f"{self.file} cannot be written ({error.strerror})") from None
+        append_durably(self.file, f"{json.dumps(line, allow_nan=False)}\n".encode())
         self.outcomes[_key(outcome.point)] = outcome
 
     def _read(self) -> None:

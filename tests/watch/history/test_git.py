@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import time
+import os
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +163,8 @@ def test_no_git(repository: tuple[Path, tuple[str, ...]], monkeypatch: pytest.Mo
 
 
 def test_five_thousand_commits_in_time(tmp_path: Path) -> None:
-    """0.1 s where this was written; ten times that is allowed."""
+    """0.1 s of CPU time where this was written, git's included; ten times that is allowed."""
     write_repository(tmp_path / "long", Plan(commits=5000))
-    start = time.perf_counter()
+    before = os.times()
     assert len(read_commits(tmp_path / "long")) == 5000
-    assert time.perf_counter() - start < 1
+    assert sum(os.times()[:4]) - sum(before[:4]) < 1

@@ -8,8 +8,8 @@ from pathlib import Path
 import asv.util
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
 from torchspeed.watch.analysis.releases import release_order
-from torchspeed.watch.history.files import write_whole
 
 _START = re.compile(r'^(?P<indent> *)"releases": *\[ *\n', re.M)
 

@@ -17,10 +17,10 @@ from typing import Any
 import asv.util
 from asv.console import log
 
+from torchspeed.files import write_whole
 from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.asv.machine_identity import this_machine
 from torchspeed.watch.history import outcomes, run_records, suite_lists
-from torchspeed.watch.history.files import write_whole
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.merged_versions import merge_versions

@@ -22,6 +22,7 @@ MEASURED_PATHS = (
     "src/torchspeed/workloads.py",
     "src/torchspeed/devices.py",
     "src/torchspeed/errors.py",
+    "src/torchspeed/files.py",
     "src/torchspeed/data",
     "src/torchspeed/training",
     "src/torchspeed/measure",

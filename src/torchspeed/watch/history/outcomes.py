@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from torchspeed.watch.history.files import write_whole
+from torchspeed.files import write_whole
 from torchspeed.watch.history.json_lines import read_lines
 from torchspeed.watch.history.records import Outcome, Problem
 

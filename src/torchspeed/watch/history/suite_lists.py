@@ -17,7 +17,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from torchspeed.watch.history.files import read_regular, write_whole
+from torchspeed.files import write_whole
+from torchspeed.watch.history.files import read_regular
 
 FILE_NAME = "benchmarks.json"
 API_VERSION = 2
