@@ -253,6 +253,26 @@ def test_an_interrupted_run_is_one_line() -> None:
     assert process.returncode == 130
 
 
+def test_an_interrupt_while_python_imports_is_one_line() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "torchspeed.cli", "list"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    with process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "typer" in line:  # long before the command could answer for itself
+                break
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read().splitlines()
+    errors = [line for line in errors if not line.startswith("import time:")]
+    assert errors == ["torchspeed: interrupted"]
+    assert process.returncode == 130
+
+
 def test_help_comes_without_torch_and_has_examples() -> None:
     # A torch that cannot be imported: help must not need it.
     code = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from asv.commands.rm import Rm
 from asv.commands.run import Run
 from asv.commands.setup import Setup
 from asv.commands.update import Update
+from asv.console import log
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.processes import temporary_files_in
 from torchspeed.watch.exclusive.run import exclusive_run
 
@@ -27,7 +30,8 @@ def locked(original: Any, name: str) -> Any:
     """Replace a command's ``run_from_conf_args``: it holds the checkout, or refuses to start.
 
     Raises:
-        asv.util.UserError: Another run holds the checkout, or a signal ended the command.
+        asv.util.UserError: Another run holds the checkout.
+        SystemExit: A signal ended the command.
     """
 
     def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
@@ -39,7 +43,8 @@ def locked(original: Any, name: str) -> Any:
                 return original(cls, conf, args, **options)
         except TorchspeedError as error:
             raise asv.util.UserError(str(error)) from error
-        except KeyboardInterrupt as error:
-            raise asv.util.UserError("Interrupted; what was measured is stored") from error
+        except KeyboardInterrupt:
+            log.error("Interrupted; what was measured is stored")
+            sys.exit(ExitStatus.INTERRUPTED)
 
     return run_from_conf_args
