@@ -98,7 +98,8 @@ def test_results_are_uploaded_after_each_part_whatever_happened(jobs: dict[str, 
         upload = steps[steps.index(part) + 1]
         assert upload["uses"].startswith("actions/upload-artifact@")
         assert upload["if"] == "always()"
-        assert upload["with"] == {"name": f"results-{number}", "path": "results"}
+        kept = {"name": f"results-{number}", "path": "results", "overwrite": True}
+        assert upload["with"] == kept
 
 
 def test_results_are_kept_of_a_night_that_failed_or_was_cancelled(jobs: dict[str, Any]) -> None:
@@ -201,7 +202,7 @@ def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
     done = hosted.keep(slow, {"slow/1.json": "s", "benchmarks.json": "slow"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert hosted.stored() == {
-        "results/benchmarks.json": "slow",
+        "results/benchmarks.json": "quick\nslow",
         "results/m/1.json": "1",
         "results/quick/1.json": "q",
         "results/slow/1.json": "s",
@@ -243,6 +244,26 @@ def test_the_commit_that_a_night_begins_with_reaches_the_job_that_keeps_its_resu
     assert steps.index(upload) < steps.index(_measuring_steps(jobs["measure"])[0])
     downloads = _uses(jobs["keep"], "actions/download-artifact@")
     assert "begin" in [step["with"].get("name") for step in downloads]
+
+
+def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: Hosted) -> None:
+    stored = {"m/1.json": "1", "m/2.json": "2", "m/notes.toml": "a"}
+    hosted.keep(hosted.clone("a"), stored)
+    begin = git(hosted.origin, "rev-parse", "results")
+    person = hosted.clone("person")
+    git(person, "switch", "--quiet", "results")
+    git(person, "rm", "--quiet", "results/m/1.json", "results/m/2.json")
+    git(person, "commit", "--quiet", "--message", "Remove results")
+    git(person, "push", "--quiet", "origin", "results")
+    done = hosted.keep(
+        hosted.clone("b"), stored | {"m/2.json": "new", "m/3.json": "3"}, begin=begin
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert hosted.stored() == {
+        "results/m/2.json": "new",
+        "results/m/3.json": "3",
+        "results/m/notes.toml": "a",
+    }
 
 
 def test_a_night_without_results_changes_nothing(hosted: Hosted) -> None:
