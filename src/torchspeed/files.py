@@ -1,10 +1,25 @@
-"""Writes files that stay whole when the process is killed, the disk is full or power is lost."""
+"""Reads regular files only; writes files that stay whole when the process is killed."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
+
+
+def read_regular(path: Path) -> bytes:
+    """Read a regular file, or one that a symbolic link leads to; reading a fifo would never end.
+
+    Raises:
+        OSError: The file is missing (a dangling link included), cannot be read, or is a
+            folder, fifo, socket or device.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        return stream.read()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -52,7 +52,7 @@ def test_what_meets_both_sides_of_a_turn_alike_does_not_move_it(
     assert ratio_of_round(*_sides(turns)) == pytest.approx(ratio)
 
 
-@given(st.floats(-0.1, 0.1), st.integers(0, 9), st.integers(0, 3), st.floats(1.0, 100.0))
+@given(st.floats(-0.05, 0.05), st.integers(0, 9), st.integers(0, 3), st.floats(1.0, 100.0))
 def test_drift_and_interference_do_not_move_a_round(
     drift: float, turn: int, place: int, slowed: float
 ) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.watch.analysis.ratio import estimate_ratio
-from torchspeed.watch.analysis.reference_series import reference_series, standard_error
+from torchspeed.watch.analysis.ratio import estimate_ratio, standard_error
+from torchspeed.watch.analysis.reference_series import reference_series
 from torchspeed.watch.history.comparisons import (
     CaseRatio,
     Header,
@@ -99,7 +99,10 @@ def test_the_errors_of_links_add_as_variances() -> None:
         _compared(4, third, _version(8), [1.0, 1.01]),
     ]
     [series] = reference_series(comparisons)
-    links = [standard_error(comparison.ratios[0]) for comparison in comparisons[1:3]]
+    links = [
+        standard_error(comparison.ratios[0].interval, len(comparison.ratios[0].ratios))
+        for comparison in comparisons[1:3]
+    ]
     assert series.reference == third
     assert series.points[0].link_error == pytest.approx(math.hypot(*links))
     expected = 1.005 / math.sqrt(1.1 * 1.12) / math.sqrt(0.9 * 0.93)

@@ -19,7 +19,7 @@ import numpy as np
 
 from torchspeed.watch.analysis.change_points import Step, blocks_to_partition, find_steps
 from torchspeed.watch.analysis.partition import Array, BlockPartition, partition_block
-from torchspeed.watch.history.files import read_cache, write_cache
+from torchspeed.watch.history.cache import Cache
 
 _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 
@@ -27,50 +27,39 @@ _Block = tuple[Array, float, int]
 """Arguments of `partition_block`."""
 
 
-class _File(msgspec.Struct):
-    code: str
-    """Digest of the code that partitioned the blocks."""
-    blocks: dict[str, BlockPartition]
+_PARTITION = msgspec.msgpack.Decoder(BlockPartition)
 
 
-class BlockCache:
+class BlockCache(Cache):
     """The partitions of blocks, by a digest of what they depend on."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Take over what a file holds, if the same code wrote it.
 
         Args:
-            path: A file that `write` wrote; one that is missing, damaged or of other code
-                is ignored.
+            path: As of `Cache`.
         """
-        self._code = _code_digest()
-        self._known: dict[str, BlockPartition] = {}
-        self._used: dict[str, BlockPartition] = {}
-        content = read_cache(path)
-        if content is not None:
-            stored = msgspec.msgpack.decode(content, type=_File)
-            if stored.code == self._code:
-                self._known = stored.blocks
+        super().__init__(_code_digest(), path)
 
     def find_all(self, series: Sequence[Sequence[float]]) -> list[list[Step]]:
         """Find the change points of each series of values (`change_points.find_steps`)."""
         blocks = {
             _digest(*block): block for values in series for block in blocks_to_partition(values)
         }
-        missing = {key: block for key, block in blocks.items() if key not in self._known}
-        self._known |= zip(missing, _partition_all(list(missing.values())), strict=True)
-        return [find_steps(values, find_block=self._find) for values in series]
+        missing = {key: block for key, block in blocks.items() if key not in self}
+        partitions = _partition_all(list(missing.values()))
+        for key, partition in zip(missing, partitions, strict=True):
+            self.add(key, partition)
+        return [find_steps(values, find_block=self._find_block) for values in series]
 
-    def _find(self, y: Array, least_variance: float, length: int) -> BlockPartition:
+    def _find_block(self, y: Array, least_variance: float, length: int) -> BlockPartition:
         key = _digest(y, least_variance, length)
-        if key not in self._known:
-            self._known[key] = partition_block(y, least_variance, length)
-        self._used[key] = self._known[key]
-        return self._known[key]
-
-    def write(self, path: Path) -> None:
-        """Write what was used since this cache was made."""
-        write_cache(path, msgspec.msgpack.encode(_File(self._code, self._used)))
+        stored = self.find(key)
+        if stored is not None:
+            return _PARTITION.decode(stored)
+        partition = partition_block(y, least_variance, length)
+        self.add(key, partition)
+        return partition
 
 
 def _digest(y: Array, least_variance: float, length: int) -> str:

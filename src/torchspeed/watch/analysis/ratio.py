@@ -103,5 +103,15 @@ def estimate_ratio(
 
 def half_width(spread: float, rounds: int) -> float:
     """Half of the interval, as a logarithm: Student's quantile times the standard error."""
-    quantile = float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
-    return quantile * spread / math.sqrt(rounds)
+    return quantile(rounds - 1) * spread / math.sqrt(rounds)
+
+
+def standard_error(interval: tuple[float, float], rounds: int) -> float:
+    """Standard error of the logarithm of a ratio, from its interval and its number of rounds."""
+    low, high = interval
+    return math.log(high / low) / 2 / quantile(rounds - 1)
+
+
+def quantile(freedom: float) -> float:
+    """Student's quantile of an interval, in standard errors."""
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))

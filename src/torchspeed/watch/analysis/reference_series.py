@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from torchspeed.watch.analysis.ratio import half_width
+from torchspeed.watch.analysis.ratio import standard_error
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
 from torchspeed.watch.history.history import History
 
@@ -96,15 +96,6 @@ def points_by_series(history: History) -> dict[tuple[str, str, str], Points]:
     }
 
 
-def standard_error(case: CaseRatio) -> float:
-    """Standard error of the logarithm of a measured ratio, from its interval."""
-    low, high = case.interval
-    rounds = len(case.ratios)
-    # `half_width` of a spread of 1 is Student's quantile over the root of the rounds.
-    spread = math.log(high / low) / 2 / half_width(1.0, rounds)
-    return spread / math.sqrt(rounds)
-
-
 def _series_of_case(name: str, measured: Sequence[_Measured]) -> Iterable[RatioSeries]:
     # A machine may measure an old link late, so the order is that of their first use.
     newest = list(dict.fromkeys(header.before for header, _ in measured))[-1]
@@ -122,7 +113,7 @@ def _series_of_case(name: str, measured: Sequence[_Measured]) -> Iterable[RatioS
             machine=header.machine,
             at=case.at,
             ratio=case.ratio / math.exp(link[0]),
-            standard_error=standard_error(case),
+            standard_error=standard_error(case.interval, len(case.ratios)),
             link_error=math.sqrt(link[1]),
             seconds=case.after_s,
         )
@@ -142,7 +133,8 @@ def _links(
     edges: dict[tuple[Version, Version], tuple[float, float]] = {}
     for header, case in sorted(measured, key=lambda pair: pair[0].machine == machine):
         if header.after in references:
-            edges[header.before, header.after] = (math.log(case.ratio), standard_error(case) ** 2)
+            error = standard_error(case.interval, len(case.ratios))
+            edges[header.before, header.after] = (math.log(case.ratio), error**2)
     links = {newest: (0.0, 0.0)}
     frontier = [newest]
     while frontier:

@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from scipy.special import stdtrit
-
-from torchspeed.watch.analysis.ratio import CONFIDENCE, verdict
+from torchspeed.watch.analysis.ratio import quantile, standard_error, verdict
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Unmeasured
@@ -161,23 +159,18 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
         ratio = step.ratios.get(case)
         if ratio is None or newest_first[-1].release != step.after:
             break
-        low, high = ratio.interval
-        freedom = len(ratio.ratios) - 1
-        of_step = (math.log(high / low) / 2 / _quantile(freedom)) ** 2
+        rounds = len(ratio.ratios)
+        of_step = standard_error(ratio.interval, rounds) ** 2
         logarithm -= math.log(ratio.ratio)
         variance += of_step
-        variance_of_variance += of_step**2 / freedom
+        variance_of_variance += of_step**2 / (rounds - 1)
         reach = 0.0
         if variance_of_variance > 0:
             # Welch and Satterthwaite's degrees of freedom of a sum of variances
-            reach = _quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
+            reach = quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
         interval = (math.exp(logarithm - reach), math.exp(logarithm + reach))
         newest_first.append(ChainRatio(step.before, math.exp(logarithm), interval))
     return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
-
-
-def _quantile(freedom: float) -> float:
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def _noise(comparisons: Sequence[StoredComparison]) -> ReleaseNoise | None:

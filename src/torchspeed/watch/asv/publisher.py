@@ -26,10 +26,10 @@ from asv.repo import get_repo
 from asv.util import ProcessError, UserError
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import read_regular
 from torchspeed.published.figures import site_rows
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
-from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.records import Commit
 from torchspeed.watch.site.swap import MANIFEST, RUNS, STEPS, swapped_in

@@ -14,7 +14,7 @@ import asv.util
 import msgspec
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history.files import read_regular
+from torchspeed.files import read_regular
 
 MEASURED_PATHS = (
     "benchmarks",

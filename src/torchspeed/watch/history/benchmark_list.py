@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history.files import read_regular
+from torchspeed.files import read_regular
 from torchspeed.watch.history.records import Benchmark, Problem
 from torchspeed.watch.history.suite_lists import FILE_NAME, parse_list
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from torchspeed.files import append_durably
-from torchspeed.watch.history.files import read_regular
+from torchspeed.files import append_durably, read_regular
 from torchspeed.watch.history.records import Problem
 
 UNREADABLE = "cannot be read"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -245,7 +245,7 @@ class _Loader:
         records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
         outcomes_path = path.with_suffix(outcomes.SUFFIX)
         key = digest(path, *sidecars & {outcomes_path})
-        known = self._cache.find(key, self._order)
+        known = self._cache.find_file(key, self._order)
         problems, left_out = len(self._problems), self._left_out.copy()
         reports = None
         if known is None:
@@ -292,7 +292,8 @@ class _Loader:
                 requirements=texts(content.requirements),
                 env_vars=texts(content.env_vars),
             )
-            self._cache.add(key, KnownFile(frame, self._order[commit], runs, new))
+            with suppress(OverflowError):
+                self._cache.add(key, KnownFile(frame, self._order[commit], runs, new))
 
     def _read_sidecar(
         self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from torchspeed.files import read_regular
 from torchspeed.watch.history.benchmark_list import MOST_CASES
-from torchspeed.watch.history.files import read_regular
 from torchspeed.watch.history.merged_versions import merge_versions
 
 NAN_MARK = "\x00NaN"

@@ -8,7 +8,6 @@ takes.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sys
 from collections.abc import Mapping
@@ -16,8 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from torchspeed.files import read_regular
 from torchspeed.watch.history import suite_lists
-from torchspeed.watch.history.files import read_cache, read_regular, write_cache
+from torchspeed.watch.history.cache import Cache
 from torchspeed.watch.history.notes import FILE_NAME as NOTES
 from torchspeed.watch.history.records import Run
 from torchspeed.watch.history.result_files import ResultFile
@@ -36,15 +36,10 @@ class KnownFile(msgspec.Struct, array_like=True):
     """Benchmark, reason and number of what was left out."""
 
 
-class _File(msgspec.Struct):
-    context: str
-    entries: dict[str, msgspec.Raw]
+_KNOWN_FILE = msgspec.msgpack.Decoder(KnownFile)
 
 
-_ENTRY = msgspec.msgpack.Decoder(KnownFile)
-
-
-class RunCache:
+class RunCache(Cache):
     """The runs of result files, by a digest of the files."""
 
     def __init__(self, results: Path, path: Path | None = None) -> None:
@@ -52,41 +47,22 @@ class RunCache:
 
         Args:
             results: The folder of all machines' results.
-            path: A file that `write` wrote; one that is missing, damaged or of other code
-                is ignored.
+            path: As of `Cache`.
         """
-        self._context = _context(results)
-        self._known: dict[str, msgspec.Raw] = {}
-        self._used: dict[str, msgspec.Raw] = {}
-        content = read_cache(path)
-        if content is not None:
-            stored = msgspec.msgpack.decode(content, type=_File)
-            if stored.context == self._context:
-                self._known = stored.entries
+        super().__init__(_context(results), path)
 
-    def find(self, key: str, positions: Mapping[str, int]) -> KnownFile | None:
-        """Give what a result file gave before, if that is known and holds for this branch.
+    def find_file(self, key: str, positions: Mapping[str, int]) -> KnownFile | None:
+        """Return what a result file gave before, if that is known and holds for this branch.
 
         Args:
             key: Digest of the file (`digest`).
             positions: Of commits along the branch.
         """
-        if key not in self._known:
+        stored = self.find(key)
+        known = None if stored is None else _KNOWN_FILE.decode(stored)
+        if known is None or positions.get(known.content.commit_hash) != known.position:
             return None
-        known = _ENTRY.decode(self._known[key])
-        if positions.get(known.content.commit_hash) != known.position:
-            return None
-        self._used[key] = self._known[key]
         return known
-
-    def add(self, key: str, known: KnownFile) -> None:
-        """Keep what a result file gave, unless it holds numbers of more than 64 bits."""
-        with contextlib.suppress(OverflowError):
-            self._used[key] = msgspec.Raw(msgspec.msgpack.encode(known))
-
-    def write(self, path: Path) -> None:
-        """Write what was used since this cache was made."""
-        write_cache(path, msgspec.msgpack.encode(_File(self._context, self._used)))
 
 
 def digest(*paths: Path) -> str:

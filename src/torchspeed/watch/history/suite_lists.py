@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from torchspeed.files import write_whole
-from torchspeed.watch.history.files import read_regular
+from torchspeed.files import read_regular, write_whole
 
 FILE_NAME = "benchmarks.json"
 API_VERSION = 2

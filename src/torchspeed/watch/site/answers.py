@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
 from torchspeed.watch.analysis.changes import Change, State
-from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
 from torchspeed.watch.analysis.releases import Releases
 from torchspeed.watch.analysis.rule import Verdict, noise_of_ratio, smallest_difference
 from torchspeed.watch.history.records import Environment
@@ -77,8 +76,10 @@ class NewestRelease:
     """Hashes: a case was measured at the same commit with both, other cases maybe at others."""
     environments: tuple[Environment, Environment] | None
     """The old and the new of separate runs; ``None`` where they were compared interleaved."""
-    mean: GeometricMean
-    """Of new time / old time."""
+    mean: float
+    """Geometric mean of new time / old time."""
+    count: int
+    """Number of times in the mean."""
     slower: tuple[tuple[str, float], ...]
     """Names and ratios of the times that clearly differ, the largest change first."""
     faster: tuple[tuple[str, float], ...]
@@ -174,6 +175,7 @@ def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRe
                 commits=column.commits,
                 environments=None,
                 mean=column.mean,
+                count=column.count,
                 slower=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.slower),
                 faster=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.faster),
             )
@@ -200,7 +202,8 @@ def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | N
         machine=releases.machine,
         commits=(releases.commit,),
         environments=(environments[0], environments[1]),
-        mean=geometric_mean([ratio for _, ratio, _ in times]),
+        mean=geometric_mean(ratio for _, ratio, _ in times),
+        count=len(times),
         slower=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.WORSE),
         faster=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.BETTER),
         others=sum(answer.differs for _, unit, answer in releases.newest if unit != "seconds"),

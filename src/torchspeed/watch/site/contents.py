@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import geometric_mean
 
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, Level
-from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.history.ancestry import Ancestry
 from torchspeed.watch.history.history import History
@@ -127,7 +127,9 @@ class MeanRatio:
     labels: dict[str, str]
     base: int
     """Index of the baseline's commit."""
-    mean: GeometricMean
+    ratio: float
+    count: int
+    """Number of series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +238,8 @@ def mean_ratios(
     for (metric, key, device, direction), ratios in groups.items():
         labels_of_group = {"device": device} | ({"pass": direction} if direction else {})
         base = baseline(history, setup_of[key].commits)
-        mean = geometric_mean(ratios)
-        means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, mean))
+        ratio = geometric_mean(ratios)
+        means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, ratio, len(ratios)))
     return tuple(sorted(means, key=_mean_order))
 
 

@@ -119,8 +119,8 @@ def index_data(
                 "labels": group.labels,
                 "base": group.base,
                 "c": group.setup.newest,
-                "ratio": shortened(group.mean.value),
-                "n": group.mean.count,
+                "ratio": shortened(group.ratio),
+                "n": group.count,
             }
             for group in contents.means
         ],

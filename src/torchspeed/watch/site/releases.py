@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 
-from torchspeed.watch.analysis.geometric_mean import GeometricMean, geometric_mean
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.release_history import (
     ChainRatio,
@@ -32,8 +31,10 @@ class ReleaseColumn:
     """A release against another one, over the cases of a table."""
 
     step: ReleaseStep
-    mean: GeometricMean | None
-    """Of all ratios, later over earlier."""
+    mean: float | None
+    """Geometric mean of all ratios, later over earlier."""
+    count: int
+    """Number of ratios."""
     slower: tuple[CaseRatio, ...]
     """Cases that the rule calls slower, the largest change first."""
     faster: tuple[CaseRatio, ...]
@@ -199,7 +200,8 @@ def _column(step: ReleaseStep, members: set[str]) -> ReleaseColumn:
     half_widths = [half_width(ratio) for ratio in ratios]
     return ReleaseColumn(
         step=step,
-        mean=geometric_mean([ratio.ratio for ratio in ratios]) if ratios else None,
+        mean=geometric_mean(ratio.ratio for ratio in ratios) if ratios else None,
+        count=len(ratios),
         slower=tuple(ratio for ratio in ratios if verdict(ratio) is Verdict.WORSE),
         faster=tuple(ratio for ratio in ratios if verdict(ratio) is Verdict.BETTER),
         half_width=median(half_widths) if half_widths else None,
