@@ -8,14 +8,13 @@ lie between its two commits, with the torch release and the case of its series.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import Version
-from torchspeed.watch.history.explanations import Explanation, KernelChange, OperatorDifference
+from torchspeed.watch.history.explanations import Explanation, KernelChange
 from torchspeed.watch.history.history import History
 
 _OPERATORS_OF_PRIMITIVES = {
@@ -72,28 +71,31 @@ def in_words(explanation: Explanation) -> str:
     """One sentence: the operator that accounts for most of the difference.
 
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
-    brg_conv:avx512_core → ref:any)"; or that none does.
+    brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
+    count, all shapes of an operator together. The share is that of all which changed in the same
+    direction, so that noise of the others does not move it.
     """
-    total = explanation.seconds[1] - explanation.seconds[0]
-    by_name: dict[str, list[OperatorDifference]] = {}
+    times: dict[str, tuple[float, float]] = {}
     for operator in explanation.operators:
-        if operator.clear and operator.difference * total > 0:
-            by_name.setdefault(operator.name, []).append(operator)
-    if not by_name:
+        if operator.clear:
+            old, new = times.get(operator.name, (0.0, 0.0))
+            times[operator.name] = old + operator.seconds[0], new + operator.seconds[1]
+    differences = {name: after - before for name, (before, after) in times.items()}
+    total = math.fsum(differences.values())
+    alike = {name: value for name, value in differences.items() if value * total > 0}
+    if not alike:
         return "No operator differs clearly from its own noise"
-    name, operators = max(by_name.items(), key=lambda item: _size(item[1]))
-    before, after = (math.fsum(operator.seconds[i] for operator in operators) for i in (0, 1))
+    name = max(alike, key=lambda name: abs(alike[name]))
+    before, after = times[name]
     details = f"{_ms(before)} → {_ms(after)}"
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
     if kernel is not None:
-        old, new = (", ".join(names) or "none" for names in (kernel.before, kernel.after))
-        details += f", kernel {old} → {new}"
-    share = (after - before) / total
+        old_kernel, new_kernel = (
+            ", ".join(names) or "none" for names in (kernel.before, kernel.after)
+        )
+        details += f", kernel {old_kernel} → {new_kernel}"
+    share = alike[name] / math.fsum(alike.values())
     return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
-
-
-def _size(operators: Sequence[OperatorDifference]) -> float:
-    return abs(math.fsum(operator.difference for operator in operators))
 
 
 def _calls(operator: str, kernel: KernelChange) -> bool:
