@@ -136,6 +136,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     ratios = {case.case: case.ratio for case in comparison.ratios}
     assert set(ratios) == {IMPORT_CASE, "suite.Suite.time_it('all')"}
     assert 1.15 < ratios["suite.Suite.time_it('all')"] < 1.45  # 1.3 times the work
+    assert "suite.Suite.time_it('all'): not explained: " in printed, "no real torch to profile"
     [skipped] = comparison.unmeasured
     assert skipped.case == "suite.Suite.time_it('new')"
     assert skipped.skipped == "torch 9.0 has no such operator"

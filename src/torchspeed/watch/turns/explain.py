@@ -49,7 +49,12 @@ _TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 def explain(
-    place: Workplace, sides: tuple[Side, Side], case: TimedCase, rounds: int = ROUNDS
+    place: Workplace,
+    sides: tuple[Side, Side],
+    case: TimedCase,
+    rounds: int = ROUNDS,
+    *,
+    with_instructions: bool = True,
 ) -> Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
@@ -60,6 +65,7 @@ def explain(
         sides: before and after.
         case: what to profile, on the CPU.
         rounds: profiles of each side.
+        with_instructions: count them too, which takes minutes.
 
     Raises:
         TorchspeedError: the case needs CUDA, or it cannot be profiled on a side.
@@ -72,12 +78,13 @@ def explain(
         for turn in (number % 2, 1 - number % 2):
             profiles[turn].append(_profile(sides[turn], suites, case))
     explanation = compare_profiles(*profiles)
-    try:
-        before, after = (_count_instructions(side, suites, case) for side in sides)
-        counts = explanation.counts | {"instructions": (before, after)}
-        explanation = msgspec.structs.replace(explanation, counts=counts)
-    except TorchspeedError as error:
-        explanation = msgspec.structs.replace(explanation, not_counted=str(error))
+    if with_instructions:
+        try:
+            before, after = (_count_instructions(side, suites, case) for side in sides)
+            counts = explanation.counts | {"instructions": (before, after)}
+            explanation = msgspec.structs.replace(explanation, counts=counts)
+        except TorchspeedError as error:
+            explanation = msgspec.structs.replace(explanation, not_counted=str(error))
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
         kept = msgspec.structs.replace(

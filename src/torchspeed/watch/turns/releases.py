@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.causes import in_words
+from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.release_history import ReleaseStep, release_histories
+from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Version
 from torchspeed.watch.history.releases import IMPORT_CASE, append_release
 from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.compare import Compared, compare
+from torchspeed.watch.turns.explain import explain
 from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.rounds import ratio_of_case
 from torchspeed.watch.turns.sides import Side
 from torchspeed.watch.turns.workplace import Workplace
 
 IMPORT_ROUNDS = 5
+_MOST_EXPLAINED = 3
+"""Cases of two releases whose operators and kernels are compared: those that changed most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ def measure_releases(
     *,
     again: bool = False,
 ) -> Iterator[tuple[ReleasePair, Compared | TorchspeedError]]:
-    """Compare the releases of each pair.
+    """Compare the releases of each pair, and explain the cases that changed most.
 
     Environments are made when their turn comes and removed when no later pair needs them, so no
     more than two exist at a time. Every finished case is stored at once.
@@ -102,13 +109,36 @@ def measure_releases(
                 before = _side(place, package, pair.before)
                 after = _side(place, package, pair.after)
                 imports = interleaved_imports(before, after)
-                yield pair, compare(place, (before, after), wanted, "release", extra=[imports])
+                compared = compare(place, (before, after), wanted, "release", extra=[imports])
+                _explain(place, (before, after), compared.ratios, wanted)
+                yield pair, compared
             except TorchspeedError as error:
                 yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
         for release in (pair.before, pair.after):
             if release not in needed:
                 environments.remove_environment(release)
+
+
+def _explain(
+    place: Workplace,
+    sides: tuple[Side, Side],
+    ratios: Iterable[CaseRatio],
+    cases: Iterable[TimedCase],
+) -> None:
+    """Store which operators and kernels account for the largest differences."""
+    by_name = {case.name: case for case in cases}
+    differing = [
+        ratio for ratio in ratios if ratio.case in by_name and verdict(ratio) is not Verdict.SAME
+    ]
+    differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
+    for ratio in differing[:_MOST_EXPLAINED]:
+        try:
+            explanation = explain(place, sides, by_name[ratio.case], with_instructions=False)
+            answer = in_words(explanation)
+        except TorchspeedError as error:  # the ratio stays as it is
+            answer = f"not explained: {error}"
+        print(f"{ratio.case}: {answer}", flush=True)
 
 
 def _side(place: Workplace, package: Side, release: Pair) -> Side:
