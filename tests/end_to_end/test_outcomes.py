@@ -38,15 +38,13 @@ class Uncached:
         return 1.0
 """
 
-PLUGINS = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
-
 
 def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     folder = make_repository(
         {
-            "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PLUGINS}),
+            "asv.conf.json": json.dumps(CONFIGURATION),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
         }

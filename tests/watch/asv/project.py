@@ -15,7 +15,7 @@ CONFIGURATION: dict[str, Any] = {
     "repo": ".",
     "branches": ["main"],
     "environment_type": "virtualenv",
-    "plugins": [".torchspeed.watch.asv.hooks"],
+    "plugins": [".torchspeed.watch"],
     "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"], "MALLOC_TOP_PAD_": ["65536"]}},
 }
 

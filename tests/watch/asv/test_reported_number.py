@@ -37,14 +37,11 @@ class Suite:
 """
 
 
-PUBLISHING = [*CONFIGURATION["plugins"], ".torchspeed.watch.asv.publisher"]
-
-
 def test_all_of_them_print_the_same_number(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     files = {
-        "asv.conf.json": json.dumps(CONFIGURATION | {"plugins": PUBLISHING}),
+        "asv.conf.json": json.dumps(CONFIGURATION),
         "benchmarks/__init__.py": "",
         "benchmarks/suite.py": SUITE,
     }

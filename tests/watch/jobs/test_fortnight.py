@@ -66,7 +66,7 @@ def _configuration(*releases: str) -> str:
             "matrix": matrix,
             "include": include,
             "install_command": [f"in-dir={{build_dir}} python {INSTALL_FILE}"],
-            "plugins": [".torchspeed.watch.asv.hooks", ".torchspeed.watch.asv.publisher"],
+            "plugins": [".torchspeed.watch"],
         }
     )
 

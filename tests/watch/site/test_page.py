@@ -18,7 +18,7 @@ from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Benchmark, LeftOut, Problem, Record
 from torchspeed.watch.site.contents import contents_of
-from torchspeed.watch.site.matrix import family, family_order
+from torchspeed.watch.site.layout import layout_of
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.quantities import quantity
 
@@ -217,10 +217,11 @@ def test_families_stand_in_the_order_of_a_reader(page: str) -> None:
     assert families[:2] == ["time series", "torchvision models"]
     declared = {"work.W.track_x": 8, "time_series.T.time_x": 0, "a_new_one.A.time_x": 5}
     benchmarks = [
-        Benchmark(name, "time", "seconds", position=position)
+        Benchmark(name, "time", "seconds", ("model", "device"), ((), ()), position=position)
         for name, position in declared.items()
     ]
-    shown = [family(benchmark) for benchmark in sorted(benchmarks, key=family_order)]
+    layout = layout_of(benchmarks)
+    shown = [layout.group(one) for one in sorted(benchmarks, key=layout.group_order)]
     assert shown == ["time series", "a new one", "work"]
 
 

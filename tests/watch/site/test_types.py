@@ -76,6 +76,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     sizes = [one["change"] for one in index["series"] if one["change"]]
     return {
         "Index": [index],
+        "Layout": [index["layout"]],
         "Machine": index["machines"],
         "Environment": index["environments"],
         "Metric": index["metrics"],

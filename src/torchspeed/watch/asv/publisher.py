@@ -94,12 +94,13 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
             since = min(change.previous for change in findings.changes)
             since_hash = history.commits[since].hash
             ancestry = read_ancestry(Path(repo._path), commits, since_hash, MEASURED_PATHS)
+        contents = contents_of(history, findings, ancestry)
         build_site(
             fresh,
-            contents_of(history, findings, ancestry),
+            contents,
             generated=generated,
             project=_project(conf),
-            published=tuple(site_rows()),
+            published=tuple(site_rows()) if contents.layout.of_models else (),
             previous=site,
         )
         gc.unfreeze()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from torchspeed.watch.history.records import Benchmark
 
@@ -31,8 +32,18 @@ def plain_value(written: str) -> str:
     return value if isinstance(value, str) else written
 
 
-def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
+def measures_models(benchmarks: Iterable[Benchmark]) -> bool:
+    """Whether a project measures models on devices, as the parameters of its suites say."""
+    return any({"model", "device"} <= set(benchmark.param_names) for benchmark in benchmarks)
+
+
+def case_labels(
+    benchmark: Benchmark, params: tuple[str, ...], *, of_models: bool = True
+) -> dict[str, str]:
     """Name all parameters of a case, its ``pass`` and its ``metric``.
+
+    In a project that measures no models (`measures_models`) there is no ``pass``, and the metric
+    is the kind of the benchmark: ``time``, ``peak memory``, or the unit of a ``track_*``.
 
     ``time_forward`` gives the pass ``forward`` and the metric ``time``;
     ``track_instructions_backward`` the pass ``backward`` and the metric
@@ -42,6 +53,10 @@ def case_labels(benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]
     labels = {
         name: plain_value(value) for name, value in zip(benchmark.param_names, params, strict=True)
     }
+    if not of_models:
+        unit = "tracked value" if benchmark.unit == "unit" else benchmark.unit
+        labels.setdefault("metric", _METRIC_OF_TYPE.get(benchmark.type, unit))
+        return labels
     pass_name, metric = pass_and_metric(benchmark)
     labels.setdefault("pass", pass_name)
     labels.setdefault("metric", metric)

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from torchspeed.watch.history.labels import case_labels
+from torchspeed.watch.history.labels import case_labels, measures_models
 from torchspeed.watch.history.notes import Notes
 from torchspeed.watch.history.outcomes import Report
 from torchspeed.watch.history.recipe import code_version, recipe_of
@@ -57,8 +57,9 @@ class RunReader:
         self._benchmarks = benchmarks
         self._notes = notes
         self._positions = positions
+        of_models = measures_models(benchmarks.values())
         self.cases = [
-            Case(benchmark.name, params, case_labels(benchmark, params))
+            Case(benchmark.name, params, case_labels(benchmark, params, of_models=of_models))
             for benchmark in benchmarks.values()
             for params in itertools.product(*benchmark.params)
         ]

@@ -26,7 +26,7 @@ RUNNERS_UP = 2
 
 @dataclass(frozen=True, slots=True)
 class SlowestModel:
-    """The case whose pass takes longest on the CPU, and those that follow."""
+    """The case that takes longest, of models on the CPU, and those that follow."""
 
     first: SeriesSummary
     backward: SeriesSummary | None
@@ -120,17 +120,23 @@ def _times(contents: Contents) -> list[SeriesSummary]:
 
 
 def slowest_model(contents: Contents) -> SlowestModel | None:
-    """Find the slowest model; ``None`` if none was measured on the CPU."""
-    on_cpu = [row for row in _times(contents) if row.labels.get("device") == "cpu"]
+    """Find the slowest model or benchmark; ``None`` if no model was measured on the CPU."""
+    times = _times(contents)
+    on_cpu = [row for row in times if row.labels.get("device") == "cpu"]
+    on_cpu = on_cpu if contents.layout.of_models else times
     forward = [row for row in on_cpu if row.labels.get("pass") == "forward"]
     ordered = sorted(forward or on_cpu, key=lambda row: -row.points[-1][1].value)
     if not ordered:
         return None
-    slowest_of: dict[str, SeriesSummary] = {}
+    slowest_of: dict[tuple[str, str], SeriesSummary] = {}
     for row in ordered:
-        slowest_of.setdefault(row.model, row)
+        slowest_of.setdefault((row.owner, row.model), row)
     first, *others = slowest_of.values()
-    backward = [row for row in on_cpu if row.labels == {**first.labels, "pass": "backward"}]
+    backward = [
+        row
+        for row in on_cpu
+        if "pass" in first.labels and row.labels == {**first.labels, "pass": "backward"}
+    ]
     return SlowestModel(first, backward[0] if backward else None, tuple(others[:RUNNERS_UP]))
 
 

@@ -32,9 +32,9 @@ _REGULAR = re.compile(r"[.()\[\]{}*+?^$|\\]")
 
 def write_case_files(folder: Path, contents: Contents) -> None:
     """Write ``data/c`` and ``data/n`` into the folder of a site."""
-    by_model: dict[str, list[SeriesSummary]] = defaultdict(list)
+    by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
-        by_model[row.model].append(row)
+        by_row[row.owner, row.model].append(row)
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
@@ -42,7 +42,9 @@ def write_case_files(folder: Path, contents: Contents) -> None:
             "releases": {case: steps for case in cases if (steps := _releases(contents, case))},
             "related": {
                 str(row.index): [
-                    other.index for other in by_model[row.model] if _is_related(row, other)
+                    other.index
+                    for other in by_row[row.owner, row.model]
+                    if _is_related(row, other)
                 ]
                 for row in members
             },

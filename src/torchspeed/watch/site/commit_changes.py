@@ -22,7 +22,8 @@ class CommitChanges:
     """Last commit measured before, by any of its series."""
     machine: str
     changes: tuple[Change, ...]
-    models: tuple[str, ...]
+    owners: tuple[str, ...]
+    """The models that changed, or the groups of benchmarks."""
     causes: tuple[str, ...]
 
 
@@ -38,7 +39,7 @@ def by_commit(contents: Contents, changes: Iterable[Change]) -> tuple[CommitChan
             previous=min(change.previous for change in group),
             machine=machine,
             changes=tuple(group),
-            models=tuple(sorted({contents.series[change.series].model for change in group})),
+            owners=tuple(sorted({contents.series[change.series].owner for change in group})),
             causes=tuple(sorted({change.cause for change in group})),
         )
         for (commit, machine), group in groups.items()

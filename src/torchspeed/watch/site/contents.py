@@ -23,6 +23,7 @@ from torchspeed.watch.history.records import (
     Series,
 )
 from torchspeed.watch.site import names
+from torchspeed.watch.site.layout import Layout, layout_of
 
 SPARK_VALUES = 60
 """Values that a sparkline shows at most."""
@@ -74,6 +75,8 @@ class SeriesSummary:
     benchmark: Benchmark
     metric: Metric
     environment: Environment
+    group: str
+    """Heading under which lists have its benchmark."""
     points: tuple[tuple[int, Point], ...]
     """Every value with its commit index, oldest first."""
     others: tuple[tuple[int, str, str], ...]
@@ -108,13 +111,18 @@ class SeriesSummary:
     @property
     def model(self) -> str:
         """The row it belongs to in a matrix."""
-        case = self.series.case
-        return case.labels.get("model") or case.benchmark.rpartition(".")[0].rpartition(".")[2]
+        return names.row_name(self.series.case)
+
+    @property
+    def owner(self) -> str:
+        """What summaries of many changes call it: its model, or else its group of benchmarks."""
+        return self.model if "pass" in self.labels else self.group
 
     @property
     def column(self) -> str:
         """The column it belongs to: every other parameter, device and pass first."""
-        first = [self.labels[key] for key in ("device", "pass") if self.labels.get(key)]
+        first = [value for key in ("device", "pass") if (value := self.labels.get(key))]
+        first = first if "pass" in self.labels else []
         return " · ".join([*first, *names.settings(self.labels)])
 
 
@@ -144,6 +152,7 @@ class Contents:
     series: tuple[SeriesSummary, ...]
     means: tuple[MeanRatio, ...]
     ancestry: Ancestry
+    layout: Layout
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -186,6 +195,7 @@ def contents_of(
     setups = _setups(history, place)
     commits = {setup.key: setup.commits for setup in setups}
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
+    layout = layout_of(history.benchmarks.values())
     newest_change: dict[int, Change] = {}
     for change in findings.changes:
         if change.state is not State.REFUTED:
@@ -195,6 +205,7 @@ def contents_of(
             index,
             history,
             findings,
+            layout=layout,
             metric=metric_of[of_case.case.benchmark],
             place=place,
             measured=commits.get(setup_key(of_case), ()),
@@ -210,33 +221,36 @@ def contents_of(
         series=series,
         means=mean_ratios(series, setups, history),
         ancestry=ancestry or Ancestry(history.commits),
+        layout=layout,
     )
 
 
 def mean_ratios(
     series: Iterable[SeriesSummary], setups: Iterable[Setup], history: History
 ) -> tuple[MeanRatio, ...]:
-    """Geometric mean of newest / baseline for each metric, setup, device and pass.
+    """Geometric mean of newest / baseline for each metric and setup.
 
-    The baseline of a setup is the newest tagged commit measured with it before its newest
-    commit, or the first commit measured where none is tagged. A series that was measured
-    under other conditions at the baseline does not count.
+    Of models there is one for each device and pass. The baseline of a setup is the newest tagged
+    commit measured with it before its newest commit, or the first commit measured where none is
+    tagged. A series that was measured under other conditions at the baseline does not count.
     """
     setup_of = {setup.key: setup for setup in setups if len(setup.commits) > 1}
     groups: dict[tuple[Metric, tuple[str, str], str, str], list[float]] = defaultdict(list)
     for summary in series:
         setup = setup_of.get(setup_key(summary.series))
-        if setup is None or "device" not in summary.labels:
+        if setup is None or ("pass" in summary.labels and "device" not in summary.labels):
             continue
         base = baseline(history, setup.commits)
         values = {index: point.value for index, point in summary.points}
         before, after = values.get(base, 0), values.get(setup.newest, 0)
         if summary.comparable_from <= base and before > 0 and after > 0:
-            labels = (summary.labels["device"], summary.labels.get("pass", ""))
-            groups[summary.metric, setup.key, *labels].append(after / before)
+            of_model = "pass" in summary.labels
+            labels = [summary.labels[key] if of_model else "" for key in ("device", "pass")]
+            groups[summary.metric, setup.key, labels[0], labels[1]].append(after / before)
     means = []
     for (metric, key, device, direction), ratios in groups.items():
-        labels_of_group = {"device": device} | ({"pass": direction} if direction else {})
+        named = {"device": device, "pass": direction}
+        labels_of_group = {name: label for name, label in named.items() if label}
         base = baseline(history, setup_of[key].commits)
         ratio = geometric_mean(ratios)
         means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, ratio, len(ratios)))
@@ -246,7 +260,8 @@ def mean_ratios(
 def _mean_order(mean: MeanRatio) -> tuple[str, tuple[str, str], str, bool, str]:
     direction = mean.labels.get("pass", "")
     is_forward = direction == "forward"
-    return (mean.metric.id, mean.setup.key, mean.labels["device"], not is_forward, direction)
+    device = mean.labels.get("device", "")
+    return (mean.metric.id, mean.setup.key, device, not is_forward, direction)
 
 
 def baseline(history: History, commits: Sequence[int]) -> int:
@@ -315,6 +330,7 @@ def _summary(
     history: History,
     findings: Findings,
     *,
+    layout: Layout,
     metric: Metric,
     place: Mapping[str, int],
     measured: tuple[int, ...],
@@ -340,6 +356,7 @@ def _summary(
         benchmark=history.benchmarks[series.case.benchmark],
         metric=metric,
         environment=environment,
+        group=layout.group(history.benchmarks[series.case.benchmark]),
         points=points,
         others=tuple(
             (commit, run.outcome.value, run.reason) for commit, run in runs if run.point is None

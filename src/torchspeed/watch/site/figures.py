@@ -107,14 +107,14 @@ def _figures(contents: Contents, published: Sequence[dict[str, Any]]) -> tuple[F
     ]
     times = [(row, point) for row, point in values if row.metric.label == "time"]
     candidates = (
-        _overview(times, setup),
+        _overview(times, setup, contents),
         _devices(times, setup),
         _published(values, published),
     )
     return tuple(figure for figure in candidates if figure.rows)
 
 
-def _overview(times: Values, setup: Setup) -> Figure:
+def _overview(times: Values, setup: Setup, contents: Contents) -> Figure:
     grouped: dict[str, list[Mark]] = defaultdict(list)
     legend: dict[tuple[str, bool, str], Mark] = {}
     for row, point in sorted(times, key=lambda pair: _row_order(pair[0])):
@@ -125,10 +125,11 @@ def _overview(times: Values, setup: Setup) -> Figure:
         mark = replace(mark, value=point.value, interval=point.interval)
         grouped[_name(row.series.case)].append(mark)
     rows = _slowest(grouped)
-    where = f"{setup.machine.name}, torch {setup.environment.torch or 'not pinned'}"
+    labels = names.short_labels(contents.history.environments.values())
+    where = f"{setup.machine.name}, {labels[setup.environment.name]}"
     slowest = max(rows, key=lambda row: _largest(row[1]), default=None)
     ending = f" Slowest: {slowest[0]}." if slowest else ""
-    title = f"Newest time of each model on {where}"
+    title = f"Newest time of each {contents.layout.subject} on {where}"
     return Figure(
         "figures/overview.svg",
         title,

@@ -17,7 +17,6 @@ from torchspeed.watch.site import names
 from torchspeed.watch.site.answers import detectable
 from torchspeed.watch.site.contents import Contents, SeriesSummary, baseline
 from torchspeed.watch.site.failures import exception_line
-from torchspeed.watch.site.matrix import family, family_order
 
 Json = dict[str, Any]
 
@@ -64,7 +63,8 @@ def index_data(
         for setup in contents.setups
     }
     measured = sorted({commit for setup in contents.setups for commit in setup.commits})
-    families = map(family, sorted(benchmarks, key=family_order))
+    layout = contents.layout
+    groups = map(layout.group, sorted(benchmarks, key=layout.group_order))
     index: Json = {
         "format": FORMAT,
         "generated": generated,
@@ -91,13 +91,14 @@ def index_data(
             for environment in environments
         ],
         "metrics": contents.metrics,
-        "groups": list(dict.fromkeys(families)),
+        "layout": {"subject": layout.subject, "columns": layout.columns},
+        "groups": list(dict.fromkeys(groups)),
         "benchmarks": [
             {
                 "name": benchmark.name,
                 "slug": names.slug(benchmark.name),
                 "metric": metric_of.get(benchmark.name),
-                "group": family(benchmark),
+                "group": layout.group(benchmark),
                 "param_names": benchmark.param_names,
             }
             for benchmark in benchmarks

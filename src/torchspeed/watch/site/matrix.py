@@ -1,4 +1,4 @@
-"""The overview's matrix: a row per model, a column per device and pass, a metric at a time."""
+"""The overview's matrix of one metric: rows and columns as the project's `Layout` says."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from operator import itemgetter
 
-from torchspeed.watch.history.records import Benchmark
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, Metric, SeriesSummary, Setup
+from torchspeed.watch.site.layout import Layout
 
-Column = tuple[str, str]
-"""A device and a pass, as far as the benchmarks have them."""
+Column = tuple[str, ...]
+"""A device and a pass, or values of other parameters, as far as the benchmarks have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One model (with its batch, mode or the like): a cell for each column."""
+    """One model (with its batch, mode or the like) or benchmark: a cell for each column."""
 
     family: str
-    """The suite it comes from: ``time series``."""
+    """The group it belongs to: ``time series``."""
     model: str
+    """The model, or what the benchmark does."""
     details: str
     """Its other parameters: ``batch 5, compiled``."""
     cells: tuple[tuple[SeriesSummary, ...], ...]
@@ -42,21 +43,28 @@ def matrices(contents: Contents, setup: Setup) -> tuple[Matrix, ...]:
     for row in contents.of_setup(setup):
         members[row.metric].append(row)
     return tuple(
-        _matrix(metric, members[metric])
+        _matrix(metric, members[metric], contents.layout)
         for metric in contents.metrics
         if any(row.points or row.status == "failed" for row in members[metric])
     )
 
 
-def _matrix(metric: Metric, members: list[SeriesSummary]) -> Matrix:
+def _matrix(metric: Metric, members: list[SeriesSummary], layout: Layout) -> Matrix:
+    column_of = {row.id: layout.column(row.labels) for row in members}
     columns = sorted(
-        {_column(row) for row in members if row.points or row.status != "skipped"},
-        key=lambda column: (column[0], column[1] != "forward", column),
+        {column_of[row.id] for row in members if row.points or row.status != "skipped"},
+        key=lambda column: (
+            not layout.of_models and not any(column),  # the cases without these parameters
+            column[:1],
+            "forward" not in column,
+            column,
+        ),
     )
     table: dict[tuple[int, str, str, str], dict[Column, list[SeriesSummary]]] = {}
     for row in members:
-        name = (*family_order(row.benchmark), row.model, ", ".join(names.settings(row.labels)))
-        table.setdefault(name, {}).setdefault(_column(row), []).append(row)
+        details = ", ".join(names.settings(row.labels, without=layout.columns))
+        name = (*layout.group_order(row.benchmark), row.model, details)
+        table.setdefault(name, {}).setdefault(column_of[row.id], []).append(row)
     rows = [
         MatrixRow(group, model, details, tuple(tuple(cells.get(at, ())) for at in columns))
         for (_, group, model, details), cells in sorted(table.items(), key=itemgetter(0))
@@ -65,23 +73,8 @@ def _matrix(metric: Metric, members: list[SeriesSummary]) -> Matrix:
     return Matrix(metric, tuple(columns), tuple(rows))
 
 
-def _column(row: SeriesSummary) -> Column:
-    return (row.labels.get("device", ""), row.labels.get("pass", ""))
-
-
-def family(benchmark: Benchmark) -> str:
-    """The suite that a benchmark belongs to, as a heading: ``time series``."""
-    words = benchmark.name.partition(".")[0].split("_")
-    return " ".join("CNNs" if word == "cnns" else word for word in words)
-
-
-def family_order(benchmark: Benchmark) -> tuple[int, str]:
-    """Sort key that puts families where their suites declare (`position`), then by name."""
-    return (benchmark.position, family(benchmark))
-
-
-def mark(device: str, direction: str) -> str:
-    """CSS classes of a device and a pass: its hue and its dash."""
+def mark(device: str = "", direction: str = "") -> str:
+    """CSS classes of a column, such as a device and a pass: its hue and its dash."""
     hue = device if device in {"cpu", "cuda", "mps", "xpu"} else "other"
     dash = direction if direction in {"forward", "backward"} else "none"
     return f"dev-{hue} pass-{dash}"

@@ -45,7 +45,7 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     """What headings call each environment, by asv's name of it.
 
     torch and torchvision are always named; another requirement, the Python or a variable
-    only where the environments differ in it.
+    only where the environments differ in it, and the Python where nothing else is named.
     """
     facts_of = {environment.name: _facts(environment) for environment in environments}
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
@@ -56,8 +56,20 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     ]
     return {
         name: " · ".join(f"{fact} {facts[fact]}".strip() for fact in named if fact in facts)
-        or name
+        or (f"Python {facts['Python']}" if "Python" in facts else name)
         for name, facts in facts_of.items()
+    }
+
+
+def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
+    """What sentences and table cells call each environment: the torch release, or its label."""
+    environments = list(environments)
+    labels = environment_labels(environments)
+    return {
+        environment.name: f"torch {environment.torch}"
+        if environment.torch
+        else labels[environment.name]
+        for environment in environments
     }
 
 
@@ -76,6 +88,7 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
 
 
 _NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})
+_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
 _ALWAYS_NAMED = ("torch", "torchvision")
 
 
@@ -103,18 +116,34 @@ def series_id(series: Series, environment: str) -> str:
     return f"{series.machine}/{environment}/{series.case.name}"
 
 
-def settings(labels: Mapping[str, str]) -> list[str]:
-    """The parameters of a case that are neither model, device nor pass: ``batch 5``."""
-    return [setting(*label) for label in labels.items() if label[0] not in _NO_SETTINGS]
+def settings(labels: Mapping[str, str], without: Iterable[str] = ()) -> list[str]:
+    """The parameters of a case that are neither model, device nor pass: ``batch 5``.
+
+    Args:
+        labels: Of the case; without a pass it is of no model, and all parameters are settings.
+        without: Names of parameters that are shown in another place.
+    """
+    named = {*without, *(_NO_SETTINGS if "pass" in labels else {"metric"})}
+    return [setting(*label) for label in labels.items() if label[0] not in named]
+
+
+def row_name(case: Case) -> str:
+    """What lists call the row of a case: its model, or else what its benchmark does."""
+    *_, owner, function = ["", *case.benchmark.split(".")]
+    if "pass" in case.labels:
+        return case.labels.get("model") or owner
+    return _KIND.sub("", function).replace("_", " ")
 
 
 def case_name(case: Case) -> str:
-    """A case as sentences call it: ``vgg19 cpu batch 5 forward``."""
+    """A case as sentences call it: ``vgg19 cpu batch 5 forward``, ``Parser long lines size 5``."""
     owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
-    words = [] if "model" in case.labels else [owner]
+    of_model = "pass" in case.labels
+    words = [] if of_model and "model" in case.labels else [owner]
+    words += [] if of_model else [row_name(case)]
     words += [
-        value if key in {"model", "device", "pass"} else setting(key, value)
+        value if of_model and key in {"model", "device", "pass"} else setting(key, value)
         for key, value in case.labels.items()
         if value and not (key == "metric" and value == "time")
     ]
-    return " ".join(words)
+    return " ".join(filter(None, words))

@@ -67,6 +67,8 @@ def render_page(
         range_command=range_command,
         environment_id=names.environment_id,
         environment_label=names.environment_labels(contents.history.environments.values()),
+        environment_short=names.short_labels(contents.history.environments.values()),
+        layout=contents.layout,
         changes=contents.changes[:LATEST],
         by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
         slowest=slowest_model(contents),

@@ -46,7 +46,7 @@ def render(template: str, **context: Any) -> str:
         verdict_of_ratio=lambda ratio: verdict(ratio).value,
         half_width=half_width,
         css=lambda status: _CLASSES.get(status, status),
-        model_name=lambda row: " ".join([row.model, *names.settings(row.labels)]),
+        model_name=_model_name,
         case_name=names.case_name,
         certainty=certainty,
         in_words=in_words,
@@ -62,6 +62,12 @@ def _address(row: SeriesSummary, view: str) -> str:
     machine, environment = row.series.machine, names.environment_id(row.environment)
     parts = {"s": row.series.case.name, "m": machine, "e": environment}
     return f"#/{view}?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
+
+
+def _model_name(row: SeriesSummary) -> str:
+    """A row of a matrix as sentences call it: its model, or its group and benchmark."""
+    owner = "" if row.owner == row.model else row.owner
+    return " ".join(filter(None, [owner, row.model, *names.settings(row.labels)]))
 
 
 def _quoted(text: str) -> str:

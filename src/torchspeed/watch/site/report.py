@@ -32,6 +32,7 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
     series = history.series[change.series]
     commit = history.commits[change.commit]
     torch = history.environments[series.environment].torch
+    where = names.short_labels(history.environments.values())[series.environment]
     size = change.ratio if change.evidence is None else change.evidence.ratio
     title = (
         f"{names.case_name(series.case)}: {change.verdict}, {quantities.change(size)} "
@@ -39,8 +40,7 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
     )
     before, after = (quantities.quantity(v, series.unit) for v in (change.before, change.after))
     facts = {
-        "What": f"{series.case.name} on {series.machine}, torch {torch or 'not pinned'}: "
-        f"{before} before, {after} after",
+        "What": f"{series.case.name} on {series.machine}, {where}: {before} before, {after} after",
         "Since": f"{_named(commit)}, {quantities.timestamp(commit.date, '%Y-%m-%d')}",
         "How much": _size(change),
         "How certain": certainty(change),

@@ -37,6 +37,14 @@ export interface Metric {
   higher_is_better: boolean;
 }
 
+/** What the rows and columns of tables stand for. */
+export interface Layout {
+  /** A row is a model with its parameters, or a benchmark. */
+  subject: "model" | "benchmark";
+  /** Labels whose values are columns and filters, two at most: device and pass, or parameters. */
+  columns: string[];
+}
+
 export interface Benchmark {
   name: string;
   slug: string;
@@ -191,6 +199,7 @@ export interface Index {
   machines: Machine[];
   environments: Environment[];
   metrics: Metric[];
+  layout: Layout;
   groups: string[];
   benchmarks: Benchmark[];
   series: SeriesRow[];

@@ -1,6 +1,6 @@
 // A case: what a person calls one benchmark with one set of parameters.
 
-/** @import { Benchmark, Metric } from "../../types.js" */
+/** @import { Benchmark, Layout, Metric } from "../../types.js" */
 
 /**
  * @typedef {object} Case
@@ -10,21 +10,26 @@
  * @property {Metric} metric
  * @property {number} metricAt place in the index's metrics
  * @property {Record<string, string>} labels
- * @property {string} model
+ * @property {string} model the model, or what the benchmark does
+ * @property {string} owner what lists of many cases call it: the model, or the group
  * @property {string} details what else tells it apart, as text
  * @property {string} row model and details
  * @property {string} rowId the same for all devices, passes and metrics of one model
- * @property {string} column device and pass
+ * @property {string} column device and pass, or values of the project's other columns
  * @property {string} group
- * @property {string} device
- * @property {string} pass
+ * @property {string} device value of the project's first column, as device
+ * @property {string} pass value of its second
  * @property {string} mode
  * @property {string} title
  * @property {boolean} measured whether any machine has a value of it
  */
 
-/** Labels with a place of their own in tables. */
-const NAMED = ["model", "device", "pass"];
+/** What a benchmark's function does. @param {string} name */
+const functionWords = (name) =>
+  (name.split(".").pop() ?? "")
+    .replace(/^(time|timeraw|peakmem|mem|track)_/, "")
+    .split("_")
+    .filter(Boolean);
 
 /**
  * What a function of a suite measures, beyond its metric and its pass.
@@ -33,11 +38,8 @@ const NAMED = ["model", "device", "pass"];
  * @param {string | undefined} pass
  */
 function subjectOf(benchmark, metric, pass) {
-  const name = benchmark.name.split(".").pop() ?? "";
-  const rest = name
-    .replace(/^(time|timeraw|peakmem|mem|track)_/, "")
-    .split("_")
-    .filter((word) => word && word !== pass)
+  const rest = functionWords(benchmark.name)
+    .filter((word) => word !== pass)
     .join(" ");
   const said =
     rest === metric.label ||
@@ -60,18 +62,25 @@ export const settingText = (name, value) =>
  * @param {Benchmark} benchmark
  * @param {Metric} metric
  * @param {Record<string, string>} allLabels
+ * @param {Layout} layout
  * @returns {Case}
  */
-export function buildCase(key, order, benchmark, metric, allLabels) {
+export function buildCase(key, order, benchmark, metric, allLabels, layout) {
   const { metric: _, ...labels } = allLabels;
-  const subject = subjectOf(benchmark, metric, labels.pass);
-  const others = Object.entries(labels).filter(([name]) => !NAMED.includes(name));
+  const ofModels = layout.subject === "model";
+  const subject = ofModels ? subjectOf(benchmark, metric, labels.pass) : "";
+  const named = ofModels ? ["model", ...layout.columns] : layout.columns;
+  const others = Object.entries(labels).filter(([name]) => !named.includes(name));
   const details = [
     ...(subject ? [subject] : []),
     ...others.map(([name, value]) => settingText(name, value)),
   ];
-  const model = labels.model ?? benchmark.name.split(".").at(-2) ?? benchmark.name;
-  const column = [labels.device, labels.pass].filter(Boolean).join(" · ") || metric.label;
+  const words = functionWords(benchmark.name).join(" ");
+  const ofModel = labels.model ?? benchmark.name.split(".").at(-2) ?? benchmark.name;
+  const model = ofModels ? ofModel : words;
+  const [device = "", pass = ""] = layout.columns.map((name) => labels[name] ?? "");
+  const column = [device, pass].filter(Boolean).join(" · ") || metric.label;
+  const prefix = ofModels || !benchmark.group ? [] : [benchmark.group];
   return {
     key,
     order,
@@ -81,14 +90,15 @@ export function buildCase(key, order, benchmark, metric, allLabels) {
     labels,
     model,
     details: details.join(", "),
+    owner: ofModels ? model : benchmark.group,
     row: [model, ...details].join(", "),
     rowId: JSON.stringify([benchmark.group, model, ...details]),
     column,
     group: benchmark.group,
-    device: labels.device ?? "",
-    pass: labels.pass ?? "",
+    device,
+    pass,
     mode: labels.mode ?? "",
-    title: [model, ...details, column].join(" · "),
+    title: [...prefix, model, ...details, column].join(" · "),
     measured: false,
   };
 }

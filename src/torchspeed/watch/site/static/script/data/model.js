@@ -1,6 +1,6 @@
 // The index as things with names: commits, cases, series, releases.
 
-import { formatDay, shortHash } from "../text/format.js";
+import { capital, formatDay, shortHash } from "../text/format.js";
 import { buildCase } from "./cases.js";
 
 /** @import { Benchmark, Change, Environment, Index, Machine, Metric } from "../../types.js" */
@@ -55,7 +55,8 @@ function readSeries(index) {
     const benchmark = /** @type {Benchmark} */ (index.benchmarks[row.b]);
     const metric = /** @type {Metric} */ (index.metrics[benchmark.metric]);
     const key = row.id.slice(machine.name.length + environment.id.length + 2);
-    const made = cases.get(key) ?? buildCase(key, cases.size, benchmark, metric, row.labels);
+    const made =
+      cases.get(key) ?? buildCase(key, cases.size, benchmark, metric, row.labels, index.layout);
     cases.set(key, made);
     if (row.last) made.measured = true;
     /** @type {Series} */
@@ -150,6 +151,13 @@ export function buildModel(index) {
       (a, b) => Number(b === "cpu") - Number(a === "cpu"),
     ),
     passes: distinct(allCases.map((what) => what.pass)),
+    subject: index.layout.subject,
+    /** Headings of the first and the second column of cases. */
+    columnNames: index.layout.columns.map(capital),
+    /** What values of the two are called together. */
+    columnNouns: index.layout.subject === "model" ? ["devices", "passes"] : ["values", "values"],
+    /** What series of one case on one machine differ in. */
+    releasesName: releases.some((release) => release.torch) ? "torch releases" : "environments",
     modes: distinct(allCases.map((what) => what.mode)),
     /** Metrics that some machine has a value of. */
     measuredMetrics: new Set(series.filter((one) => one.last).map((one) => one.case.metricAt)),

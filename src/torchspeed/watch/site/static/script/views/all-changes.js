@@ -22,7 +22,7 @@ import {
   sortHeads,
 } from "../page/tables.js";
 import { csvText } from "../text/export.js";
-import { plural } from "../text/format.js";
+import { capital, plural } from "../text/format.js";
 import { appOf, notice } from "./view.js";
 
 /** @import { State } from "../address.js" */
@@ -61,7 +61,7 @@ function chosen(state) {
     if (machine && series.machine.name !== machine) return false;
     if (environment && series.environment.id !== environment) return false;
     if (cause && change.cause !== cause) return false;
-    if (model_ && series.case.model !== model_) return false;
+    if (model_ && series.case.owner !== model_) return false;
     const subject = model.commits[change.c]?.subject ?? "";
     const hash = model.commits[change.c]?.hash ?? "";
     const text = `${series.key} ${series.case.title} ${subject} ${hash}`.toLowerCase();
@@ -150,7 +150,8 @@ function drawTable(changes, order) {
 function buildFields() {
   const { index, allCases } = getModel();
   const causes = [...new Set(index.changes.map((change) => change.cause))].sort();
-  const models = [...new Set(allCases.map((what) => what.model))];
+  const owners = [...new Set(allCases.map((what) => what.owner))].filter(Boolean);
+  const owner = index.layout.subject === "model" ? "model" : "group";
   return controlBox([
     selectField("state", "State", { options: () => allOr(STATES, "states") }),
     selectField("direction", "Direction", {
@@ -161,7 +162,7 @@ function buildFields() {
           ["better", "better"],
         ]),
     }),
-    selectField("model", "Model", { options: () => allOr(models, "models") }),
+    selectField("model", capital(owner), { options: () => allOr(owners, `${owner}s`) }),
     selectField("metric", "Metric", {
       options: () => [...choicesOf([["", "all metrics"]]), ...metricChoices()],
     }),

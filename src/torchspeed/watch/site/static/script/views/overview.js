@@ -1,4 +1,4 @@
-// Overview: every model by device and pass. The page arrives with the first matrix drawn;
+// Overview: every model by device and pass, or every benchmark. The page arrives with the first matrix drawn;
 // this draws it again for another metric, machine or environment.
 
 import { addressOf, firstParam } from "../address.js";
@@ -9,7 +9,7 @@ import { environmentField, machineField } from "../page/place-fields.js";
 import { byColumn, foundChange, isNews, keySquare, markClass, outcomeTag } from "../page/signs.js";
 import { sparkline } from "../page/sparkline.js";
 import { scrollBox } from "../page/tables.js";
-import { formatValue, plural } from "../text/format.js";
+import { capital, formatValue, plural } from "../text/format.js";
 
 /** @import { Case } from "../data/cases.js" */
 /** @import { Series } from "../data/model.js" */
@@ -140,9 +140,13 @@ function drawMatrix(metricAt, m, e) {
     el(
       "caption",
       { class: "visually-hidden" },
-      `Newest ${label} of every model, with its last change`,
+      `Newest ${label} of every ${index.layout.subject}, with its last change`,
     ),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Model"), heads)),
+    el(
+      "thead",
+      {},
+      el("tr", {}, el("th", { scope: "col" }, capital(index.layout.subject)), heads),
+    ),
     [...groups].map(([group, rows]) =>
       el("tbody", {}, groups.size > 1 ? family(group) : null, [...rows.values()].map(drawRow)),
     ),

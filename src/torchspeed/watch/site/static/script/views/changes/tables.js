@@ -54,11 +54,11 @@ export const summaryTable = (summary) =>
 /** @param {Comparison} result */
 function columnsOf(result) {
   const names = namesOf(result);
+  const { columnNames } = getModel();
   return [
     { id: "name", text: "Benchmark" },
     { id: "change", text: "Change", number: true },
-    { id: "device", text: "Device" },
-    { id: "pass", text: "Pass" },
+    ...columnNames.map((text, at) => ({ id: at ? "pass" : "device", text })),
     { id: "base", text: names.base, number: true },
     { id: "now", text: names.now, number: true },
     {
@@ -85,14 +85,14 @@ function drawRow(row, result) {
   const details = what.details ? el("span", { class: "muted" }, " " + what.details) : null;
   const change = Number.isFinite(row.ratio) ? changeSign(row.ratio, row.verdict) : noNumber();
   const trend = Number.isFinite(row.trend) ? changeSign(row.trend, row.trendVerdict) : noNumber();
+  const count = getModel().columnNames.length;
   const device = what.device ? [keySquare(what.device, what.pass), what.device] : "–";
   return el(
     "tr",
     {},
     el("th", { scope: "row" }, el("a", { href: page }, what.model), details),
     el("td", { class: "number" }, change),
-    el("td", {}, device),
-    el("td", {}, what.pass || "–"),
+    [device, what.pass || "–"].slice(0, count).map((cell) => el("td", {}, cell)),
     el("td", { class: "number" }, formatValue(row.then?.value, metric.unit)),
     el("td", { class: "number" }, formatValue(row.now?.value, metric.unit)),
     el(

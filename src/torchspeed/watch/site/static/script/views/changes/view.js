@@ -74,9 +74,13 @@ function fields(shown) {
     selectField("metric", "Metric", {
       options: () => [...choicesOf([["", "all metrics"]]), ...metricChoices()],
     }),
-    selectField("device", "Device", { options: () => allOr(model.devices, "devices") }),
-    selectField("pass", "Pass", { options: () => allOr(model.passes, "passes") }),
-    searchField("q", "Filter", "model, suite, …"),
+    selectField("device", model.columnNames[0] ?? "", {
+      options: () => allOr(model.devices, model.columnNouns[0] ?? ""),
+    }),
+    selectField("pass", model.columnNames[1] ?? "", {
+      options: () => allOr(model.passes, model.columnNouns[1] ?? ""),
+    }),
+    searchField("q", "Filter", `${model.subject}, suite, …`),
     checkField("sig", "only significant"),
   ]);
 }

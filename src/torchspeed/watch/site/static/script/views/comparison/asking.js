@@ -39,12 +39,13 @@ const SHOWS = [
 
 /** What there is data for. */
 export function availableShows() {
-  const { devices, passes, modes, index } = getModel();
+  const { devices, passes, modes, index, subject } = getModel();
+  const ofModels = subject === "model";
   /** @type {Record<Show, boolean>} */
   const has = {
     values: true,
-    devices: devices.length > 1,
-    passes: passes.length > 1,
+    devices: ofModels && devices.length > 1,
+    passes: ofModels && passes.length > 1,
     modes: modes.includes("eager"),
     memory: index.metrics.some((metric) => metric.unit === "bytes"),
     published: index.published.length > 0,
@@ -64,7 +65,9 @@ const DIMENSIONS = [
 
 /** Dimensions in which there is more than one value. */
 export function availableDimensions() {
-  const { devices, passes, modes, releases, index, commits } = getModel();
+  const { devices, passes, modes, releases, index, commits, columnNames, releasesName } =
+    getModel();
+  const [first = "", second = ""] = columnNames.map((name) => name.toLowerCase());
   /** @type {Record<Dimension, number>} */
   const count = {
     device: devices.length,
@@ -74,7 +77,12 @@ export function availableDimensions() {
     machine: index.machines.length,
     revision: commits.length,
   };
-  return DIMENSIONS.filter(([name]) => count[name] > 1);
+  /** @type {Partial<Record<Dimension, string>>} */
+  const own = { device: first, pass: second };
+  own.torch = releasesName.replace(/s$/, "");
+  return DIMENSIONS.filter(([name]) => count[name] > 1).map(
+    ([name, text]) => /** @type {[Dimension, string]} */ ([name, own[name] ?? text]),
+  );
 }
 
 /**

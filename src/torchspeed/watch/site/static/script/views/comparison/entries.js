@@ -106,10 +106,15 @@ export async function entriesOf(asked, ofMetric) {
  * @param {readonly string[]} without
  */
 export function rowName(what, without) {
+  const { subject, columns } = getModel().index.layout;
+  const [first = "device", second = "pass"] = columns;
+  const hidden = [
+    subject === "model" ? "model" : "",
+    ...without.map((name) => ({ device: first, pass: second })[name] ?? name),
+  ];
   const rest = Object.entries(what.labels)
-    .filter(([name]) => name !== "model" && !without.includes(name))
-    .map(([name, value]) =>
-      name === "device" || name === "pass" ? value : settingText(name, value),
-    );
-  return [what.model, ...rest].join(" ");
+    .filter(([name]) => name !== "metric" && !hidden.includes(name))
+    .map(([name, value]) => (columns.includes(name) ? value : settingText(name, value)));
+  const owner = what.owner === what.model ? [] : [what.owner];
+  return [...owner, what.model, ...rest].filter(Boolean).join(" ");
 }

@@ -45,8 +45,12 @@ export function buildFields(names) {
       words: BASELINE,
       initial: () => "baseline",
     }),
-    device: selectField("device", "Device", { options: () => allOr(model.devices, "devices") }),
-    pass: selectField("pass", "Pass", { options: () => allOr(model.passes, "passes") }),
+    device: selectField("device", model.columnNames[0] ?? "", {
+      options: () => allOr(model.devices, model.columnNouns[0] ?? ""),
+    }),
+    pass: selectField("pass", model.columnNames[1] ?? "", {
+      options: () => allOr(model.passes, model.columnNouns[1] ?? ""),
+    }),
     norm: selectField("norm", "Relative to", {
       options: () => [
         { value: "", label: "nothing (absolute)" },
@@ -69,7 +73,7 @@ export function buildFields(names) {
         ]),
       initial: () => "value",
     }),
-    q: searchField("q", "Filter", "model, suite, …"),
+    q: searchField("q", "Filter", `${model.subject}, suite, …`),
   };
   /** @param {Asked} asked */
   const fit = (asked) => {

@@ -10,7 +10,7 @@ import { el, svg } from "../../page/elements.js";
 import { csvButton, permalinkButton } from "../../page/handover.js";
 import { buildTable, scrollBox } from "../../page/tables.js";
 import { csvText } from "../../text/export.js";
-import { plural } from "../../text/format.js";
+import { capital, plural } from "../../text/format.js";
 import { appOf } from "../view.js";
 import { readComparison } from "./asking.js";
 import { buildFields } from "./fields.js";
@@ -91,7 +91,7 @@ function tableOf({ table, marks }) {
   if (table || !marks) return table;
   const heads = marks.headings.map((text) => ({ text, number: true }));
   const rows = marks.rows.map((row) => [row.label, ...row.cells]);
-  return buildTable("The chart's values", ["Model", ...heads], rows);
+  return buildTable("The chart's values", [capital(getModel().subject), ...heads], rows);
 }
 
 /** @type {View} */
@@ -164,7 +164,7 @@ export const compareView = {
       legend.replaceChildren(...scene.legend.map((item) => legendItem(item, bars)));
       draw();
       table.replaceChildren(scrollBox("The chart's values", tableOf(scene)));
-      announce(`${plural(count, scene.scatter ? "point" : "model")}.`);
+      announce(`${plural(count, scene.scatter ? "point" : getModel().subject)}.`);
     };
   },
 };

@@ -74,7 +74,7 @@ function drawItem(series, picture) {
       el(
         "span",
         { class: "title" },
-        el("span", {}, what?.model, details),
+        el("span", { title: what?.title ?? "" }, what?.model, details),
         change ? foundChange(change) : null,
       ),
       el("span", { class: "visually-hidden" }, `newest: ${words.join(", ")}`),

@@ -104,7 +104,7 @@ export class LargeChart {
   show(asked, axis, lines, notes) {
     const labels = lines.map((line) => line.label).join(", ");
     const metrics = [...new Set(lines.map((line) => line.case.metric.label))].join(", ");
-    const places = asked.x === "torch" ? "torch releases" : "commits";
+    const places = asked.x === "torch" ? getModel().releasesName : "commits";
     const summary = `${labels}: ${metrics} over ${axis.stops.length} ${places}`;
     this.notes.textContent = notes;
     this.chart.set({ asked, axis, lines, unit: lines[0]?.unit ?? "", summary });

@@ -29,6 +29,9 @@ function offered(state) {
   });
 }
 
+/** A row with its group, where benchmarks of several groups may do the same. @param {Case} what */
+const heading = ({ owner, model }) => (owner && owner !== model ? `${owner} · ${model}` : model);
+
 /** One model: a box for each device and pass. @param {Case[]} members */
 function modelBoxes(members) {
   const [first] = members;
@@ -36,7 +39,7 @@ function modelBoxes(members) {
   return el(
     "fieldset",
     { class: "pick" },
-    el("legend", {}, first?.model, details),
+    el("legend", {}, first && heading(first), details),
     members.sort(byColumn).map((what) => {
       const box = el("input", { type: "checkbox", value: what.key });
       box.addEventListener("change", () => {
@@ -60,7 +63,7 @@ function drawList(cases) {
 /** @returns {Field} */
 export function buildPicker() {
   const list = el("div", { class: "picker-list" });
-  const filter = searchField("q", "Find a model", "darnn, cpu, backward …");
+  const filter = searchField("q", `Find a ${getModel().subject}`, "words of its name …");
   const metric = selectField("metric", "Metric", {
     options: metricChoices,
     initial: (state) => shownMetric(state).id,
@@ -75,7 +78,7 @@ export function buildPicker() {
     },
     "All listed",
   );
-  const none = el("a", { class: "button", href: "#/timeline" }, "Every model");
+  const none = el("a", { class: "button", href: "#/timeline" }, `Every ${getModel().subject}`);
   const node = el(
     "details",
     { class: "picker", "aria-label": "Choose series" },

@@ -59,7 +59,7 @@ function buildFields() {
         choicesOf([
           ["commit", "commits"],
           ["date", "dates"],
-          ["torch", "torch releases"],
+          ["torch", model.releasesName],
         ]),
       initial: () => "commit",
     }),
