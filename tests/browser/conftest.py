@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
 from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
-from torchspeed.published.figures import site_rows
+from torchspeed.published.values import site_rows
 from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history

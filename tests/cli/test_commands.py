@@ -60,6 +60,12 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
     assert result["machine"]["torch"] == torch.__version__.split("+", maxsplit=1)[0]
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The configuration of a run without further options."""
+    return run_json(tmp_path_factory.mktemp("usual"), "train", *QUICK)["config"]
+
+
 @pytest.mark.parametrize(
     ("options", "changed"),
     [
@@ -79,9 +85,8 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
     ],
 )
 def test_every_option_reaches_the_run(
-    tmp_path: Path, options: list[str], changed: dict[str, object]
+    tmp_path: Path, usual: dict[str, object], options: list[str], changed: dict[str, object]
 ) -> None:
-    usual = run_json(tmp_path, "train", *QUICK)["config"]
     config = run_json(tmp_path, "train", *QUICK, *options)["config"]
     for name, value in changed.items():
         assert usual[name] != value or name == "device"
@@ -278,18 +283,19 @@ def test_help_comes_without_torch_and_has_examples() -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from torchspeed.cli.main import main\n"
-        "sys.exit(main(sys.argv[1:]))"
+        "sys.exit(sum(main([command, '--help']) for command in sys.argv[1:]))"
     )
-    for command in ("train", "inference", "smooth-inference", "sweep"):
-        done = subprocess.run(
-            [sys.executable, "-c", code, command, "--help"],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "Examples:" in done.stdout
+    commands = ("train", "inference", "smooth-inference", "sweep")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *commands],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Examples:") == len(commands)
+    for command in commands:
         assert f"  torchspeed {command} " in done.stdout
 
 

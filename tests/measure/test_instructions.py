@@ -19,6 +19,8 @@ from torchspeed.measure import instructions as counting
 from torchspeed.measure.instructions import count_instructions
 
 CASE = ("tpa_lstm", 8)
+Case = tuple[str, int]
+Counted = dict[str, int | str | None]
 
 needs_valgrind = pytest.mark.skipif(
     not all(map(shutil.which, ("valgrind", "setarch"))), reason="valgrind is not installed"
@@ -29,12 +31,12 @@ needs_x86_64 = pytest.mark.skipif(
 )
 
 
-def _count(source: Path, folder: Path, **variables: str) -> dict[str, int | str | None]:
-    """Count the case with the package in ``source``, by a process in ``folder``."""
+def _count(source: Path, folder: Path, *cases: Case, **variables: str) -> list[Counted]:
+    """Count cases with the package in ``source``, by a process in ``folder``."""
     program = (
         "from torchspeed.measure.instructions import *\n"
-        f"counted = count_instructions([{CASE!r}])\n"
-        f"print(counted.skipped or vars(counted.cases[{CASE!r}]))"
+        f"counted = count_instructions({cases!r})\n"
+        f"print(counted.skipped or [vars(counted.cases[case]) for case in {cases!r}])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -44,24 +46,42 @@ def _count(source: Path, folder: Path, **variables: str) -> dict[str, int | str 
         text=True,
         check=True,
     )
-    counted: dict[str, int | str | None] = ast.literal_eval(done.stdout)
-    assert counted["error"] == "", counted
+    counted: list[Counted] = ast.literal_eval(done.stdout)
+    assert [of_case["error"] for of_case in counted] == [""] * len(cases), counted
     return counted
 
 
-@pytest.fixture(scope="module")
-def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int | str | None]:
-    return _count(ROOT / "src", tmp_path_factory.mktemp("here"))
+MORE = """
+from torchspeed.models.registry import register_model
+from torchspeed.models.tpa_lstm import TPALSTM
+
+
+@register_model("tpa_lstm_more")
+class More(TPALSTM):
+    def forward(self, x):
+        return super().forward(x.relu() - (-x).relu())  # the same values, by four operators more
+"""
 
 
 @needs_valgrind
 @needs_x86_64
 @pytest.mark.timeout(900)
-def test_two_runs_count_the_same_to_the_last_instruction(
-    counted: dict[str, int | str | None], tmp_path: Path
+def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_more(
+    tmp_path: Path,
 ) -> None:
+    """The second run has another folder, environment and package, with one more model in it."""
+    [plain] = _count(ROOT / "src", tmp_path, CASE)
     elsewhere = tmp_path / "a folder with a longer name"
-    elsewhere.mkdir()
+    shutil.copytree(ROOT / "src", elsewhere, ignore=shutil.ignore_patterns("__pycache__"))
+    package = elsewhere / "torchspeed"
+    (package / "models" / "tpa_lstm_more.py").write_text(MORE)
+    with (package / "models" / "__init__.py").open("a") as file:
+        file.write("from torchspeed.models import tpa_lstm_more\n")
+    workloads = (package / "workloads.py").read_text()
+    line = '    _forecast("tpa_lstm", 300, 10, 10, 1),\n'
+    assert workloads.count(line) == 1
+    added = line + line.replace("tpa_lstm", "tpa_lstm_more")
+    (package / "workloads.py").write_text(workloads.replace(line, added))
     disturbances = {
         "HOME": str(tmp_path),
         "PYTHONHASHSEED": "77",
@@ -70,26 +90,10 @@ def test_two_runs_count_the_same_to_the_last_instruction(
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
         "A_VARIABLE_OF_THE_DAY": "x" * 3000,
     }
-    assert _count(ROOT / "src", elsewhere, **disturbances) == counted
-
-
-@needs_valgrind
-@needs_x86_64
-@pytest.mark.timeout(900)
-def test_a_little_more_work_in_the_model_counts_more(
-    counted: dict[str, int | str | None], tmp_path: Path
-) -> None:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    model = tmp_path / "src" / "torchspeed" / "models" / "tpa_lstm.py"
-    as_it_is = "past, last = self._states(x)"
-    assert model.read_text().count(as_it_is) == 1
-    # The same values, by four operators more.
-    model.write_text(
-        model.read_text().replace(as_it_is, "past, last = self._states(x.relu() - (-x).relu())")
-    )
-    more = _count(tmp_path / "src", tmp_path)
+    again, more = _count(elsewhere, elsewhere, CASE, ("tpa_lstm_more", 8), **disturbances)
+    assert again == plain
     for name in counted_cases.PASSES:
-        before, after = counted[name], more[name]
+        before, after = plain[name], more[name]
         assert isinstance(before, int)
         assert isinstance(after, int)
         assert 1.005 * before < after < 1.1 * before

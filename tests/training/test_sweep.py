@@ -11,7 +11,7 @@ import pytest
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.figures import draw_figures
-from torchspeed.training.sweep import Outcome, Sweep, cost, grid
+from torchspeed.training.sweep import MeasuredPoint, Sweep, cost, grid
 
 AXES: dict[str, list[Any]] = {
     "workers": [0, 1, 2, 4],
@@ -133,7 +133,7 @@ def test_figures_leave_failed_points_out(measured: Path, tmp_path: Path) -> None
         "optimiser": "sgd",
         "rate": 0.1,
     }
-    assert draw_figures([Outcome(only, result(1.0), "")], tmp_path) == []
+    assert draw_figures([MeasuredPoint(only, result(1.0), "")], tmp_path) == []
 
 
 def command(file: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where figures come from: machine, versions, devices."""
+"""The machine, versions and devices that results come from."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def list_names() -> None:
 def info(
     published: Annotated[
         bool,
-        typer.Option("--published", help="Show the figures that others published instead."),
+        typer.Option("--published", help="Show values that others published instead."),
     ] = False,
 ) -> None:
     """Show this machine, the versions and the devices."""
@@ -57,22 +57,22 @@ def info(
 
 
 def show_source(source: Source, console: Console) -> None:
-    """A document's figures, table by table, with how to do the same here."""
+    """Show a document's values, table by table, and how to do the same here."""
     console.rule(f"{source.title}, {source.authors}, {source.date}")
     console.print(f"{source.url}\n{source.work}\n", highlight=False)
     console.print("How it differs:", highlight=False)
     for difference in source.differences:
         console.print(f"- {difference}", highlight=False)
-    for title, figures in groupby(source.figures, key=lambda figure: figure.table):
-        rows = list(figures)
+    for title, values in groupby(source.values, key=lambda published: published.table):
+        rows = list(values)
         shown = [label for label in rows[0].labels if len({f.labels[label] for f in rows}) > 1]
         table = Table(
             "hardware", *shown, "quantity", "published", title=title, title_justify="left"
         )
         table.caption = rows[0].note or None
-        for figure in rows:
-            number = f"{figure.value:.6g} {figure.unit}"
-            labels = (figure.labels[label] for label in shown)
-            table.add_row(figure.hardware.name, *labels, figure.quantity, number)
+        for published in rows:
+            number = f"{published.value:.6g} {published.unit}"
+            labels = (published.labels[label] for label in shown)
+            table.add_row(published.hardware.name, *labels, published.quantity, number)
         console.print(table)
         console.print(f"here: {rows[0].command or rows[0].case}\n", highlight=False)

@@ -15,7 +15,7 @@ SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
 
 
 def seconds(value: float) -> str:
-    """A time with three figures and its unit."""
+    """A time with three significant digits and its unit."""
     if value >= SECONDS:
         return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
     if value >= MILLI:

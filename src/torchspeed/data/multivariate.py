@@ -24,8 +24,8 @@ HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-dat
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """One published file."""
+class SeriesFile:
+    """One published file of a series."""
 
     path: str
     """Below the repository's root."""
@@ -36,28 +36,28 @@ class Series:
 
 
 SERIES = {
-    "exchange_rate": Series(
+    "exchange_rate": SeriesFile(
         "exchange_rate/exchange_rate.txt.gz",
         "9dd5a9c8f8f324e234938400f232fa08",
         8,
         7588,
         "daily exchange rates of 8 countries, 1990 to 2016",
     ),
-    "solar": Series(
+    "solar": SeriesFile(
         "solar-energy/solar_AL.txt.gz",
         "41ef7fdc958c2ca3fac9cd06d6227073",
         137,
         52560,
         "power of 137 solar plants in Alabama, every 10 minutes of 2006",
     ),
-    "traffic": Series(
+    "traffic": SeriesFile(
         "traffic/traffic.txt.gz",
         "db745d0c9f074159581a076cbb3f23d6",
         862,
         17544,
         "hourly occupancy (0 to 1) of San Francisco Bay motorways at 862 sensors, 2015 to 2016",
     ),
-    "electricity": Series(
+    "electricity": SeriesFile(
         "electricity/electricity.txt.gz",
         "07d51dc39c404599ead932937985957b",
         321,

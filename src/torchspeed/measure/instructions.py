@@ -1,4 +1,4 @@
-"""Counts the instructions of a pass: the figure that no other load on the machine moves.
+"""Counts the instructions of a pass: a value that no other load on the machine changes.
 
 valgrind's callgrind executes a Python of our own (`torchspeed.measure.counted_process`)
 that counts all cases, each from its first to its last instruction and nothing between.
@@ -46,7 +46,7 @@ _ENVIRONMENT = {
 
 @dataclass
 class Counted:
-    """What became of one case: the mean instructions of each pass, and why one has none."""
+    """The outcome of one case: the mean instructions of each pass, and why one has none."""
 
     forward: int | None = None
     backward: int | None = None
@@ -55,7 +55,7 @@ class Counted:
 
 @dataclass
 class InstructionCounts:
-    """What became of all cases, by workload and batch."""
+    """The outcomes of all cases, by workload and batch."""
 
     cases: dict[tuple[str, int], Counted] = field(default_factory=dict)
     skipped: str = ""

@@ -1,4 +1,4 @@
-"""The work that a workload asks for: figures without noise.
+"""The work that a workload asks for, in values without noise.
 
 Times say how long it took; these say how much there was to do, and are the same in
 every run, so that a change in *work* shows even where it drowns in noise.
@@ -37,7 +37,7 @@ class Work:
 
 @dataclass(frozen=True)
 class WorkOfWorkload:
-    """All of a workload's figures. A backward pass includes its forward."""
+    """The work of both passes, and the memory; a backward pass includes its forward."""
 
     forward: Work
     backward: Work

@@ -14,7 +14,7 @@ from torchspeed.models.registry import register_model
 class DARNNFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of DARNN.
 
-    For figures beside the published ones; to forecast, take `DARNN`. Where it leaves
+    For comparisons with published values; to forecast, take `DARNN`. Where it leaves
     the paper (arXiv:1704.02971):
 
     - at every time step both LSTMs run along the *samples*: each starts where the one

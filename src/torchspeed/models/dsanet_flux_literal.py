@@ -101,7 +101,7 @@ class LiteralTower(nn.Module):
 class DSANetFluxLiteral(TwoTowers):
     """What sdobber/FluxArchitectures computes under the name of DSANet.
 
-    For figures beside the published ones; to forecast, take `DSANet`. Where it leaves
+    For comparisons with published values; to forecast, take `DSANet`. Where it leaves
     the paper (doi:10.1145/3357384.3358132): for each of a head's numbers the heads attend
     to the heads, with products summed over all series and all *samples*; the key's
     weights serve for the values; the first layer norm is left out; the feed-forward

@@ -14,7 +14,7 @@ from torchspeed.models.relu_gru import ReluGRU
 class LSTNetFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of LSTnet.
 
-    For figures beside the published ones; to forecast, take `LSTNet`. Where it leaves
+    For comparisons with published values; to forecast, take `LSTNet`. Where it leaves
     the paper (arXiv:1703.07015):
 
     - a filter is as long as the window and leaves one vector a sample, so there are no

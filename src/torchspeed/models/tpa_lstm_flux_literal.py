@@ -14,7 +14,7 @@ from torchspeed.models.registry import register_model
 class TPALSTMFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of TPALSTM.
 
-    For figures beside the published ones; to forecast, take `TPALSTM`. Where it leaves
+    For comparisons with published values; to forecast, take `TPALSTM`. Where it leaves
     the paper (arXiv:1809.04206): at every time step the LSTM runs along the *samples*,
     the first starting where the last sample of the step before ended; relu acts on the
     past states and on the filters' output.

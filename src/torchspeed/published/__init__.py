@@ -1,9 +1,9 @@
-"""Figures that others published, as data: what was measured, on what, and where it says so.
+"""Values that others published, as data: what was measured, on what, and where it says so.
 
-A TOML file a source, with the numbers as printed there. Reading needs neither
-torch nor asv, so that the site can set these figures beside ours.
+There is a TOML file for each source, with the numbers as printed there. Reading them needs neither
+torch nor asv, so that the site can show them next to ours.
 """
 
-from torchspeed.published.figures import Figure, Hardware, Source, load_sources
+from torchspeed.published.values import Hardware, PublishedValue, Source, load_sources
 
-__all__ = ["Figure", "Hardware", "Source", "load_sources"]
+__all__ = ["Hardware", "PublishedValue", "Source", "load_sources"]

@@ -28,7 +28,7 @@ LOADED_ITEMS, LOADED_BATCH, LOADED_SHAPE = 512, 64, (3, 64, 64)
 class Training:
     """A workload with its optimiser, and batches that lie ready on the device.
 
-    The optimiser is the one of the published figures: SGD with rate 0.01 and
+    The optimiser is that of the published values: SGD with rate 0.01 and
     momentum 0.9.
     """
 

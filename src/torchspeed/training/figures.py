@@ -7,13 +7,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from torchspeed.training.sweep import Outcome
+from torchspeed.training.sweep import MeasuredPoint
 
 AXES = {"workers": "workers", "batch_size": "batch size"}
 """Setting to the label of its axis."""
 
 
-def draw_figures(outcomes: list[Outcome], folder: Path) -> list[Path]:
+def draw_figures(outcomes: list[MeasuredPoint], folder: Path) -> list[Path]:
     """Draw epoch time and time to accuracy against each of ``AXES`` that was swept.
 
     Failed points are left out, and so are points without a time to accuracy
@@ -40,7 +40,7 @@ def draw_figures(outcomes: list[Outcome], folder: Path) -> list[Path]:
     return files
 
 
-def _panel(panel: Any, outcomes: list[Outcome], axis: str, label: str, value: Any) -> None:
+def _panel(panel: Any, outcomes: list[MeasuredPoint], axis: str, label: str, value: Any) -> None:
     lines: dict[str, list[tuple[float, float]]] = {}
     for outcome in outcomes:
         y = value(outcome.result)

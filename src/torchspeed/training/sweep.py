@@ -37,8 +37,8 @@ and worse the less accurate they are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a point."""
+class MeasuredPoint:
+    """A point with its result, or why it failed."""
 
     point: Point
     result: dict[str, Any] | None
@@ -68,12 +68,12 @@ class Sweep:
         self.file = file
         self.arguments = arguments
         self.timeout_s = timeout_s
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, MeasuredPoint] = {}
         self._read()
 
     def run(
-        self, points: Iterable[Point], on_outcome: Callable[[Outcome, bool], None]
-    ) -> list[Outcome]:
+        self, points: Iterable[Point], on_outcome: Callable[[MeasuredPoint, bool], None]
+    ) -> list[MeasuredPoint]:
         """Measure the points that have no outcome yet.
 
         Args:
@@ -96,8 +96,8 @@ class Sweep:
         axes: dict[str, list[Any]],
         trials: int,
         seed: int,
-        on_outcome: Callable[[Outcome, bool], None],
-    ) -> list[Outcome]:
+        on_outcome: Callable[[MeasuredPoint, bool], None],
+    ) -> list[MeasuredPoint]:
         """Look for the least time to accuracy with Optuna's TPE sampler.
 
         Takes up the points that the file knows already: they are replayed, in
@@ -134,7 +134,7 @@ class Sweep:
         """Have the failed points run again."""
         self.outcomes = {k: o for k, o in self.outcomes.items() if o.result is not None}
 
-    def _measure(self, point: Point) -> Outcome:
+    def _measure(self, point: Point) -> MeasuredPoint:
         options = [f"--{name.replace('_', '-')}={value}" for name, value in point.items()]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "result.json"
@@ -150,16 +150,16 @@ class Sweep:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                outcome = Outcome(point, None, f"took longer than {self.timeout_s:g} s")
+                outcome = MeasuredPoint(point, None, f"took longer than {self.timeout_s:g} s")
             else:
                 if done.returncode == 0:
-                    outcome = Outcome(point, json.loads(file.read_text("utf-8")), "")
+                    outcome = MeasuredPoint(point, json.loads(file.read_text("utf-8")), "")
                 else:
-                    outcome = Outcome(point, None, _reason(done))
+                    outcome = MeasuredPoint(point, None, _reason(done))
         self._append(outcome)
         return outcome
 
-    def _append(self, outcome: Outcome) -> None:
+    def _append(self, outcome: MeasuredPoint) -> None:
         line = {"arguments": self.arguments, **asdict(outcome)}
         append_durably(self.file, f"{json.dumps(line, allow_nan=False)}\n".encode())
         self.outcomes[_key(outcome.point)] = outcome
@@ -169,7 +169,7 @@ class Sweep:
             try:
                 entry = json.loads(line)
                 arguments = entry.pop("arguments")
-                outcome = Outcome(**entry)
+                outcome = MeasuredPoint(**entry)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise TorchspeedError(
                     f"{self.file}, line {number}: no outcome of a sweep; delete the line, or give "

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from torchspeed.published.figures import site_rows
+from torchspeed.published.values import site_rows
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.events import Event
 from torchspeed.watch.analysis.findings import Findings, Level

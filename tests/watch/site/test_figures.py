@@ -10,7 +10,7 @@ import pytest
 
 from tests.watch.site.conftest import Project, parsed_xml, registered
 from tests.watch.site.handmade import HOSTILE, handmade_contents
-from torchspeed.published.figures import site_rows
+from torchspeed.published.values import site_rows
 from torchspeed.watch.site import figures
 from torchspeed.watch.site.figures import Figure, Mark, draw_svg, write_figures
 

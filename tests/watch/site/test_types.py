@@ -13,7 +13,7 @@ from msgspec import structs
 from tests.watch.planted_releases import compared_releases
 from tests.watch.site.conftest import registered
 from tests.watch.site.handmade import PROJECT, handmade
-from torchspeed.published.figures import site_rows
+from torchspeed.published.values import site_rows
 from torchspeed.watch.analysis.release_history import release_histories
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Record

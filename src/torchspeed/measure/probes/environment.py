@@ -30,7 +30,7 @@ _BUILT_WITH = {
 
 
 def facts() -> dict[str, str]:
-    """What can change a figure without a change of the code, as text by name."""
+    """What can change a value without a change of the code, as text by name."""
     found = {
         "interpreter": f"{platform.python_implementation()} {platform.python_version()}, "
         f"{platform.python_compiler()}",

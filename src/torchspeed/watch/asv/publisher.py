@@ -27,7 +27,7 @@ from asv.util import ProcessError, UserError
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import read_regular
-from torchspeed.published.figures import site_rows
+from torchspeed.published.values import site_rows
 from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
 from torchspeed.watch.history.git import read_commits

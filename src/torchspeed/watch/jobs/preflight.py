@@ -50,7 +50,7 @@ def check_branch(root: Path, branch: str) -> None:
 
 
 def check_clean(root: Path) -> None:
-    """Refuse changes that are not committed: a figure belongs to a commit.
+    """Refuse changes that are not committed: a value belongs to a commit.
 
     Raises:
         TorchspeedError: a file that is measured differs from HEAD.
@@ -61,7 +61,7 @@ def check_clean(root: Path) -> None:
         count = len(dirty.splitlines())
         more = f" and {count - 1} more" if count > 1 else ""
         raise TorchspeedError(
-            f"{first}{more} differs from HEAD, and figures are kept by commit; "
+            f"{first}{more} differs from HEAD, and values are stored by commit; "
             "commit or `git stash` first"
         )
 

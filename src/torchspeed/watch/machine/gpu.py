@@ -14,7 +14,7 @@ from pathlib import Path
 def cuda_is_plainly_absent() -> bool:
     """True only where nothing at all speaks for a CUDA device.
 
-    A wrong "present" costs a process per case, a wrong "absent" loses figures:
+    A wrong "present" costs a process per case, a wrong "absent" loses values:
     in doubt this says False, and the case itself asks torch.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")

@@ -31,7 +31,7 @@ from torchspeed.watch.history.records import Case, Point
 
 @dataclass(frozen=True, slots=True)
 class RepeatedRuns:
-    """All cases that have a figure in every run."""
+    """All cases that have a value in every run."""
 
     cases: tuple[CaseNoise, ...]
     without_value: tuple[str, ...]
@@ -39,7 +39,7 @@ class RepeatedRuns:
     comparisons: int
     """Of every case in every pair of runs."""
     false_alarms: int
-    """How many of them `compare` calls a difference."""
+    """How many of them the rule calls a difference."""
 
     @property
     def noise(self) -> float:

@@ -12,24 +12,24 @@ import typer
 
 from torchspeed.cli.main import app
 from torchspeed.data.catalogue import DATA
-from torchspeed.published import Figure, load_sources
-from torchspeed.published.figures import site_rows
+from torchspeed.published import PublishedValue, load_sources
+from torchspeed.published.values import site_rows
 from torchspeed.workloads import list_workloads
 
 SOURCES = {source.key: source for source in load_sources()}
-FIGURES = [(source, figure) for source in SOURCES.values() for figure in source.figures]
+VALUES = [(source, published) for source in SOURCES.values() for published in source.values]
 
 
-def find(key: str, quantity: str, **labels: str) -> list[Figure]:
+def find(key: str, quantity: str, **labels: str) -> list[PublishedValue]:
     return [
-        figure
-        for figure in SOURCES[key].figures
-        if figure.quantity == quantity and labels.items() <= figure.labels.items()
+        published
+        for published in SOURCES[key].values
+        if published.quantity == quantity and labels.items() <= published.labels.items()
     ]
 
 
 def test_every_table_of_every_source_is_whole() -> None:
-    counted = Counter((source.key, figure.table) for source, figure in FIGURES)
+    counted = Counter((source.key, published.table) for source, published in VALUES)
     assert counted == {
         ("fluxarchitectures", "Jetson Nano"): 4 * 4,
         ("fluxarchitectures", "MacBook Pro"): 4 * 2,
@@ -43,11 +43,11 @@ def test_every_table_of_every_source_is_whole() -> None:
 
 
 def test_units_are_si() -> None:
-    [figure] = find("fluxarchitectures", "time", model="darnn", device="cuda")[:1]
-    assert (figure.printed, figure.value, figure.unit) == ("13.808 s", 13.808, "s")
-    [figure] = find("flux_blog", "epoch time", device="cuda")
-    assert figure.value == pytest.approx(0.828756)
-    assert figure.hardware.gpu == "NVIDIA GTX 1080"
+    [published] = find("fluxarchitectures", "time", model="darnn", device="cuda")[:1]
+    assert (published.printed, published.value, published.unit) == ("13.808 s", 13.808, "s")
+    [published] = find("flux_blog", "epoch time", device="cuda")
+    assert published.value == pytest.approx(0.828756)
+    assert published.hardware.gpu == "NVIDIA GTX 1080"
     accuracy = find("dl_benchmark", "best training accuracy", framework="PyTorch", workers="16")
     assert (accuracy[0].value, accuracy[0].unit) == (98.922, "%")
 
@@ -60,23 +60,23 @@ def test_backward_costs_more_than_forward_wherever_both_are_published() -> None:
         assert all(f.value < b.value for f, b in zip(*by_pass, strict=True))
 
 
-def test_each_figure_says_where_it_is_from_and_how_the_work_differs() -> None:
-    for source, figure in FIGURES:
+def test_each_value_says_where_it_is_from_and_how_the_work_differs() -> None:
+    for source, published in VALUES:
         assert source.url.startswith("https://")
         assert re.fullmatch(r"20\d\d(-\d\d-\d\d)?", source.date)
         assert source.work
         assert source.differences
-        assert figure.hardware.name
+        assert published.hardware.name
 
 
-def test_each_figure_has_its_counterpart_here() -> None:
-    for source, figure in FIGURES:
-        assert figure.command or figure.case, (source.key, figure)
+def test_each_value_has_its_counterpart_here() -> None:
+    for source, published in VALUES:
+        assert published.command or published.case, (source.key, published)
 
 
 def test_the_commands_are_understood_and_name_what_exists() -> None:
     group: Any = typer.main.get_command(app)
-    for command in {figure.command for _, figure in FIGURES if figure.command}:
+    for command in {published.command for _, published in VALUES if published.command}:
         program, name, *arguments = command.split()
         assert program == "torchspeed"
         parsed = group.commands[name].make_context(name, arguments).params
@@ -97,7 +97,7 @@ def test_site_rows_are_in_seconds_with_the_differences() -> None:
         assert row["source"].split(":")[0] in row["note"], "which machine it was"
 
 
-def test_a_figure_stands_beside_a_case_that_is_measured() -> None:
+def test_a_value_is_shown_with_a_case_that_is_measured() -> None:
     for name in {row["case"] for row in site_rows()}:
         call = ast.parse(name, mode="eval").body
         assert isinstance(call, ast.Call)
@@ -108,26 +108,26 @@ def test_a_figure_stands_beside_a_case_that_is_measured() -> None:
             assert ast.literal_eval(value) in choices, name
 
 
-def test_a_figure_stands_beside_the_same_work_where_there_is_such_a_workload() -> None:
+def test_a_value_is_shown_with_the_same_work_where_there_is_such_a_workload() -> None:
     literal = {row["model"]: row for row in site_rows() if row["model"].endswith("_flux_literal")}
     assert set(literal) == {name for name in list_workloads() if name.endswith("_flux_literal")}
     assert all("The same work" in row["note"] for row in literal.values())
 
 
 def test_the_published_trainings_are_of_workloads_that_do_the_same_work() -> None:
-    models = {f.labels["model"] for f in SOURCES["fluxarchitectures_training"].figures}
+    models = {f.labels["model"] for f in SOURCES["fluxarchitectures_training"].values}
     trained = list_workloads("flux_training")
     assert models == {name for name in trained if name.endswith("_literal")}
-    [figure] = find("fluxarchitectures_training", "time of five steps",
+    [published] = find("fluxarchitectures_training", "time of five steps",
                     model="lstnet_solar_literal", device="cpu")[:1]  # fmt: skip
-    assert figure.value == 0.905873
+    assert published.value == 0.905873
 
 
 def test_reading_needs_no_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['asv'] = None\n"
         "from torchspeed.published import load_sources\n"
-        "print(sum(len(source.figures) for source in load_sources()))"
+        "print(sum(len(source.values) for source in load_sources()))"
     )
     source = str(Path(__file__).parents[2] / "src")
     done = subprocess.run(
@@ -137,4 +137,4 @@ def test_reading_needs_no_torch() -> None:
         env={"PYTHONPATH": source},
         check=True,
     )
-    assert int(done.stdout) == len(FIGURES)
+    assert int(done.stdout) == len(VALUES)

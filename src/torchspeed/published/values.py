@@ -1,4 +1,4 @@
-"""The nouns of published figures, and reading them from their files."""
+"""Values that others published, read from a TOML file for each source."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import chain
 from typing import Any
 
 SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
-"""Printed unit to the unit of ``Figure.value`` and its factor."""
+"""Printed unit to the unit of ``PublishedValue.value`` and its factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What a figure was measured on, as far as its source says."""
+    """What a value was measured on, as far as its source says."""
 
     name: str
     cpu: str = ""
@@ -23,7 +23,7 @@ class Hardware:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PublishedValue:
     """One published number."""
 
     value: float
@@ -52,24 +52,24 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document with figures."""
+    """A document with published values."""
 
     key: str
     title: str
     authors: str
     url: str
     date: str
-    """Year, or year-month-day, of the figures."""
+    """Year, or year-month-day, of the values."""
     framework: str
     work: str
     """What was measured."""
     differences: tuple[str, ...]
-    """What is different here, to be told beside every comparison."""
-    figures: tuple[Figure, ...]
+    """What is different here; every comparison says it."""
+    values: tuple[PublishedValue, ...]
 
 
 def load_sources() -> list[Source]:
-    """All sources, by key, each with its figures in the order of its tables."""
+    """All sources, by key, each with its values in the order of its tables."""
     files = resources.files(__package__).iterdir()
     tables = sorted(
         (file for file in files if file.name.endswith(".toml")), key=lambda file: file.name
@@ -79,55 +79,54 @@ def load_sources() -> list[Source]:
 
 
 def site_rows() -> list[dict[str, Any]]:
-    """The figures that an asv case has its like for, in the form of the site's ``published``.
+    """The values that an asv case can be compared with, in the form of the site's ``published``.
 
-    A figure stands beside the model of its name, with what differs, and beside
-    the workload that does the same work, where there is one.
+    There is a row for the model of the same name, with what differs, and another one for the
+    workload that does the same work, where there is one.
     """
     rows = []
     for source in load_sources():
-        for figure in source.figures:
-            if figure.case is None:
+        for published in source.values:
+            if published.case is None:
                 continue
-            where = f"{figure.hardware.name}, {source.framework}."
-            model, differs = figure.labels["model"], source.differences
-            rows.append(_site_row(source, figure, model, figure.case, where, *differs))
-            if figure.same_work is not None and figure.same_case is not None:
+            where = f"{published.hardware.name}, {source.framework}."
+            model, differs = published.labels["model"], source.differences
+            rows.append(_site_row(source, published, model, published.case, where, *differs))
+            work, case = published.same_work, published.same_case
+            if work is not None and case is not None:
                 same = "The same work here, on other hardware and in another language."
-                rows.append(
-                    _site_row(source, figure, figure.same_work, figure.same_case, where, same)
-                )
+                rows.append(_site_row(source, published, work, case, where, same))
     return rows
 
 
 def _site_row(
-    source: Source, figure: Figure, model: str, case: str, *notes: str
+    source: Source, published: PublishedValue, model: str, case: str, *notes: str
 ) -> dict[str, Any]:
     return {
         "case": case,
         "model": model,
-        "device": figure.labels["device"],
-        "pass": figure.labels["pass"],
-        "batch": figure.labels.get("batch", ""),
-        "value": figure.value,
+        "device": published.labels["device"],
+        "pass": published.labels["pass"],
+        "batch": published.labels.get("batch", ""),
+        "value": published.value,
         "unit": "seconds",
-        "source": f"{figure.hardware.name}: {source.title} ({source.date}), {source.url}",
-        "note": " ".join(note for note in (*notes, figure.note) if note),
+        "source": f"{published.hardware.name}: {source.title} ({source.date}), {source.url}",
+        "note": " ".join(note for note in (*notes, published.note) if note),
     }
 
 
 def _source(key: str, content: dict[str, Any]) -> Source:
     hardware = {name: Hardware(**facts) for name, facts in content.pop("hardware").items()}
-    figures = chain.from_iterable(_figures(table, hardware) for table in content.pop("tables"))
+    values = chain.from_iterable(_values(table, hardware) for table in content.pop("tables"))
     fields = content | {
         "work": content["work"].strip(),
         "differences": tuple(content["differences"]),
     }
-    return Source(key=key, figures=tuple(figures), **fields)
+    return Source(key=key, values=tuple(values), **fields)
 
 
-def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figure]:
-    figures = []
+def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[PublishedValue]:
+    values = []
     for row in table["rows"]:
         names, cells = row[: len(table["rows_by"])], row[len(table["rows_by"]) :]
         by_row = dict(zip(table["rows_by"], names, strict=True))
@@ -136,8 +135,8 @@ def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figur
                 continue
             labels = {**table["labels"], **by_row, **column}
             value, unit = _parse(printed, labels.pop("unit", None))
-            figures.append(
-                Figure(
+            values.append(
+                PublishedValue(
                     value=value,
                     unit=unit,
                     printed=printed,
@@ -152,7 +151,7 @@ def _figures(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Figur
                     note=table.get("note", "").strip(),
                 )
             )
-    return figures
+    return values
 
 
 def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
