@@ -1,7 +1,7 @@
 """How much faster the models are than their peers: ``make compare-peers``.
 
 For each workload its peers run in one process, in turn, round after round, so that a
-load on the machine meets all of them alike; every round gives one ratio of times a
+load on the machine slows all of them equally; every round gives one ratio of times a
 peer, and the table shows the median ratio with its quartiles. Peers are
 
 - ``naive``: the model as one first writes it, in the structure of the original PyTorch

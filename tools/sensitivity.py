@@ -47,7 +47,7 @@ def report(
     Args:
         unchanged: ratios of the commit to itself.
         planted: planted share to its ratios; empty if none was planted.
-        busy: another core was kept busy meanwhile.
+        busy: another core was kept busy during the measurement.
 
     Raises:
         TorchspeedError: there is no ratio of the commit to itself.
@@ -111,7 +111,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="percent by which one side is slowed; 0, the default, compares like with like",
     )
     parser.add_argument("--commit", default="HEAD", help="what is measured (default: HEAD)")
-    parser.add_argument("--busy", action="store_true", help="another core is kept busy meanwhile")
+    parser.add_argument("--busy", action="store_true", help="another core is kept busy")
     parser.add_argument("--cases", default="", metavar="PATTERN", help="default: the short set")
     parser.add_argument("--torch", default="newest", metavar="RELEASE")
     parser.add_argument("--machine", default="", help="default: this host's name")

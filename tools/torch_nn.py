@@ -1,7 +1,7 @@
-"""The nearest that ``torch.nn`` has ready: what nobody needs to write.
+"""The nearest ready-made modules of ``torch.nn``, as baselines for the models.
 
 The forecasting baselines have the sizes of ours and *less* to do where ``torch.nn`` has
-no such part: they are a mark to stand beside, not the same function. The image
+no such part: they are for comparison, not the same function. The image
 classifiers are the same function.
 """
 

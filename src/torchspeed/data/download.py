@@ -15,7 +15,7 @@ from torchspeed.errors import TorchspeedError
 def fetch(url: str, path: Path, md5: str) -> None:
     """Download ``url`` to ``path`` unless a whole copy lies there.
 
-    The download goes beside ``path`` under a temporary name and takes its place
+    The download goes to a temporary name in the same folder and replaces ``path``
     once the checksum holds.
 
     Raises:

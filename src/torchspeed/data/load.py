@@ -33,7 +33,7 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
 
     Raises:
         TorchspeedError: unknown name, data of another kind than ``options.shape``
-            asks for, or what the set's own loader found.
+            asks for, or an error of the set's own loader.
     """
     options = options or DataOptions()
     kind = kind_of(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 class DataOptions:
     """How a named data set is to be read.
 
-    Each set heeds the fields that concern it: a CNN's data its ``shape``, a
+    Each set reads the fields that concern it: a CNN's data its ``shape``, a
     series its ``window``, ``horizon`` and ``target``.
     """
 

@@ -26,7 +26,7 @@ class Allocations:
 def allocations(run: Callable[[], object], device: str) -> Allocations:
     """Run a pass twice on ``device`` and count what the second allocates.
 
-    The first makes what stays for good: packed weights, workspaces. On the CPU these are
+    The first makes what stays: packed weights, workspaces. On the CPU these are
     the blocks of tensors, as torch's profiler sees them; what kernels take from ``malloc``
     for themselves is not seen. On CUDA they are the blocks of the caching allocator, and
     most cost no call of the driver.

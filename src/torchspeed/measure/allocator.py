@@ -1,4 +1,4 @@
-"""glibc's allocator told to keep the memory it has, in processes that asv does not start.
+"""Makes glibc's allocator keep freed memory, in processes that asv does not start.
 
 By default glibc gives large blocks back to the kernel and faults them in again at every
 pass: noise, and slower. asv's environments set ``MALLOC_*`` variables against that

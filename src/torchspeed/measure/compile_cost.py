@@ -49,7 +49,7 @@ def compile_cost(workload: str, device: str, folder: Path) -> Cost:
     if record.is_file():
         return Cost(**json.loads(record.read_text()))
     code = code_folder(workload, device, folder)
-    if code.exists():  # a timed process came first: its code would be found
+    if code.exists():  # a timed process came first: its code would be used
         code = Path(tempfile.mkdtemp(dir=folder))
     keep_code_in(code)
     _compile_something(device)
@@ -64,7 +64,7 @@ def code_folder(workload: str, device: str, folder: Path) -> Path:
 
 
 def count_cost(passes: Passes) -> Cost:
-    """Run passes that nobody has run yet, and count what dynamo and the compilers do."""
+    """Run passes for the first time, and count what dynamo and the compilers do."""
     _, breaks_before = _dynamo_counts()
     forward_seconds = _cpu_seconds(passes.forward)
     backward_seconds = _cpu_seconds(passes.backward)

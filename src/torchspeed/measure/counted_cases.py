@@ -51,13 +51,13 @@ def _count(case: str, callgrind: Callgrind) -> None:
 
 def _count_in_fork(case: str, callgrind: Callgrind) -> dict[str, object]:
     """Count a case in a process of its own; where it failed, ``error`` says why."""
-    said = Path(f"{case}.error")
+    message = Path(f"{case}.error")
 
     def count_and_exit() -> None:
         try:
             _count(case, callgrind)
         except Exception as error:  # one case's error must not cost the others
-            said.write_text(f"{type(error).__name__}: {error}")
+            message.write_text(f"{type(error).__name__}: {error}")
         finally:
             os._exit(0)
 
@@ -67,7 +67,7 @@ def _count_in_fork(case: str, callgrind: Callgrind) -> dict[str, object]:
         signal.alarm(_CASE_LIMIT)
         _run_alone(count_and_exit)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    error = said.read_text() if said.exists() else ""
+    error = message.read_text() if message.exists() else ""
     if status == -signal.SIGALRM:
         error = f"it was not counted within {_CASE_LIMIT} s"
     elif status != 0:
@@ -76,7 +76,7 @@ def _count_in_fork(case: str, callgrind: Callgrind) -> dict[str, object]:
 
 
 def _run_alone(run: Callable[[], None]) -> None:
-    """Run in a new thread while this one sleeps for good; ``run`` ends the process.
+    """Run in a new thread while this one sleeps for ever; ``run`` ends the process.
 
     Python's heap is shared between threads, so the order in which they run must not be
     the scheduler's choice: `threading.Thread` would wake this one again, at some moment.

@@ -1,7 +1,7 @@
 """What callgrind executes: a Python that is the same whenever and wherever it runs.
 
 ``python -m torchspeed.measure.counted_process darnn:8 lenet5:8``, started by
-`torchspeed.measure.instructions` and useful to nobody else. It prints a report in JSON.
+`torchspeed.measure.instructions` alone. It prints a report in JSON.
 """
 
 from __future__ import annotations

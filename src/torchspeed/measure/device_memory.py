@@ -21,7 +21,7 @@ class DevicePeaks:
 def device_peaks(run: Callable[[], object], device: str) -> DevicePeaks:
     """Run a pass twice on ``device`` and read the second's peaks.
 
-    The first makes what stays for good (parameters on the device, workspaces of cuBLAS
+    The first makes what stays (parameters on the device, workspaces of cuBLAS
     and cuDNN). What only it needed is given back before the second, or the reserve would
     tell of the warm-up.
 

@@ -66,7 +66,7 @@ def count_instructions(cases: Sequence[tuple[str, int]]) -> InstructionCounts:
     """Count forward and backward pass of each workload and batch, in one run of valgrind.
 
     Nothing is raised: what cannot be counted here is ``skipped``, and what went wrong
-    stands with its case.
+    is the ``error`` of its case.
     """
     obstacle = _obstacle()
     if obstacle:
@@ -126,7 +126,7 @@ def _run(cases: Sequence[str], folder: Path) -> list[Counted]:
         text=True,
     )
     try:
-        said, complained = process.communicate(timeout=_TIME_LIMIT)
+        output, errors = process.communicate(timeout=_TIME_LIMIT)
     except subprocess.TimeoutExpired:
         raise _CallgrindError(f"valgrind had not counted within {_TIME_LIMIT} s") from None
     finally:
@@ -134,8 +134,8 @@ def _run(cases: Sequence[str], folder: Path) -> list[Counted]:
         process.wait()
     if process.returncode != 0:
         how = f"valgrind ended with status {process.returncode} before it had counted"
-        raise _CallgrindError(f"{how}: {complained.strip()[-_MESSAGE_LENGTH:]}")
-    report = json.loads(said)
+        raise _CallgrindError(f"{how}: {errors.strip()[-_MESSAGE_LENGTH:]}")
+    report = json.loads(output)
     return [_counted(folder, report[case]) for case in cases]
 
 

@@ -1,4 +1,4 @@
-"""Leaves no process behind that goes on counting for nobody."""
+"""Ends a counting process together with the process that started it."""
 
 from __future__ import annotations
 

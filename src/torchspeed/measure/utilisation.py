@@ -1,7 +1,7 @@
 """Model FLOPs utilisation: how much of a device's own peak a pass reaches.
 
 A pass and the peak (`torchspeed.measure.peak`) are timed in turn, in one process: what
-slows the machine for a while slows both, and their ratio stands. FLOPs are those of
+slows the machine for a while slows both, so it cancels in their ratio. FLOPs are those of
 `torchspeed.measure.work`, so elementwise arithmetic, which keeps the device as busy,
 counts for nothing: a model of many small operators has a small share by its nature.
 """

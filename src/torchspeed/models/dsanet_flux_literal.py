@@ -15,7 +15,7 @@ EPSILON = math.sqrt(torch.finfo(torch.float32).eps)
 
 
 class LiteralNorm(nn.Module):
-    """Layer norm over the last axis, epsilon beside the deviation, not in the variance."""
+    """Layer norm over the last axis, with epsilon added to the deviation, not to the variance."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -73,7 +73,7 @@ class TPALSTM(nn.Module):
         self.lstm = LSTM(hidden, hidden, layers)
         self.patterns = nn.Linear((window - 1) * filter_size, filters)  # the filters C
         self.W_a = nn.Linear(hidden, filters)
-        self.W_hv = nn.Linear(hidden + filters, hidden)  # W_h and W_v side by side
+        self.W_hv = nn.Linear(hidden + filters, hidden)  # [W_h, W_v]
         self.output = nn.Linear(hidden, outputs)
 
     def forward(self, x: Tensor) -> Tensor:

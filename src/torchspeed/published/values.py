@@ -47,7 +47,7 @@ class PublishedValue:
     same_case: str | None
     """The asv case that measures that workload."""
     note: str
-    """What is odd about the number in its source."""
+    """What looks wrong about the number in its source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Starting a rank on each device of this machine, with torch's own elastic agent.
 
 It is what ``torchrun`` runs on: when a rank fails, the agent stops the others.
-Two things are added: the failure is told in one line, with the rank that failed
+Two things are added: the failure is reported in one line, with the rank that failed
 first, and no rank outlives this process, even when it is killed outright.
 """
 
@@ -87,13 +87,13 @@ def die_with_launcher() -> None:
 
 
 def tell_launcher(error: Exception) -> None:
-    """Leave a rank's error where its agent finds it, to be told once for all ranks."""
+    """Store a rank's error where its agent reads it, so that it is reported once for all ranks."""
     get_error_handler().record_exception(error)
 
 
 @contextmanager
 def _without_agent_log() -> Iterator[None]:
-    """The agent logs a page about a failure that is told in one line here."""
+    """Silence the agent, which logs a page about a failure that is reported in one line here."""
     # torch gives each of its loggers a level of its own.
     prefix = "torch.distributed.elastic"
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict

@@ -76,7 +76,7 @@ def run_loop(
         timeline: where the work happens.
         limit: steps at most; None for all.
         warmup: first steps that are left out of the times.
-        on_step: told the items and the times of each step, warm-up too.
+        on_step: called with the items and the times of each step, warm-up included.
 
     Returns:
         Times, loss and accuracy. The loop's wall time beyond the phases is what
@@ -118,7 +118,7 @@ def run_loop(
 
 
 def _count_right(outcome: StepResult) -> int:
-    """How many classes were told rightly; 0 where targets are no classes."""
+    """How many items were classified correctly; 0 where targets are no classes."""
     if outcome.targets.is_floating_point():
         return 0
     return int((outcome.outputs.argmax(1) == outcome.targets).sum())

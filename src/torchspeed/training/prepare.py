@@ -37,7 +37,7 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
 
     Raises:
         TorchspeedError: unknown name, absent device, data that the model cannot
-            take, or what the data's own loader found.
+            take, or an error of the data's own loader.
     """
     workload = _one_line(lambda: get_workload(config.model))
     absent = _one_line(lambda: missing_device(config.device))

@@ -1,4 +1,4 @@
-"""What a run found, as plain records that become JSON without further ado."""
+"""Results of a run as plain records, which can be written as JSON."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _total(epochs: list[EpochRecord], *phases: Phase) -> float:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no infinity: such a loss becomes None, wherever it stands."""
+    """Replace infinite and undefined numbers by None at every level, because JSON has none."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

@@ -78,7 +78,7 @@ class Sweep:
 
         Args:
             points: what to run, in order.
-            on_outcome: told each outcome, and whether it was there already.
+            on_outcome: called with each outcome, and whether it was known already.
 
         Returns:
             The outcomes, in the order of ``points``.

@@ -1,8 +1,8 @@
-"""With what a process measures: Python, torch and how it was built, threads, variables.
+"""Prints what a process measures with: Python, torch and its build, threads, variables.
 
-Runs as a script in the environment that is measured, ``python -P where.py``, and prints
-JSON; it needs nothing of this package, so that it can speak for commits from before it.
-What the machine knows without torch is told by `torchspeed.watch.machine.facts`.
+Runs as a script in the environment that is measured, ``python -P environment.py``, and prints
+JSON; it needs nothing of this package, so that it works for commits from before it. Facts of the
+machine, which need no torch, are read by `torchspeed.watch.machine.facts`.
 """
 
 from __future__ import annotations
@@ -31,39 +31,41 @@ _BUILT_WITH = {
 
 def facts() -> dict[str, str]:
     """What can change a value without a change of the code, as text by name."""
-    found = {
+    known = {
         "interpreter": f"{platform.python_implementation()} {platform.python_version()}, "
         f"{platform.python_compiler()}",
         "C library": " ".join(platform.libc_ver()).strip() or "unknown",
     }
-    found |= {f"variable {name}": value for name, value in os.environ.items() if _told(name)}
+    known |= {
+        f"variable {name}": value for name, value in os.environ.items() if _VARIABLES.match(name)
+    }
     releases = {package: _release(package) for package in _PACKAGES}
-    found |= {f"package {package}": release for package, release in releases.items() if release}
+    known |= {f"package {package}": release for package, release in releases.items() if release}
     try:
         import torch  # noqa: PLC0415 - a commit may be measured without
     except ImportError as error:
-        return found | {"torch build": f"none ({error})"}
+        return known | {"torch build": f"none ({error})"}
     built = torch.__config__.show()
     digest = hashlib.blake2b(built.encode(), digest_size=4).hexdigest()
-    found["torch build"] = f"{torch.__version__}, commit {torch.version.git_version[:10]}"
-    found["torch build settings"] = f"digest {digest}"
-    found |= {name: said[1] for name, said in _searched(built).items()}
-    found["vector instructions"] = torch.backends.cpu.get_cpu_capability()
-    found["threads"] = (
+    known["torch build"] = f"{torch.__version__}, commit {torch.version.git_version[:10]}"
+    known["torch build settings"] = f"digest {digest}"
+    known |= _search(built)
+    known["vector instructions"] = torch.backends.cpu.get_cpu_capability()
+    known["threads"] = (
         f"{torch.get_num_threads()} within operators, "
         f"{torch.get_num_interop_threads()} between them"
     )
-    found["CUDA of torch"] = torch.version.cuda or "not in this build"
+    known["CUDA of torch"] = torch.version.cuda or "not in this build"
     if torch.version.cuda:
-        found["cuDNN"] = _dotted(torch.backends.cudnn.version())
-        found["float32 products on CUDA"] = torch.get_float32_matmul_precision()
-    return found
+        known["cuDNN"] = _dotted(torch.backends.cudnn.version())
+        known["float32 products on CUDA"] = torch.get_float32_matmul_precision()
+    return known
 
 
 def details() -> dict[str, str]:
     """What is recorded for people alone: asv_runner's release, and long texts of torch.
 
-    The release is part of a benchmark's version too, by which values are told apart.
+    The release is part of a benchmark's version too, which keeps values apart.
     """
     runner = {"asv_runner": _release("asv_runner") or "not installed"}
     try:
@@ -83,13 +85,10 @@ def _release(package: str) -> str | None:
         return None
 
 
-def _told(name: str) -> bool:
-    return _VARIABLES.match(name) is not None
-
-
-def _searched(built: str) -> dict[str, re.Match[str]]:
-    found = {name: pattern.search(built) for name, pattern in _BUILT_WITH.items()}
-    return {name: match for name, match in found.items() if match}
+def _search(built: str) -> dict[str, str]:
+    """Find what torch was built with in its own description."""
+    matches = {name: pattern.search(built) for name, pattern in _BUILT_WITH.items()}
+    return {name: match[1] for name, match in matches.items() if match}
 
 
 def _dotted(version: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Finds the change points of many series, and keeps what a publish found for the next one.
+"""Finds the change points of many series, and keeps partitions for the next publish.
 
 Nearly all of the time goes into the partition of blocks of values, which depends on nothing but
 the values and the code. A new value of a series changes its last block alone.

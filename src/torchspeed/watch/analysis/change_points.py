@@ -1,7 +1,7 @@
 """Change points of a series: lasting changes of its level, apart from noise, spikes and drift.
 
 The model. Logarithms of the values, y_1 ... y_n, are a level that may wander, plus
-noise, plus now and then a spike; at a step the level starts anew::
+noise, plus an occasional spike; at a step the level starts anew::
 
     y_t     = level_t + noise_t       noise_t ~ N(0, s^2), or a spike of any size
     level_t = level_{t-1} + drift_t   drift_t ~ N(0, r s^2), except at a step
@@ -16,7 +16,7 @@ Three stages:
     of log S + min(e^2 / S, cap). What lies beyond the cap is taken for a spike and
     does not move the filter. Optimal partitioning finds the segments whose costs,
     plus a penalty per step that grows with log n, are least. A run of capped values
-    soon costs more than a new segment: that tells a step from a spike. The ratio
+    soon costs more than a new segment: that separates steps from spikes. The ratio
     with the least total, with a penalty on any drift at all, is kept: steps alone
     explain a series unless drift does so clearly better.
 3.  *Prune*. At each step the level just before it and just after it, from filters
@@ -38,7 +38,7 @@ is the same, with weights in proportion. Stage 2 is in `torchspeed.watch.analysi
 stage 3 in `torchspeed.watch.analysis.pruning`. 300 values take 4 ms of CPU, or 11 ms with errors.
 
 Optimal partitioning: Jackson et al. (2005), doi:10.1109/LSP.2001.838216. The capped cost:
-Fearnhead and Rigaill (2019), doi:10.1080/01621459.2017.1385466. Drift beside steps:
+Fearnhead and Rigaill (2019), doi:10.1080/01621459.2017.1385466. Drift and steps:
 Romano, Rigaill, Runge and Fearnhead (2022), doi:10.1080/01621459.2021.1909598.
 """
 

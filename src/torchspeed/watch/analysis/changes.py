@@ -85,9 +85,9 @@ class Change:
     """What interleaved comparisons say about it, if there are any across it."""
     cause: Cause = "code"
     note: ChangeNote | None = None
-    """What somebody wrote about it in ``results/notes.toml``."""
+    """The note about it in ``results/notes.toml``."""
     made_by: tuple[str, str] | None = None
-    """Hashes of the last commit before it and the first after it, where a bisection found fewer
+    """Hashes of the last commit before it and the first after it, where a bisection left fewer
     commits than those between ``previous`` and ``commit``."""
     explanation: Explanation | None = None
     """Which operators account for it, where that was examined."""

@@ -87,7 +87,7 @@ def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
 
 
 def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
-    """Changes of the recipe: one event a fact, whichever benchmarks it concerns."""
+    """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
     changes: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
     for series in history.series:
         known, previous = "", ""

@@ -5,7 +5,7 @@ direction at the same commit, the machine has changed: a kernel, a clock, a neig
 Each series with values on both sides has a vote; three of five votes carry.
 A release of torch is no such step: each release is an environment, with series of
 its own. One commit that changes all models (a flag, an allocator) looks the same as
-the machine; the events of the environment beside it tell which.
+the machine; events of the environment at that commit show which it is.
 """
 
 from __future__ import annotations

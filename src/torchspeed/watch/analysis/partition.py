@@ -9,7 +9,7 @@ so the filters of all possible starts and all ratios advance together with varia
 Where the noise of each value is known, each start has variances of its own. Either way it takes
 O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n). A block
 without known noise is partitioned by its own values alone, on their own scale, so that a caller
-may keep what it found for them: a new value changes only the last block.
+may cache its partition: a new value changes only the last block.
 """
 
 from __future__ import annotations

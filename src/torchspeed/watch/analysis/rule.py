@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 MINIMUM_EFFECT = 0.015
-"""Smallest relative change that counts: nobody acts on a smaller one."""
+"""Smallest relative change that counts: a smaller one is not worth an action."""
 NOISE_FACTOR = 3.0
 """Standard deviations of the ratio of two values that a difference exceeds."""
 
@@ -35,7 +35,7 @@ class Verdict(Enum):
     BETTER = "better"
     WORSE = "worse"
     SAME = "same"
-    """No clear difference: the two are alike, or their noise hides it, or it is unknown."""
+    """No clear difference: the values agree, the noise hides it, or the noise is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads the outcome of one case, and the reason for it, off asv's result of its process.
 
-asv stores failed and timed-out cases alike as null, skipped and deselected ones alike as NaN,
-and keeps no message.
+asv stores null for failed and for timed-out cases, NaN for skipped and for deselected ones, and no
+message.
 """
 
 from __future__ import annotations

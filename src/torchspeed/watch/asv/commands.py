@@ -126,7 +126,7 @@ def run_asv(
         root: the checkout.
         arguments: after ``asv``.
         selection: cases that ``asv run`` measures.
-        progress: told of every case.
+        progress: receives every case.
         resume: what not to measure again, see `torchspeed.watch.asv.hooks`.
 
     Returns:
@@ -165,12 +165,12 @@ def run_asv(
             for line in process.stdout:
                 try:
                     stream.write(line.encode())
-                except OSError as error:  # asv must not wait for somebody to read on
+                except OSError as error:  # go on reading, so that asv does not wait
                     unwritten.append(error)
                 for pattern, words in _PHASES.items():
                     match = pattern.search(line)
                     if match:
-                        # Where nobody reads what is printed, the next case ends the run.
+                        # Where the output was closed, the next case ends the run.
                         with contextlib.suppress(OSError):
                             progress.say(f"  {words.format(**match.groupdict())}")
 

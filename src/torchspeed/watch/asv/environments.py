@@ -28,7 +28,7 @@ def pinned_asv_runner() -> str:
 
 
 def constrain_pip(constraints: Path = CONSTRAINTS) -> None:
-    """Make every pip that this process starts heed the pins, besides those of the caller."""
+    """Make every pip that this process starts obey the pins, in addition to the caller's."""
     # pip splits the variable at spaces, which a path may contain and its address may not.
     files = [*os.environ.get(_VARIABLE, "").split(), constraints.as_uri()]
     os.environ[_VARIABLE] = " ".join(dict.fromkeys(files))

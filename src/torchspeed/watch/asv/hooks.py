@@ -1,7 +1,7 @@
 """The asv plugin that stores what asv forgets, and leaves out what need not run.
 
-asv loads it for every command, by the ``plugins`` entry of asv.conf.json. What replaces functions
-of asv is in the modules beside this one; `internals` lists everything of asv that they touch.
+asv loads it for every command, by the ``plugins`` entry of asv.conf.json. The modules next
+to it replace functions of asv; `internals` lists everything of asv that they use.
 
 With ``TORCHSPEED_PROGRESS=<file>`` JSON lines tell a watching process the plan (case to number
 of rounds) and each case that ran.

@@ -39,7 +39,7 @@ def this_machine() -> str:
 
 
 def loading(original: Any) -> Any:
-    """Replace ``MachineCollection.load``: the facts of a machine are those found here and now."""
+    """Replace ``MachineCollection.load``: facts are read from this machine now."""
 
     def load(machine_name: str, _path: str | None = None) -> dict[str, str]:
         try:
@@ -54,4 +54,4 @@ def loading(original: Any) -> Any:
 
 
 def save(machine_name: str, machine_info: dict[str, str], _path: str | None = None) -> None:
-    """Leave the shared file alone; stands for ``MachineCollection.save``."""
+    """Write nothing, in the place of ``MachineCollection.save``: all checkouts share its file."""

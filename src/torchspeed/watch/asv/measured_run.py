@@ -46,7 +46,7 @@ def _describe_run(env: Any) -> dict[str, Any]:
         answer = json.loads(output.splitlines()[-1])
         record |= {"environment": answer["facts"], "details": answer["details"]}
     except (asv.util.ProcessError, ValueError, LookupError) as error:
-        # A value does not depend on whether somebody could say where it came from.
+        # The values are as good without a description of the environment.
         log.warning(f"the environment could not be asked about itself: {error}")
     return record | {"before": machine_state()}
 
@@ -104,7 +104,7 @@ class MeasuredRun:
         index: int,
         **keywords: Any,
     ) -> Any:
-        """Measure one round of a case and store it; stands for asv's function.
+        """Measure one round of a case and store it, in the place of asv's function.
 
         Raises:
             asv.util.UserError: It cannot be stored, or the environment holds another commit.
@@ -156,7 +156,7 @@ class MeasuredRun:
         result: Any,
         **keywords: Any,
     ) -> None:
-        """Add what asv collected of a benchmark in this round; stands for asv's method.
+        """Add what asv collected of a benchmark in this round, in the place of asv's method.
 
         Its cases are stored already, so that only its times and messages are new, unless no case
         of it was started.
@@ -254,7 +254,7 @@ class MeasuredRun:
     def _add_case(
         self, benchmark: dict[str, Any], index: int, result: Any, began: Any, *, append: bool
     ) -> None:
-        """Put the result of one case into asv's results, beside those of the other cases."""
+        """Add the result of one case to asv's results, which hold those of the other cases."""
         count = len(cases_of(benchmark))
         values: list[Any] = [math.nan] * count
         samples: list[Any] = [None] * count

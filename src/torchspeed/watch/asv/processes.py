@@ -51,7 +51,7 @@ def run(
     timeout: float,
     cwd: str,
 ) -> tuple[str, int]:
-    """Run one case; stands for ``Spawner.run``.
+    """Run one case, in the place of ``Spawner.run``.
 
     Returns:
         Output and exit status.
@@ -63,7 +63,7 @@ def run(
 def create_setup_cache(
     self: Any, benchmark_id: str, timeout: float, params_str: str
 ) -> tuple[str | None, str | None]:
-    """Run a ``setup_cache``; stands for ``Spawner.create_setup_cache``.
+    """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
@@ -81,7 +81,7 @@ def create_setup_cache(
 def temporary_files_in(folder: Path) -> Iterator[None]:
     """Let what installs packages put its temporary files into the folder of the run.
 
-    Measured processes are not concerned: compilers of torch keep caches beside those files.
+    Measured processes keep the outer folder, because compilers of torch keep caches there.
     """
     outer = os.environ.get(_TEMPORARY_FOLDER)
     os.environ[_TEMPORARY_FOLDER] = str(folder)
@@ -204,7 +204,7 @@ def _collect(
 ) -> _Stopped | None:
     """Collect output until the process has ended, or has to be stopped; return why it has.
 
-    On Linux this process sleeps meanwhile, but for output and one look at the memory per second.
+    On Linux this process sleeps until then, except for output and one look at the memory a second.
     """
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     os.set_blocking(process.stdout.fileno(), False)

@@ -1,8 +1,8 @@
 """Stores asv's results so that a kill, a full disk or a damaged file loses nothing.
 
 asv writes a file in place, and it never repairs one. Here every file is written aside and then
-renamed, a damaged result file is set aside and measured again, and the files beside a result
-file go where it goes.
+renamed, a damaged result file is set aside and measured again, and the side files of a result
+file are removed and renamed with it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def folder_of(results: Any) -> Path | None:
 
 
 def side_file(results: Any, folder: Path, suffix: str) -> Path:
-    """Path of a file beside the result file."""
+    """Path of a side file of the result file."""
     return Path(folder, results._filename).with_suffix(suffix)
 
 
@@ -143,7 +143,7 @@ def saving(original: Any) -> Any:
 
 
 def removing_file(original: Any) -> Any:
-    """Replace ``Results.rm``: the files beside the result file are removed as well."""
+    """Replace ``Results.rm``: the side files of the result file are removed as well."""
 
     def rm(self: Any, result_dir: str) -> None:
         original(self, result_dir)

@@ -64,7 +64,7 @@ class ScratchProject:
             pair: environment.
             machine: name under which this machine is registered with asv.
             selection: cases to measure.
-            progress: told of every case.
+            progress: receives every case.
 
         Raises:
             TorchspeedError: asv failed as a whole.

@@ -43,7 +43,7 @@ class Pair:
     """asv's name of the environment, for ``asv run -E``; empty if asv has none."""
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
-    """What measured processes have in their environment, besides that of the run."""
+    """Environment variables that measured processes have in addition to those of the run."""
 
     @property
     def stored_as(self) -> str:

@@ -2,7 +2,7 @@
 
 Every process that a run starts inherits two environment variables: `RUN`, the run's temporary
 folder, and `LOCK`, the lock of its checkout. They identify the processes of a run that has
-ended, in whichever process group or session they are.
+ended, in any process group or session.
 
 Run as a script (``python leftovers.py FOLDER``), this file guards a run. The script waits until
 its standard input is closed, which the kernel does as soon as the run has ended, even by

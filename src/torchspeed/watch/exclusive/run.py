@@ -2,7 +2,7 @@
 
 Two runs in one checkout would share environments: one would install its commit while the other
 measures. The lock is ``run.lock`` in the folder of the environments. The kernel releases it when
-its holder ends, however that happens; the file's content tells others who holds it.
+its holder ends, also when it is killed; the file's content says who holds it.
 """
 
 from __future__ import annotations

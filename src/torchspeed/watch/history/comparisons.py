@@ -24,7 +24,7 @@ FOLDER = "comparisons"
 Kind = Literal["compare", "reference", "confirm", "release", "null", "bisect"]
 """Why two versions were compared.
 
-``compare``: somebody asked; ``reference``: a commit against the machine's reference;
+``compare``: a person asked; ``reference``: a commit against the machine's reference;
 ``confirm``: a suspected change against its predecessor; ``release``: two torch releases;
 ``null``: a version against itself; ``bisect``: a midpoint of a bisection.
 """

@@ -1,4 +1,4 @@
-"""The files beside asv's result files: a JSON object a line, later lines newer."""
+"""Files with one JSON object a line, the newest last."""
 
 from __future__ import annotations
 

@@ -234,14 +234,14 @@ class _Loader:
             if not isinstance(content.get("machine"), str):
                 raise DamagedError("it names no machine")
         except DamagedError as error:
-            self._problem(path, f"{error}; the folder's name stands for the machine's")
+            self._problem(path, f"{error}; the folder's name is taken for the machine's")
             return Machine(path.parent.name)
         facts = {key: str(value) for key, value in content.items()}
         facts.pop("version", None)
         return Machine(facts.pop("machine"), facts)
 
     def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
-        """Load a result file, and take the files beside it from `sidecars`."""
+        """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
         outcomes_path = path.with_suffix(outcomes.SUFFIX)
         key = digest(path, *sidecars & {outcomes_path})

@@ -35,7 +35,7 @@ def merge_versions(content: bytes) -> dict[str, Any]:
 
 
 def _newest_start(version: dict[str, Any]) -> tuple[float, str]:
-    """Order versions by time, and in the same way whichever side of a merge they came from."""
+    """Order versions by time, in the same way on both sides of a merge."""
     place = version["result_columns"].index("started_at")
     starts = [row[place] for row in version["results"].values() if len(row) > place]
     return max((start for start in starts if start), default=0.0), json.dumps(version)

@@ -1,7 +1,7 @@
 """What people wrote about results: ``results/notes.toml``.
 
 Two kinds of entries. A ``[[change]]`` marks a reported change as expected or explained, with a
-text that is shown beside it. A ``[[recipe]]`` declares how results were sampled that do not
+text that is shown with it. A ``[[recipe]]`` declares how results were sampled that do not
 record it themselves, so that a change of the recipe is not taken for a change of speed::
 
     [[change]]

@@ -1,4 +1,4 @@
-"""Outcomes of the cases of a run: the ``.outcomes.jsonl`` beside a result file.
+"""Outcomes of the cases of a run, in ``<result file>.outcomes.jsonl``.
 
 asv stores values, but not why there is none. One JSON object a line says it:
 ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out",

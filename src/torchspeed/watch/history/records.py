@@ -148,7 +148,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 NEVER_RUN = Run(Outcome.NEVER_RUN)
-"""What stands where a commit was measured but this case was not among the selected."""
+"""The run of a case that was not selected when its commit was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Record(msgspec.Struct, frozen=True):
     at: int
     """When it began, seconds since the epoch."""
     machine: dict[str, str]
-    """Facts of the machine: they stay until somebody changes something."""
+    """Facts of the machine, which stay the same until a person changes something."""
     environment: dict[str, str]
     """Facts of the environment: Python, torch and its build, threads, variables."""
     before: dict[str, str] = {}

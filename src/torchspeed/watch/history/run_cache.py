@@ -1,6 +1,6 @@
 """Keeps what result files gave from one publish to the next.
 
-An entry belongs to the content of a result file and of the outcomes beside it, and all entries to
+An entry belongs to the content of a result file and its outcomes, and all entries to
 the list of benchmarks, the notes and the code that read them, so that a stale one is never used.
 Files that gave a problem are not kept. Deleting the cache changes nothing but how long a publish
 takes.

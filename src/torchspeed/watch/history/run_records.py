@@ -1,4 +1,4 @@
-"""Where each run was measured: the ``.environment.jsonl`` beside a result file.
+"""Where each run was measured, in ``<result file>.environment.jsonl``.
 
 A line is one run: ``at`` (seconds since the epoch), the facts of the ``machine`` and of the
 ``environment``, each text by name, and the machine's state ``before`` and ``after``. What

@@ -1,4 +1,4 @@
-"""The runs that a result file holds, with the outcomes beside it.
+"""The runs that a result file holds, with the outcomes from its side file.
 
 How a case ended, from the value stored and what the outcomes say:
 

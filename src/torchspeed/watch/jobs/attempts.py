@@ -1,4 +1,4 @@
-"""What the nights tried in vain: ``results/<machine>/attempts.jsonl``, an object a line.
+"""The tasks of nights that failed: ``results/<machine>/attempts.jsonl``, one object a line.
 
 Two kinds of line: ``{"night": <seconds>, "head": <hash>}`` where a night begins, and
 ``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}`` for each task of it that

@@ -99,7 +99,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
 
     Args:
         history: everything that is stored.
-        changes: what the analysis found in it.
+        changes: those of the analysis.
         machine: whose changes are listed.
     """
     return [

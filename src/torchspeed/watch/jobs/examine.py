@@ -83,7 +83,7 @@ def examinations(
     Args:
         checkout: any folder of the checkout.
         history: everything that is stored.
-        changes: what the analysis found in it.
+        changes: those of the analysis.
         machine: whose changes are examined.
         pairs: torch releases that can be measured.
     """

@@ -78,7 +78,7 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     free = shutil.disk_usage(results.parent).free
     if free < need:
         raise TorchspeedError(
-            f"{free / _GIB:.1f} GiB are free beside {results} and {need / _GIB:.1f} GiB are "
+            f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
             f"needed ({len(new)} environments to install); make room, or remove .asv/env"
         )
     try:

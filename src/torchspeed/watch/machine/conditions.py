@@ -1,7 +1,7 @@
 """What on this machine hurts timings, with the remedy for it; nothing is ever changed.
 
-What a machine does not show (a virtual one has no governor to see) is left out, because nobody
-can do anything about it from inside. https://pyperf.readthedocs.io/en/latest/system.html
+What a machine does not show (a virtual one shows no governor) is left out, because it cannot be
+changed from inside. https://pyperf.readthedocs.io/en/latest/system.html
 explains most of these conditions.
 """
 
@@ -63,7 +63,7 @@ def describe_load(load: Load) -> list[Finding]:
     return [
         _finding(
             "other load",
-            f"{load.others:.2f} cores busy meanwhile, load average {load.before:.2f} before",
+            f"{load.others:.2f} cores busy during the runs, load average {load.before:.2f} before",
             load.others >= IDLE_BELOW,
             "stop what else runs (`top` names it), or measure at a quieter hour",
         ),

@@ -1,7 +1,8 @@
 """Where a run was measured: what the machine is, and what it was doing.
 
-*Facts* stay until somebody changes something; a change of one is an event in the history.
-*State* changes by itself: load, temperatures, clocks. It is noted before and after a run.
+*Facts* stay the same until a person changes something; a change of one is an event in the history.
+*State*, such as load, temperatures and clocks, changes all the time; it is read before and after a
+run.
 Everything is read and nothing is ever set.
 """
 

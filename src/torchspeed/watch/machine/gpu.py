@@ -1,4 +1,4 @@
-"""CUDA devices as the driver's own tool tells of them, without torch; nothing is changed."""
+"""Reads facts and state of CUDA devices from nvidia-smi, without torch; changes nothing."""
 
 from __future__ import annotations
 

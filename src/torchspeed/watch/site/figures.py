@@ -1,6 +1,6 @@
 """Static figures, drawn with matplotlib: what is better as one picture than as a control.
 
-Drawing is slow beside everything else here, so a figure that the site already has is
+Drawing is slow compared with everything else here, so a figure that the site already has is
 taken from there: each carries a digest of all that went into it.
 """
 
@@ -33,7 +33,7 @@ MOST_ROWS = 40
 _HUES = {"cpu": "#007a5a", "cuda": "#94308f"}
 _GREY = "#6e7781"
 _WIDE, _WIDEST = 5.0, 500.0
-"""Largest over least value, from which on ticks stand at 1, 2 and 5, and at powers of ten."""
+"""Ratios of largest to least value above which ticks are at 1, 2 and 5, and at powers of ten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ def _places(of_names: Iterable[str]) -> dict[str, int]:
 
 
 def series_in_a_file(contents: Contents) -> int:
-    """How many series of a benchmark stand in one file."""
+    """How many series of a benchmark one file holds."""
     return max(1, VALUES // max(1, len(contents.history.commits)))
 
 

@@ -1,7 +1,7 @@
 """Stable names: what addresses, file names and headings call each thing.
 
 Addresses are kept by people, so a name depends on the thing alone, never on
-what else is published beside it.
+what else is published.
 """
 
 from __future__ import annotations

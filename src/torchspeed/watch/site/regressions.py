@@ -17,7 +17,7 @@ from torchspeed.watch.site.contents import Contents, SeriesSummary
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """The confirmed changes for the worse of one series that still stand."""
+    """The confirmed regressions of one series that still last."""
 
     series: SeriesSummary
     best: float

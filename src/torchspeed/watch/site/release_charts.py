@@ -13,7 +13,7 @@ from torchspeed.watch.site.releases import ReleaseTable
 WIDTH, HEIGHT = 320, 150
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 10, 24
 _RATIOS = (0.2, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 3.0, 5.0)
-"""Where ticks of the vertical axis may stand."""
+"""Possible ticks of the vertical axis."""
 _MOST_TICKS = 6
 _BESIDE = 4.0
 """Distance of the lines of a chart, so that their intervals do not cover each other."""

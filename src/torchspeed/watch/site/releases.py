@@ -87,7 +87,7 @@ class ReleaseTable:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """What is known of a release besides the times of cases."""
+    """What is known of a release in addition to the times of cases."""
 
     release: str
     tried: TriedRelease | None

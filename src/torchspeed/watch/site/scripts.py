@@ -26,7 +26,7 @@ _ESCAPES = (
 
 
 def json_bytes(data: Any) -> bytes:
-    """`data` as JSON that may stand in a script; non-finite numbers become null.
+    """Write `data` as JSON that is safe inside a script; non-finite numbers become null.
 
     Text that is not valid Unicode (a lone surrogate of an undecodable commit
     message) is replaced character by character.

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 WIDTH, HEIGHT, MARGIN = 120, 24, 2
 _LEAST_SPAN = 0.06
-"""The height stands for at least so much relative change, so that noise looks small."""
+"""Relative change that the full height shows at least, so that noise looks small."""
 _ONE_SPIKE_IN = 30
 """Of so many values the highest and the lowest may be clipped: one spike in a line of sixty
 must not flatten the rest, a change of three values must show."""

@@ -30,7 +30,7 @@ SECONDS = 1.5
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _SECONDS_TO_END = 2.0
-"""How long a server may take to end by itself."""
+"""How long a server may take to end before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         return float(self._answer()["seconds"])
 
     def end(self) -> None:
-        """End the case, if one is running; answers that nobody waited for are dropped."""
+        """End the case, if one is running; answers that were not read are dropped."""
         if self._case is None:
             return
         self._send("end")

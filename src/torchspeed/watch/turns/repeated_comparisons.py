@@ -1,4 +1,4 @@
-"""How far comparisons of a commit with itself lie apart, and so what a comparison sees.
+"""Noise between comparisons of a commit with itself, and the smallest change that they detect.
 
 The same commit on both sides (A/A): whatever their ratio differs from 1 by is noise. Per case,
 over several comparisons:

@@ -36,7 +36,7 @@ class Side:
     version: Version | None = None
     """How a stored comparison names it; ``None`` for changes that are not committed."""
     planted: float = 0.0
-    """Share of its time by which every sample is made slower, to see whether that is found."""
+    """Share of its time by which every sample is slowed down, to test whether that is detected."""
 
     @property
     def can_fork(self) -> bool:
