@@ -14,7 +14,8 @@ It takes numbers that the page shows, so that a person can redo it by hand. Two 
 Point 4 is about runs and not about samples, because the samples of one run do not show what the
 next run is like: two runs of one commit differ by 1 % on an idle machine and by 8 % on a busy one,
 while each run's own samples lie closer together (docs/notes/calibrations.md). A test of the
-samples calls one such pair in ten different. Point 5 leaves out runs that were disturbed themselves.
+samples calls one such pair in ten different. Point 5 leaves out runs that were
+disturbed themselves.
 """
 
 from __future__ import annotations
