@@ -93,9 +93,9 @@ def test_training_works_without_asv() -> None:
         (["compare", "--comparisons", "1"], "No such option: --comparisons"),
         (["calibrate", "--before", "HEAD"], "No such option: --before"),
         (["publish", "--torch", "all"], "No such option: --torch"),
-        (["calibrate", "--runs", "1"], "greater than or equal to 2"),
-        (["calibrate", "--runs", "1; touch x"], "valid integer"),
-        (["preview", "--port", "99999"], "less than or equal to 65535"),
+        (["calibrate", "--runs", "1"], "at least 2"),
+        (["calibrate", "--runs", "1; touch x"], "give a whole number"),
+        (["preview", "--port", "99999"], "at most 65535"),
     ],
 )
 def test_an_option_of_another_command_is_an_error(

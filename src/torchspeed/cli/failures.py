@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 
+from pydantic import ValidationError
 from typer.exceptions import TyperException
 
 from torchspeed.cli.commands import COMMANDS
@@ -39,7 +40,8 @@ def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSta
         OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
     """
     if isinstance(error, TyperException):
-        return ExitStatus.WRONG_REQUEST, f"{error.format_message().rstrip('.')}; see --help"
+        message = _explain_bad_value(error) or f"{error.format_message().rstrip('.')}; see --help"
+        return ExitStatus.WRONG_REQUEST, message
     if isinstance(error, ImportError):
         return ExitStatus.FAILED, _explain_missing_package(error, arguments[0])
     if isinstance(error, OSError):
@@ -53,6 +55,30 @@ def explain_interrupt(arguments: Sequence[str]) -> str:
     return (
         f"interrupted; {command.interrupted}" if command and command.interrupted else "interrupted"
     )
+
+
+def _explain_bad_value(error: TyperException) -> str:
+    """Name an option, the value it was given, and one that it takes; empty for other errors.
+
+    typer checks values with pydantic, whose messages are about its own types.
+    """
+    option = getattr(error, "param", None)
+    if option is None or not isinstance(error.__cause__, ValidationError):
+        return ""
+    [problem] = error.__cause__.errors()
+    limits = problem.get("ctx", {})
+    remedies = {
+        "greater_than": f"a number above {limits.get('gt')}",
+        "greater_than_equal": f"a number of at least {limits.get('ge')}",
+        "less_than": f"a number below {limits.get('lt')}",
+        "less_than_equal": f"a number of at most {limits.get('le')}",
+        "int_parsing": "a whole number",
+        "float_parsing": "a number",
+        "value_error": f"one of {problem['msg'].partition(' is not one of ')[2].rstrip('.')}",
+    }
+    remedy = remedies.get(problem["type"], f"another value ({problem['msg']})")
+    name = option.opts[0] if option.opts[0].startswith("-") else option.human_readable_name
+    return f"{name} {problem['input']!r}: give {remedy}"
 
 
 def _explain_missing_package(error: ImportError, name: str) -> str:

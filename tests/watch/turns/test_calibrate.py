@@ -126,8 +126,8 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--runs", "1"), "'--runs': Input should be greater than or equal to 2"),
-        (("--comparisons", "-1"), "'--comparisons': Input should be greater than or equal to 0"),
+        (("--runs", "1"), "--runs '1': give a number of at least 2"),
+        (("--comparisons", "-1"), "--comparisons '-1': give a number of at least 0"),
         (("--cases", "("), "is no regular expression"),
     ],
 )

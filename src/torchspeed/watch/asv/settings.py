@@ -150,6 +150,6 @@ def select_pairs(pairs: tuple[Pair, ...], wanted: str) -> tuple[Pair, ...]:
         return pairs[:1]
     chosen = tuple(pair for pair in pairs if pair.torch == wanted)
     if not chosen:
-        known = ", ".join(pair.torch for pair in pairs)
+        known = ", ".join(pair.torch for pair in pairs if pair.torch) or "no release of it"
         raise TorchspeedError(f"torch {wanted} is not pinned in asv.conf.json; it pins {known}")
     return chosen

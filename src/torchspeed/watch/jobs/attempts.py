@@ -1,8 +1,8 @@
 """The tasks of nights that failed: ``results/<machine>/attempts.jsonl``, one object a line.
 
-Two kinds of line: ``{"night": <seconds>, "head": <hash>}`` where a night begins, and
-``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}`` for each task of it that
-failed. Failures count while the suites are the same: other suites may well work.
+Two kinds of line: ``{"night": <seconds>, "head": <hash>}`` where a night begins and the newest
+commit is another one than before, and ``{"task": ..., "at": <seconds>, "suites": <hash>,
+"failed": <reason>}`` for each task that failed. Failures count while the suites are the same: other suites may well work.
 """
 
 from __future__ import annotations
@@ -74,11 +74,13 @@ class Attempts:
                 self._count(line.task, line.failed, line.at)
 
     def begin_night(self, head: str) -> None:
-        """Store that a night begins.
+        """Store that a night begins, if the branch has moved since the last.
 
         Args:
             head: newest commit of the branch.
         """
+        if head == self.last_head:
+            return
         self.last_head = head
         append_lines(self._path, [{"night": int(self._clock()), "head": head}])
 
