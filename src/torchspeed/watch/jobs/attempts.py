@@ -2,7 +2,8 @@
 
 Two kinds of line: ``{"night": <seconds>, "head": <hash>}`` where a night begins and the newest
 commit is another one than before, and ``{"task": ..., "at": <seconds>, "suites": <hash>,
-"failed": <reason>}`` for each task that failed. Failures count while the suites are the same: other suites may well work.
+"failed": <reason>}`` for each task that failed. Failures count while the suites are the same:
+other suites may well work.
 """
 
 from __future__ import annotations
