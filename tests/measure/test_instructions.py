@@ -69,11 +69,10 @@ class More(TPALSTM):
 def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_more(
     tmp_path: Path,
 ) -> None:
-    """The second run has another folder, environment and package, with one more model in it."""
-    [plain] = _count(ROOT / "src", tmp_path, CASE)
-    elsewhere = tmp_path / "a folder with a longer name"
-    shutil.copytree(ROOT / "src", elsewhere, ignore=shutil.ignore_patterns("__pycache__"))
-    package = elsewhere / "torchspeed"
+    """The second run has another folder and environment; another model does a little more."""
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    package = source / "torchspeed"
     (package / "models" / "tpa_lstm_more.py").write_text(MORE)
     with (package / "models" / "__init__.py").open("a") as file:
         file.write("from torchspeed.models import tpa_lstm_more\n")
@@ -82,6 +81,10 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
     assert workloads.count(line) == 1
     added = line + line.replace("tpa_lstm", "tpa_lstm_more")
     (package / "workloads.py").write_text(workloads.replace(line, added))
+    cases = (CASE, ("tpa_lstm_more", 8))
+    counted = _count(source, tmp_path, *cases)
+    elsewhere = tmp_path / "a folder with a longer name"
+    elsewhere.mkdir()
     disturbances = {
         "HOME": str(tmp_path),
         "PYTHONHASHSEED": "77",
@@ -90,8 +93,8 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
         "A_VARIABLE_OF_THE_DAY": "x" * 3000,
     }
-    again, more = _count(elsewhere, elsewhere, CASE, ("tpa_lstm_more", 8), **disturbances)
-    assert again == plain
+    assert _count(source, elsewhere, *cases, **disturbances) == counted
+    plain, more = counted
     for name in counted_cases.PASSES:
         before, after = plain[name], more[name]
         assert isinstance(before, int)

@@ -1,9 +1,10 @@
-"""Whoever prints the value of a case prints the same number: the reported value of its samples."""
+"""All commands and files give the same number for a case: the reported value of its samples."""
 
 from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.reported_value import report_value
 
 SAMPLES = [7.0, 3.0, 9.0, 2.5, 8.0, 5.0, 6.0, 4.0, 9.5]
-"""Seconds, as the clock of the suite tells them. Their minimum is far from their median."""
+"""Seconds by the clock of the suite. Their minimum is far from their median."""
 
 SUITE = f"""
 import itertools
@@ -35,6 +36,15 @@ class Suite:
     def track_it(self, model):
         return 12.5
 """
+
+
+def store_medians(project: Project) -> None:
+    """Leave the result file as asv alone would have written it."""
+    [path] = project.results.glob("*-existing*.json")
+    stored = json.loads(path.read_text())
+    row = stored["results"]["suite.Suite.time_it"]
+    row[stored["result_columns"].index("result")] = [statistics.median(SAMPLES)]
+    path.write_text(json.dumps(stored))
 
 
 def test_all_of_them_print_the_same_number(
@@ -60,6 +70,7 @@ def test_all_of_them_print_the_same_number(
     assert project.stored("result", "suite.Suite.track_it") == [12.5]
 
     head = git(project.folder, "rev-parse", "HEAD")
+    store_medians(project)
     shown = project.asv("show", "--machine", "m", "--details", head)
     assert printed in shown
     assert "ci_99: (2.50s, 4.00s)" in shown

@@ -102,6 +102,7 @@ def setup() -> None:
     asv.runner.fail_benchmark = _during_a_run(asv.runner.fail_benchmark, MeasuredRun.fail)
     results.add_result = _during_a_run(_add_result, MeasuredRun.add_result)
     results.remove_samples = _during_a_run(results.remove_samples, MeasuredRun.remove_samples)
+    results.load = classmethod(results_files.loading_values(results.load.__func__))
     results.load_data = results_files.loading(results.load_data)
     results.remove_result = results_files.removing_benchmark(results.remove_result)
     results.save = results_files.saving(results.save)

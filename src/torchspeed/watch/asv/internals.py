@@ -29,6 +29,7 @@ REPLACED = {
     "asv.machine.MachineCollection.save": "machine_name machine_info _path",
     "asv.results.Results.add_result": "self benchmark result started_at duration record_samples "
     "append_samples selected_idx",
+    "asv.results.Results.load": "path machine_name",
     "asv.results.Results.load_data": "self result_dir",
     "asv.results.Results.remove_result": "self key",
     "asv.results.Results.remove_samples": "self key selected_idx",
@@ -51,7 +52,6 @@ CALLED = {
     "asv.results.Results.get_result_keys": "self benchmarks",
     "asv.results.Results.get_result_stats": "self key params",
     "asv.results.Results.get_result_value": "self key params",
-    "asv.results.Results.load": "path machine_name",
     "asv.results.get_filename": "machine commit_hash env_name",
     "asv_runner.statistics.compute_stats": "samples number",
 }

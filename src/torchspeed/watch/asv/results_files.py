@@ -101,6 +101,19 @@ def side_file(results: Any, folder: Path, suffix: str) -> Path:
     return Path(folder, results._filename).with_suffix(suffix)
 
 
+def loading_values(original: Any) -> Any:
+    """Replace ``Results.load``: a file that holds medians is read with the reported values."""
+
+    def load(cls: Any, path: str, machine_name: str | None = None) -> Any:
+        results = original(cls, path, machine_name)
+        for benchmark, samples in results._samples.items():
+            if samples and results._results[benchmark] and results._stats[benchmark]:
+                store_reported_values(results, benchmark)
+        return results
+
+    return load
+
+
 def loading(original: Any) -> Any:
     """Replace ``Results.load_data``: a damaged file is set aside and measured again."""
 
