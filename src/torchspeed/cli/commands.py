@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.cli import sweep, training, watch
+from torchspeed.cli import results, sweep, training, watch
 from torchspeed.cli.information import info, list_names
 
 WATCH, TRAIN = "watch", "measure,train"
@@ -51,6 +51,7 @@ COMMANDS = {
     ),
     "releases": Command(watch.releases, WATCH, interrupted=CONTINUES),
     "report": Command(watch.report, WATCH),
+    "results": Command(results.results, WATCH, results.EXAMPLES),
     "publish": Command(watch.publish, WATCH, interrupted="the site is as it was before"),
     "preview": Command(watch.preview, WATCH),
     "train": Command(training.train, TRAIN, training.TRAIN_EXAMPLES),

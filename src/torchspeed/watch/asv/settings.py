@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import asv.config
 import asv.environment
+import asv.repo
 import asv.results
 import asv.util
 import msgspec
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import read_regular
+from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.history.records import Commit
 
 MEASURED_PATHS = (
     "benchmarks",
@@ -82,14 +85,7 @@ def read_configuration(root: Path) -> Configuration:
     Raises:
         TorchspeedError: it is missing, damaged, or names no pair or no Python that is here.
     """
-    path = root / "asv.conf.json"
-    try:
-        read_regular(path)  # asv would wait for ever at a fifo
-        conf = asv.config.Config.load(str(path))
-    except (asv.util.UserError, ValueError, OSError) as error:
-        raise TorchspeedError(
-            f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
-        ) from error
+    conf = _load(root)
     python = conf.pythons[0]
     conf.env_dir = str(root / conf.env_dir)
     environments = list(asv.environment.get_environments(conf, None, verbose=False))
@@ -119,6 +115,51 @@ def read_configuration(root: Path) -> Configuration:
         reference=str(getattr(conf, "reference", "")),
         releases=_releases(root, conf, pairs[0]),
     )
+
+
+def results_folder(root: Path) -> Path:
+    """The folder of results that ``root/asv.conf.json`` names.
+
+    Raises:
+        TorchspeedError: the file is missing or damaged.
+    """
+    return root / str(_load(root).results_dir)
+
+
+def tracked_commits(root: Path) -> tuple[Commit, ...]:
+    """The commits of the branch that a project publishes, oldest first.
+
+    The repository is the one that ``root/asv.conf.json`` names: the checkout, a folder, or an
+    address, which asv has cloned before.
+
+    Raises:
+        TorchspeedError: the file is damaged, or the repository or branch cannot be read.
+    """
+    conf = _load(root)
+    try:
+        repository = asv.repo.get_repo(conf)
+        branch = repository.get_branch_name(conf.branches[0])
+    except (asv.util.UserError, asv.util.ProcessError, LookupError) as error:
+        raise TorchspeedError(
+            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
+        ) from error
+    return read_commits(Path(repository._path), branch)
+
+
+def _load(root: Path) -> Any:
+    """asv's settings.
+
+    Raises:
+        TorchspeedError: the file is missing or damaged.
+    """
+    path = root / "asv.conf.json"
+    try:
+        read_regular(path)  # asv would wait for ever at a fifo
+        return asv.config.Config.load(str(path))
+    except (asv.util.UserError, ValueError, OSError) as error:
+        raise TorchspeedError(
+            f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
+        ) from error
 
 
 def _releases(root: Path, conf: asv.config.Config, newest: Pair) -> tuple[Pair, ...]:

@@ -129,6 +129,15 @@ def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
     return newer | {"params": union}
 
 
+def list_bytes(entries: Mapping[str, Any]) -> bytes:
+    """The content of a list's file."""
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
+        for name, entry in sorted(entries.items())
+    ]
+    return f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode()
+
+
 def _read(path: Path) -> Entries | None:
     try:
         listed = parse_list(read_regular(path))
@@ -140,10 +149,5 @@ def _read(path: Path) -> Entries | None:
 def _write(path: Path, entries: Entries) -> None:
     if _read(path) == entries:
         return
-    lines = [
-        f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
-        for name, entry in sorted(entries.items())
-    ]
-    content = f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
+    write_whole(path, list_bytes(entries))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from torchspeed.watch.analysis.changes import State
 from torchspeed.watch.analysis.findings import analyse
-from torchspeed.watch.asv.settings import read_configuration
-from torchspeed.watch.history.git import read_commits
+from torchspeed.watch.asv.settings import results_folder, tracked_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.site.report import Markup, write_report
@@ -27,8 +26,7 @@ def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) 
         TorchspeedError: there is no checkout, or nothing was ever measured.
     """
     preflight.check_checkout(root)
-    configuration = read_configuration(root)
-    history = load_history(configuration.results, read_commits(root, configuration.branch))
+    history = load_history(results_folder(root), tracked_commits(root))
     wanted = {State.CONFIRMED, State.UNCONFIRMED} if state == "all" else {State(state)}
     changes = [
         change

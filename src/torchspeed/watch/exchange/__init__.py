@@ -1,0 +1,1 @@
+"""Results that come from or go to other places: checked, merged, pruned, exported."""

@@ -1,0 +1,161 @@
+"""Checks a folder of results against the schema of its files, and names each fault.
+
+Loading a history is lenient: what is damaged is left out, and what belongs to other commits or
+benchmarks is not looked at. Here every file is read whole, whichever commit it is of.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.history import calibrations, explanations, outcomes, run_records, suite_lists
+from torchspeed.watch.history.benchmark_list import read_benchmarks
+from torchspeed.watch.history.calibrations import read_calibrations
+from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.history.explanations import read_explanations
+from torchspeed.watch.history.notes import read_notes
+from torchspeed.watch.history.outcomes import read_outcomes
+from torchspeed.watch.history.records import Benchmark, Problem
+from torchspeed.watch.history.releases import read_releases
+from torchspeed.watch.history.result_files import (
+    NAN_MARK,
+    DamagedError,
+    ResultFile,
+    Row,
+    read_json,
+    read_result_file,
+)
+from torchspeed.watch.history.run_records import read_records
+
+_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
+"""Columns of a row that hold no entry for each case."""
+_NEVER_NEGATIVE = {"seconds", "bytes"}
+_DAY = 86_400  # s that clocks of two machines may differ by
+
+
+def check_results(results: Path) -> tuple[Problem, ...]:
+    """Check every file of a results folder.
+
+    Args:
+        results: Folder that holds ``benchmarks.json`` and a folder for each machine.
+
+    Returns:
+        The faults, each with its file; none if the folder is sound.
+
+    Raises:
+        TorchspeedError: There is no such folder.
+    """
+    if not results.is_dir():
+        raise TorchspeedError(f"{results} is no folder: give asv's results folder")
+    return tuple(_faults(results))
+
+
+def _faults(results: Path) -> Iterator[Problem]:
+    benchmarks: dict[str, Benchmark] = {}
+    try:
+        benchmarks, problems = read_benchmarks(results)
+        yield from problems
+    except TorchspeedError as error:
+        yield Problem(str(results / suite_lists.FILE_NAME), str(error).partition(": ")[2])
+    yield from read_notes(results, ())[1]
+    yield from read_comparisons(results)[1]
+    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
+        if not folder.name.startswith("."):
+            yield from _faults_of_machine(folder, benchmarks)
+
+
+def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
+    machine = folder / "machine.json"
+    try:
+        content = read_json(machine, dict[str, Any])
+        if content.get("machine") != folder.name:
+            yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
+    except DamagedError as error:
+        yield Problem(str(machine), str(error))
+    for name, read in (
+        (calibrations.FILE_NAME, read_calibrations),
+        (explanations.FILE_NAME, read_explanations),
+    ):
+        if (folder / name).exists():
+            yield from read(folder / name)[1]
+    yield from read_releases(folder.parent, folder.name)[1]
+    for suffix, read_side in (
+        (outcomes.SUFFIX, read_outcomes),
+        (run_records.SUFFIX, read_records),
+    ):
+        for path in sorted(folder.glob(f"*{suffix}")):
+            yield from read_side(path)[1]
+            if not path.with_name(path.name.removesuffix(suffix) + ".json").exists():
+                yield Problem(str(path), "the result file that it belongs to is missing")
+    for path in sorted(folder.glob("*.json")):
+        if path.name not in {machine.name, suite_lists.FILE_NAME}:
+            try:
+                file = read_result_file(path)
+            except DamagedError as error:
+                yield Problem(str(path), str(error))
+                continue
+            for message in _faults_of_file(path, file, benchmarks):
+                yield Problem(str(path), message)
+
+
+def _faults_of_file(
+    path: Path, file: ResultFile, benchmarks: dict[str, Benchmark]
+) -> Iterator[str]:
+    if file.params["machine"] != path.parent.name:
+        yield f"it is of machine {file.params['machine']!r}, not {path.parent.name!r}"
+    if not _HASH.fullmatch(file.commit_hash):
+        yield f"commit_hash {file.commit_hash[:80]!r} is no full hash"
+    elif not file.commit_hash.startswith(path.name.partition("-")[0]):
+        yield f"it is of commit {file.commit_hash[:12]}, which its name does not begin with"
+    for name in file.results:
+        try:
+            row = file.row(name)
+            benchmark = benchmarks.get(name)
+            yield from _faults_of_row(name, row, benchmark.unit if benchmark else "")
+        except DamagedError as error:
+            yield f"{name}: {error}"
+
+
+def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
+    stored_version = row.cells.get("version")
+    if stored_version is not None and not isinstance(stored_version, str):
+        yield f"{name}: version {stored_version!r} is no text"
+    if row.cells.get("started_at") is not None:
+        started = row.started_at
+        if started is None or not 0 <= started <= time.time() + _DAY:
+            yield f"{name}: started_at {row.cells['started_at']!r} is no time up to now"
+    columns = {column: row.column(column) for column in row.cells if column not in _OF_THE_ROW}
+    for place, params in enumerate(itertools.product(*row.params)):
+        case = f"{name}({', '.join(map(str, params))})" if params else name
+        cells = {column: values[place] for column, values in columns.items()}
+        value = cells.get("result")
+        if value not in (None, NAN_MARK) and not _is_number(value):
+            yield f"{case}: its value {str(value)[:80]!r} is no finite number"
+        elif _is_number(value) and value < 0 and unit in _NEVER_NEGATIVE:
+            yield f"{case}: its value {value!r} {unit} is below zero"
+        samples = cells.get("samples")
+        if samples is not None and not (
+            isinstance(samples, list) and all(map(_is_number, samples))
+        ):
+            yield f"{case}: its samples are no list of finite numbers"
+        for low, high in (("stats_ci_99_a", "stats_ci_99_b"), ("stats_q_25", "stats_q_75")):
+            first, last = cells.get(low), cells.get(high)
+            if _is_number(first) and _is_number(last) and first > last:
+                yield f"{case}: {low} is above {high}"
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

@@ -1,0 +1,89 @@
+"""Finds results in a folder, an archive or a branch."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.history import suite_lists
+from torchspeed.watch.history.git import ask_git
+
+
+@contextmanager
+def results_in(source: str, repository: Path) -> Iterator[Path]:
+    """Open a source; it is left as it is.
+
+    Args:
+        source: A folder (results, or what holds them), an archive (``.zip``, ``.tar.gz``, ...), or
+            a branch, tag or commit of the repository.
+        repository: Checkout whose branches are meant.
+
+    Yields:
+        The folder of results in it.
+
+    Raises:
+        TorchspeedError: There is no such source, or it holds none or several folders of results.
+    """
+    path = Path(source)
+    if path.is_dir():
+        yield _only_results(path, source)
+        return
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as temporary:
+        folder = Path(temporary)
+        if path.is_file():
+            _unpack(path, folder)
+        else:
+            _check_out(repository, source, folder)
+        yield _only_results(folder, source)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    try:
+        if tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as opened:
+                opened.extractall(folder, filter="data")
+        else:
+            shutil.unpack_archive(archive, folder)
+    except (shutil.ReadError, tarfile.TarError, ValueError, EOFError, OSError) as error:
+        raise TorchspeedError(
+            f"{archive} cannot be unpacked ({error}); give a .zip or .tar archive, a folder or "
+            "a branch"
+        ) from error
+
+
+def _check_out(repository: Path, revision: str, folder: Path) -> None:
+    """Put the files of a revision below the folder, without touching the checkout."""
+    commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if not commit or revision.startswith("-"):
+        raise TorchspeedError(
+            f"{revision!r} is no folder, no archive and no branch of {repository}; "
+            "`git branch -a` lists branches, `git fetch` brings those of others"
+        )
+    archived = subprocess.run(
+        ["git", "-C", str(repository), "archive", "--format=tar", commit],
+        capture_output=True,
+        check=True,
+    )
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as opened:
+        opened.extractall(folder, filter="data")
+
+
+def _only_results(folder: Path, source: str) -> Path:
+    """The folder at or below this one that holds folders of machines."""
+    holders = {path.parent.parent for path in folder.rglob("machine.json")}
+    if not holders and (folder / suite_lists.FILE_NAME).is_file():
+        return folder
+    if len(holders) != 1:
+        names = ", ".join(sorted(str(holder.relative_to(folder)) for holder in holders))
+        found = f"holds several folders of results ({names})" if names else "holds no results"
+        raise TorchspeedError(
+            f"{source} {found}: give the folder that has a machine's folder with machine.json"
+        )
+    return holders.pop()
