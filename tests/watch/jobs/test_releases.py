@@ -17,6 +17,7 @@ import pytest
 from tests.conftest import git
 from tests.watch.interruptible import start_driver
 from tests.watch.torchless import CONFIGURATION
+from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.history.releases import IMPORT_CASE, read_releases
 
@@ -146,6 +147,8 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert releases["9.1.0"].facts["oneDNN"] == "3.1.0"
     assert min(releases["9.1.0"].import_peak_bytes) > 2**20
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+    environments = read_configuration(project).environments
+    assert not list(environments.glob("*/bin")), "none of asv's own is made"
 
     status, printed, errors = _run(project, tmp_path, "measure", "9.1.0", "--cases", "time_it")
     assert (status, errors) == (0, "")

@@ -42,6 +42,11 @@ _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
 
 
+def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
+    """The command that writes all benchmarks of a folder of suites to a file, as asv does."""
+    return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
+
+
 def run(
     self: Any,
     name: str,

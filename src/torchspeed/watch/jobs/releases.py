@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from torchspeed.watch.analysis.release_history import ReleaseStep
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.release_list import add_release
-from torchspeed.watch.asv.selection import SHORT, matching
+from torchspeed.watch.asv.selection import SHORT, Selection, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.comparisons import read_comparisons
@@ -22,11 +24,13 @@ from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.machine.description import default_name
 from torchspeed.watch.turns import compare_report, package_index
 from torchspeed.watch.turns import release_environments as environments
-from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.cases import list_cases, list_cases_in
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.markdown import table
+from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
-from torchspeed.watch.turns.sides import side
+from torchspeed.watch.turns.sides import Side, side
+from torchspeed.watch.turns.workplace import Workplace
 
 _MIB = 1024**2
 
@@ -120,8 +124,9 @@ def measure(
                 'under "releases" in asv.conf.json; `torchspeed releases` lists what is there, '
                 "and `torchspeed releases add RELEASE` adds one"
             )
-        listed = list_cases(place, place.pairs, selection)
-        runs = measure_releases(place, pairs, side(place, "HEAD"), listed, again=again)
+        package = side(place, "HEAD")
+        listed = _list_cases(place, package, pairs[0].after, selection)
+        runs = measure_releases(place, pairs, package, listed, again=again)
         for pair, result in runs:
             compared += 1
             old, new = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
@@ -134,6 +139,18 @@ def measure(
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def _list_cases(
+    place: Workplace, package: Side, release: Pair, selection: Selection
+) -> list[TimedCase]:
+    """List cases with an environment of asv's, or else with that of a release to be measured."""
+    if not place.pairs[0].folder.exists():
+        with contextlib.suppress(TorchspeedError):  # measuring it says why
+            environments.make_environment(release, place.configuration.python)
+            in_release = dataclasses.replace(package, pair=release)
+            return list_cases_in(in_release, place.configuration.suites, selection)
+    return list_cases(place, place.pairs, selection)
 
 
 def list_findings(root: Path, *, release: str, machine: str) -> ExitStatus:

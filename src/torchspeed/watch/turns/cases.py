@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
+from torchspeed.watch.asv.processes import listing_command
 from torchspeed.watch.asv.scratch import ScratchProject
 from torchspeed.watch.asv.selection import Selection
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.suite_lists import read_machine_list
+from torchspeed.watch.turns.commands import run_command
 from torchspeed.watch.turns.processes import TimedCase
+from torchspeed.watch.turns.sides import Side
 from torchspeed.watch.turns.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
@@ -36,13 +44,37 @@ def list_cases(
     for pair in {pair.environment: pair for pair in pairs}.values():
         project.discover(commit_hash, pair, place.machine)
     listed = read_machine_list(project.results, place.machine)
+    return _times(listed.values(), selection)
+
+
+def list_cases_in(environment: Side, suites: Path, selection: Selection) -> list[TimedCase]:
+    """List the cases that may run here, by an environment that asv does not manage.
+
+    Args:
+        environment: whose interpreter and package import the suites.
+        suites: their folder.
+        selection: cases; of them, those that time something are listed.
+
+    Raises:
+        TorchspeedError: no case matches that times something and can run here, or the suites
+            cannot be imported.
+    """
+    variables = dict(environment.pair.variables) | {"PYTHONPATH": str(environment.source)}
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        listed = Path(folder) / "benchmarks.json"
+        command = listing_command(environment.python, suites, listed)
+        run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
+        return _times(json.loads(listed.read_text(encoding="utf-8")), selection)
+
+
+def _times(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> list[TimedCase]:
     cases = [
         TimedCase(
             name=case_name(benchmark, params),
-            identity=f"{name}-{place}" if benchmark["params"] else name,
+            identity=f"{benchmark['name']}-{place}" if benchmark["params"] else benchmark["name"],
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
         )
-        for name, benchmark in sorted(listed.items())
+        for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
         if benchmark["type"] == "time"
         for place, params in enumerate(cases_of(benchmark))
         if selection.includes(benchmark, params) and not cannot_run(benchmark, params)
