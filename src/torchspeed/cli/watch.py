@@ -40,12 +40,22 @@ After = Annotated[str, typer.Option(metavar=_SIDE, help="What is compared with t
 
 
 def bench(
-    *, full: Full = False, cases: Cases = "", torch: Torch = "newest", machine: Machine = ""
+    *,
+    full: Full = False,
+    cases: Cases = "",
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N", help="Measure only part K of N of these cases; others do the rest."
+        ),
+    ] = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
 ) -> int:
     """Measure what is missing of HEAD, and publish the site."""
     from torchspeed.watch.jobs.bench import bench as job
 
-    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full)
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, shard=shard)
 
 
 def nightly(

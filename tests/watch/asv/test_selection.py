@@ -21,6 +21,7 @@ from torchspeed.watch.asv.selection import (
     EVERYTHING,
     SHORT,
     Selection,
+    Shard,
     in_short_set,
     matching,
 )
@@ -75,6 +76,27 @@ def test_asv_selects_what_the_selection_includes(pattern: str, short: bool, time
     with mock.patch.dict(os.environ, selection.environment):
         benchmarks = select(benchmarks, results, None, None).benchmarks
     assert _listed(benchmarks) == _selected(selection)
+
+
+@given(count=st.integers(1, 20), short=st.booleans())
+def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
+    count: int, short: bool
+) -> None:
+    shards = []
+    for number in range(1, count + 1):
+        selection = Selection(short=short, shard=Shard.parse(f"{number}/{count}"))
+        benchmarks: Any = asv.benchmarks.Benchmarks(asv.config.Config(), BENCHMARKS)
+        results = asv.results.Results({"machine": "m"}, {}, "c" * 40, 0, "3", "env", {})
+        with mock.patch.dict(os.environ, selection.environment):
+            shards.append(_listed(select(benchmarks, results, None, None).benchmarks))
+    assert sorted(itertools.chain(*shards)) == sorted(_selected(Selection(short=short)))
+    assert max(map(len, shards)) - min(map(len, shards)) <= 1
+
+
+@pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
+def test_what_is_no_shard_is_refused(text: str) -> None:
+    with pytest.raises(TorchspeedError, match="give one such as 2/5"):
+        Shard.parse(text)
 
 
 def test_the_short_set_is_what_suites_declare() -> None:

@@ -142,6 +142,7 @@ class Nights:
                 full=False,
                 budget=f"{BUDGET_H}h",
                 clock=lambda: 1.8e9 + self._hours * 3600,
+                timer=lambda: self._hours * 3600.0,
             )
         self.said = printed.getvalue()
         print(f"night {len(self.measured)}: {status!r}\n{self.said}")

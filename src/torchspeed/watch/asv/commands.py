@@ -71,8 +71,8 @@ _CAUSES = (
 
 _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
-_SECONDS_TO_END = 1.5
-"""That asv has at each step when the run is to end."""
+_SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
+"""That asv has when the run is to end, and the signal that it gets after them."""
 SOME_CASES_FAILED = 2
 """asv's exit status for a run that went through with failed cases in it."""
 
@@ -105,11 +105,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 
     Ctrl-C reaches both processes, ``kill -INT`` only this one.
     """
-    for end in (process.terminate, process.kill, process.wait):
+    for timeout_s, end in _SECONDS_TO_END:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=_SECONDS_TO_END)
+            process.wait(timeout_s)
             return
-        end()
+        process.send_signal(end)
+    process.wait()
 
 
 def run_asv(

@@ -13,6 +13,37 @@ SHORT_ONLY = "TORCHSPEED_SHORT"
 """Environment variable by which `torchspeed.watch.asv.skipping` leaves only the short set."""
 
 
+SHARD = "TORCHSPEED_SHARD"
+"""Environment variable, such as ``2/5``: measure the second fifth of the selected cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of the selected cases: every ``count``-th of them, from ``number`` on."""
+
+    number: int
+    """The first is 1."""
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``2/5``.
+
+        Raises:
+            TorchspeedError: It is not such a part.
+        """
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise TorchspeedError(
+                f"--shard {text[:100]!r} is not a part of the cases; give one such as 2/5, the "
+                "second of five"
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Conditions on a case; it is measured where all of them hold."""
@@ -23,6 +54,9 @@ class Selection:
     """It belongs to the short set, as its suite declares (`short` in benchmarks/)."""
     times: bool = False
     """It times something: it is a ``time_*`` of its suite."""
+    shard: Shard | None = None
+    """It belongs to this part of the cases that the other conditions leave. Only an ``asv run``
+    divides them, since it takes all of them to say which part a case belongs to."""
 
     def only_times(self) -> Selection:
         """The selected cases that time something."""
@@ -55,7 +89,8 @@ class Selection:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables of ``asv run`` for what its arguments cannot say."""
-        return {SHORT_ONLY: "1"} if self.short else {}
+        variables = {SHORT_ONLY: "1"} if self.short else {}
+        return variables | ({SHARD: str(self.shard)} if self.shard is not None else {})
 
 
 EVERYTHING = Selection()

@@ -9,6 +9,7 @@ that are stored completely at this commit in this environment are not measured a
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from typing import Any
 
 from torchspeed.watch.asv.case_outcomes import is_finite_number
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
-from torchspeed.watch.asv.selection import SHORT_ONLY, in_short_set
+from torchspeed.watch.asv.selection import SHARD, SHORT_ONLY, Shard, in_short_set
 from torchspeed.watch.history.outcomes import Report
 from torchspeed.watch.history.records import Outcome
 
@@ -39,7 +40,8 @@ def select(
 ) -> Remaining:
     """Leave out what need not run.
 
-    With ``TORCHSPEED_SHORT`` in the environment, cases that are not in the short set are left out.
+    With ``TORCHSPEED_SHORT`` in the environment, cases that are not in the short set are left out;
+    with ``TORCHSPEED_SHARD``, of the others those that belong to another part of them.
 
     Args:
         benchmarks: asv's ``Benchmarks`` with what was asked for.
@@ -51,13 +53,16 @@ def select(
     narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
     remaining = Remaining(narrowed)
     short_only = bool(os.environ.get(SHORT_ONLY))
+    shard = Shard.parse(os.environ.get(SHARD, "1/1"))
+    places = itertools.count(1)
     known = results.get_result_keys(benchmarks)
-    for name, benchmark in list(benchmarks.items()):
+    for name, benchmark in sorted(benchmarks.items()):
         cases = cases_of(benchmark)
         asked = [
             index
             for index in selected_cases(benchmarks, benchmark)
-            if not short_only or in_short_set(benchmark, cases[index])
+            if (not short_only or in_short_set(benchmark, cases[index]))
+            and next(places) % shard.count == shard.number % shard.count
         ]
         if not asked:
             del narrowed[name]

@@ -96,7 +96,7 @@ class Attempts:
         before = self.failures.get(task)
         if before is None:
             self.failures[task] = Failures(1, at, reason)
-        elif at - before.counted_at < _SAME_NIGHT_S:
+        elif abs(at - before.counted_at) < _SAME_NIGHT_S:
             self.failures[task] = Failures(before.nights, before.counted_at, reason)
         else:
             self.failures[task] = Failures(before.nights + 1, at, reason)

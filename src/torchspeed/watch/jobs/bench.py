@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.selection import EVERYTHING, SHORT, matching
+from torchspeed.watch.asv.selection import EVERYTHING, SHORT, Shard, matching
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.jobs.measuring import finish, measure
 from torchspeed.watch.jobs.workplace import open_workplace
 
 
-def bench(root: Path, *, torch: str, machine: str, cases: str, full: bool) -> ExitStatus:
+def bench(
+    root: Path, *, torch: str, machine: str, cases: str, full: bool, shard: str
+) -> ExitStatus:
     """Measure what is missing of HEAD, failed cases included, and publish the site.
 
     Args:
@@ -20,11 +23,14 @@ def bench(root: Path, *, torch: str, machine: str, cases: str, full: bool) -> Ex
         machine: folder of results; the host's name if empty.
         cases: regular expression of cases; the short set if empty.
         full: an empty ``cases`` means every case.
+        shard: the part of these cases to measure, such as ``2/5``; all of them if empty.
 
     Raises:
         TorchspeedError: nothing could be measured, or the site could not be written.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
+    if shard:
+        selection = replace(selection, shard=Shard.parse(shard))
     with open_workplace(root, "bench", torch=torch, machine=machine) as place:
         tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], selection, retry_failed=True)
         return finish(place, tally)

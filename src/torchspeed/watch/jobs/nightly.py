@@ -36,6 +36,7 @@ def nightly(
     full: bool,
     budget: str,
     clock: Callable[[], float] = time.time,
+    timer: Callable[[], float] = time.monotonic,
 ) -> ExitStatus:
     """Measure what is missing, most urgent first, until the budget is spent; publish.
 
@@ -50,6 +51,7 @@ def nightly(
         full: measure every case once the short set of every commit is measured.
         budget: time for measuring, such as ``4h``; publishing comes on top.
         clock: seconds since the epoch.
+        timer: seconds since some fixed moment, which the budget is measured by.
 
     Returns:
         `ExitStatus.SOME_CASES_FAILED` where a case, a commit or a release failed tonight.
@@ -62,7 +64,7 @@ def nightly(
     with open_workplace(root, "nightly", torch=torch, machine=machine) as place:
         night = _Night(place, selection, clock, full=full and not cases)
         night.begin()
-        night.work(Budget(budget_s, clock))
+        night.work(Budget(budget_s, timer))
         return night.end()
 
 
