@@ -278,6 +278,19 @@ def test_an_interrupt_while_python_imports_is_one_line() -> None:
     assert process.returncode == 130
 
 
+def test_the_command_works_without_standard_streams(tmp_path: Path) -> None:
+    closed = 'exec "$@" <&- >&- 2>&-'
+    command = [sys.executable, "-m", "torchspeed.cli", "train", *QUICK]
+    written = tmp_path / "run.json"
+    done = subprocess.run(
+        ["sh", "-c", closed, "sh", *command, "--json", written],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert json.loads(written.read_text())
+
+
 def test_help_comes_without_torch_and_has_examples() -> None:
     # A torch that cannot be imported: help must not need it.
     code = (

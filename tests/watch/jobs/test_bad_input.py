@@ -62,6 +62,12 @@ def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
     assert "git clone" in said
 
 
+def test_a_folder_whose_name_git_cannot_share(
+    bench: Bench, make_repository: Callable[..., Path]
+) -> None:
+    assert "/a\\nb' has a line break" in bench(make_repository(TREE, "a\nb"))
+
+
 def test_no_commit_yet(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "new"
     folder.mkdir()

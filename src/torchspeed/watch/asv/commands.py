@@ -15,6 +15,7 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.selection import EVERYTHING, Selection
+from torchspeed.watch.history.git import variables_for_git
 from torchspeed.watch.progress import Progress
 
 _PHASES = {
@@ -141,7 +142,7 @@ def run_asv(
     log = root / ".asv" / "logs" / f"{arguments[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     reader, writer = os.pipe()
-    environment = os.environ | {"TORCHSPEED_PROGRESS": f"/dev/fd/{writer}"}
+    environment = variables_for_git() | {"TORCHSPEED_PROGRESS": f"/dev/fd/{writer}"}
     environment |= selection.environment
     if resume:
         environment["TORCHSPEED_RESUME"] = resume
@@ -161,9 +162,11 @@ def run_asv(
 
         unwritten: list[OSError] = []
 
+        output = process.stdout
+        assert output is not None  # noqa: S101 - PIPE was asked for above
+
         def copy_output() -> None:
-            assert process.stdout is not None  # noqa: S101 - PIPE was asked for above
-            for line in process.stdout:
+            for line in output:
                 try:
                     stream.write(line.encode())
                 except OSError as error:  # go on reading, so that asv does not wait
@@ -186,13 +189,14 @@ def run_asv(
         finally:
             _end(process)
             copier.join()
+            output.close()
     if unwritten:
         raise OSError(unwritten[0].errno, unwritten[0].strerror, str(log))
     if status not in (0, SOME_CASES_FAILED):
-        output = log.read_text(encoding="utf-8", errors="replace")
-        if "No benchmarks selected" in output:
+        printed = log.read_text(encoding="utf-8", errors="replace")
+        if "No benchmarks selected" in printed:
             raise NoCaseError(f"no case matches {selection}; try a plain name, as darnn")
-        why = explain(output)
+        why = explain(printed)
         if status < 0:
             why = f"it was ended by {signal.Signals(-status).name}"
         raise AsvError(arguments[0], why, log)

@@ -122,16 +122,18 @@ def ask_git(repository: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
+def variables_for_git() -> dict[str, str]:
+    """Return this process's environment, without what would point git at another repository."""
+    return {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
+
+
 def _run(repository: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
-    environment = {
-        name: value for name, value in os.environ.items() if name not in _REDIRECTIONS
-    } | {"LC_ALL": "C"}
     try:
         return subprocess.run(
             ["git", "-C", str(repository), *arguments],
             capture_output=True,
             check=False,
-            env=environment,
+            env=variables_for_git() | {"LC_ALL": "C"},
         )
     except FileNotFoundError as error:
         raise TorchspeedError("git was not found: install git and put it on PATH") from error

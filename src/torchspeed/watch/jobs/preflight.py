@@ -20,8 +20,14 @@ def check_checkout(root: Path) -> None:
     """Refuse a folder from which asv cannot see every commit.
 
     Raises:
-        TorchspeedError: git is missing; ``root`` is no checkout, has no commit, or is shallow.
+        TorchspeedError: git is missing; ``root`` is no checkout, has no commit, is shallow, or
+            has a line break in its name.
     """
+    if "\n" in str(root):
+        raise TorchspeedError(
+            f"the folder {str(root)!r} has a line break in its name, which git cannot share "
+            "objects across; rename it"
+        )
     if shutil.which("git") is None:
         raise TorchspeedError("git is not on the PATH; install it")
     if not ask_git(root, "rev-parse", "--is-inside-work-tree"):

@@ -45,7 +45,8 @@ def build_site(
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
-    (folder / "torchspeed.js").write_text(bundle(STATIC / "script" / "main.js"))
+    script = bundle(STATIC / "script" / "main.js")
+    (folder / "torchspeed.js").write_text(script, encoding="utf-8")
     figures = write_figures(folder, contents, published, previous)
     index = index_data(
         contents,

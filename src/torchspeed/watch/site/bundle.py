@@ -26,7 +26,7 @@ def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = (
     if entry in open_modules:
         circle = " -> ".join(path.name for path in (*open_modules, entry))
         raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
-    for _, path in _IMPORT.findall(entry.read_text()):
+    for _, path in _IMPORT.findall(entry.read_text(encoding="utf-8")):
         _order((entry.parent / path).resolve(), finished, (*open_modules, entry))
     finished.append(entry)
 
@@ -41,7 +41,7 @@ def _as_function(module: Path, names: dict[Path, str]) -> str:
             f"{names[(module.parent / statement[2]).resolve()]};\n"
         )
 
-    text = _IMPORT.sub(rebound, module.read_text())
+    text = _IMPORT.sub(rebound, module.read_text(encoding="utf-8"))
     exported = [name for _, name in _EXPORT.findall(text)]
     text = _DOCUMENTATION.sub("", _EXPORT.sub(r"\1 \2", text))
     if left := _LEFT.search(text):

@@ -192,7 +192,7 @@ def _count_instructions(side: Side, suites: Path, case: TimedCase) -> float:
         ]
         _run_probe(side, suites, case, _COUNT_TIMEOUT, command, "instructions")
         dump = Path(folder) / "counts.1"
-        total = _TOTAL.search(dump.read_text()) if dump.exists() else None
+        total = _TOTAL.search(dump.read_text(encoding="utf-8")) if dump.exists() else None
     if total is None:
         raise TorchspeedError("callgrind wrote no count of instructions")
     return int(total[1]) / _COUNTED_CALLS
