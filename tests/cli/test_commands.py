@@ -1,21 +1,30 @@
 """The command as a person meets it: its door in this process, or a process of its own."""
 
+import csv
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torchvision import datasets
+from torchvision.models import get_model, get_model_weights
 
+from torchspeed.cli import training_options
 from torchspeed.cli.main import main
+from torchspeed.workload_names import WORKLOAD_NAMES
+from torchspeed.workloads import list_workloads
 
 ROOT = Path(__file__).parents[2]
-QUICK = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet"]
+FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet"]
+QUICK = [*FEW_STEPS, "-e", "1"]
 
 
 def torchspeed(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -57,49 +66,129 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
                  "total training function time", "average training loss"):  # fmt: skip
         assert text in shown
     assert [epoch["number"] for epoch in result["epochs"]] == [1, 2]
+    assert result["schema"] == 1
+    assert result["commit"] is None or len(result["commit"]) == 40
+    assert datetime.fromisoformat(result["date"]).tzinfo is not None
+    assert result["peak_memory_bytes"] > 10**8
+    rank = result["ranks"][0]
+    assert len(rank["samples_s"]["forward"]) == rank["steps"] == 5
+    assert result["machine"]["physical cores"].isdecimal()
     assert result["machine"]["torch"] == torch.__version__.split("+", maxsplit=1)[0]
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The configuration of a run without further options."""
+def usual_config(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return run_json(tmp_path_factory.mktemp("usual"), "train", *QUICK)["config"]
 
 
 @pytest.mark.parametrize(
     ("options", "changed"),
     [
-        (["--optimiser", "adam"], {"optimiser": "adam"}),
-        (["--optimizer", "adam", "--lr", "0.5"], {"optimiser": "adam", "rate": 0.5}),
-        (["--momentum", "0", "--weight-decay", "0.1"], {"momentum": 0.0, "weight_decay": 0.1}),
-        (["--schedule", "cosine"], {"schedule": "cosine"}),
-        (["--schedule", "step", "-e", "2"], {"schedule": "step", "epochs": 2}),
-        (["--precision", "bf16-mixed"], {"precision": "bf16-mixed"}),
-        (["--precision", "16-mixed"], {"precision": "16-mixed"}),
-        (["--seed", "7"], {"seed": 7}),
-        (["--workers", "1"], {"workers": 1}),
-        (["--warmup", "0"], {"warmup": 0}),
-        (["--target-accuracy", "5"], {"target_accuracy": 0.05}),
-        (["--device", "cpu", "--devices", "1", "--strategy", "single"], {"device": "cpu"}),
-        (["-d", "dummy", "--items", "99"], {"data": "dummy"}),
+        (
+            ["--optimizer", "AdamW", "--lr", "0.5", "--weight-decay", "0.1", "--schedule", "step",
+             "--schedule-unit", "step", "-e", "2", "--schedule-epochs", "3", "--rate-warmup", "1",
+             "--accumulate", "2", "--clip-norm", "1", "--label-smoothing", "0.1", "--ema", "0.9",
+             "--test-every", "2"],
+            {"optimiser": "AdamW", "rate": 0.5, "weight_decay": 0.1, "schedule": "step",
+             "schedule_unit": "step", "epochs": 2, "schedule_epochs": 3, "rate_warmup": 1,
+             "accumulate": 2, "clip_norm": 1.0, "label_smoothing": 0.1, "ema": 0.9,
+             "test_every": 2},
+        ),
+        (
+            ["--optimiser", "sgd", "--momentum", "0", "--schedule", "cosine", "--seed", "7",
+             "--precision", "bf16-mixed", "--workers", "1", "--warmup", "0",
+             "--target-accuracy", "5", "-d", "dummy", "--items", "99", "--channels-last",
+             "--cudnn-benchmark", "--device", "cpu", "--devices", "1", "--strategy", "single"],
+            {"optimiser": "sgd", "rate": 0.01, "momentum": 0.0, "schedule": "cosine", "seed": 7,
+             "precision": "bf16-mixed", "workers": 1, "warmup": 0, "target_accuracy": 0.05,
+             "data": "dummy", "channels_last": True, "cudnn_benchmark": True},
+        ),
+        (["--precision", "16-mixed", "--no-tf32"], {"precision": "16-mixed", "tf32": False}),
     ],
-)
+)  # fmt: skip
 def test_every_option_reaches_the_run(
-    tmp_path: Path, usual: dict[str, object], options: list[str], changed: dict[str, object]
+    tmp_path: Path, usual_config: Any, options: list[str], changed: dict[str, object]
 ) -> None:
     config = run_json(tmp_path, "train", *QUICK, *options)["config"]
-    for name, value in changed.items():
-        assert usual[name] != value or name == "device"
-        assert config[name] == value
-    same = set(usual) - set(changed) - {"data_options"}
-    assert {name: config[name] for name in same} == {name: usual[name] for name in same}
+    assert {name: config[name] for name in changed} == changed
+    assert not any(usual_config[name] == value for name, value in changed.items())
+    same = set(usual_config) - set(changed) - {"data_options"}
+    assert {name: config[name] for name in same} == {name: usual_config[name] for name in same}
+
+
+def test_a_config_file_gives_defaults_that_the_command_line_overrides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('model = "lenet5"\nbatch-size = 16\nepochs = 3\nlimit-batches = 2\n')
+    config = run_json(tmp_path, "train", "--config", str(file), "-e", "1", "-q")["config"]
+    wanted = {"batch_size": 16, "epochs": 1, "limit_batches": 2}
+    assert {name: config[name] for name in wanted} == wanted
+    for content, message in (("epoch = 3", "train has no option epoch"), ("?", "is no TOML")):
+        file.write_text(content)
+        assert run("train", "--config", str(file)) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_epochs_are_logged_for_other_tools(tmp_path: Path) -> None:
+    log = tmp_path / "epochs.csv"
+    events = tmp_path / "events"
+    logs = ["--log", str(log), "--tensorboard", str(events)]
+    result = run_json(tmp_path, "train", *QUICK, "-e", "2", *logs)
+    rows = list(csv.DictReader(log.open()))
+    assert [float(row["train_loss"]) for row in rows] == [
+        e["train_loss"] for e in result["epochs"]
+    ]
+    assert float(rows[0]["data_loading_s"]) == result["epochs"][0]["phases_s"]["data loading"]
+    read = EventAccumulator(str(events))
+    read.Reload()
+    logged = [event.value for event in read.Scalars("test_accuracy")]
+    assert logged == pytest.approx([epoch["test_accuracy"] for epoch in result["epochs"]])
+
+
+def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("own_parts.py").write_text(
+        "from torch import nn\n"
+        "from torchspeed.data.digits import load_digits as data\n"
+        "def model(hidden=4):\n"
+        "    return nn.Sequential(nn.Flatten(), nn.Linear(64, hidden), nn.Linear(hidden, 10))\n"
+    )
+    own = ["-m", "own_parts:model", "-d", "own_parts:data", "--model-kwargs", "hidden=8"]
+    options = [*own, "-q", "-b", "64"]
+    trained = run_json(tmp_path, "train", *options, "-e", "2", "--save-best", "best.pt")
+    assert trained["parameters"] == 64 * 8 + 8 + 8 * 10 + 10
+    tested = run_json(tmp_path, "inference", *options, "--weights", "best.pt")
+    assert tested["accuracy"] == trained["time_to_accuracy"]["best_test_accuracy"]
+    wrong = ["inference", *own[:4], "-q", "--weights", "best.pt"]
+    assert run(*wrong) == 1
+    assert "best.pt does not fit the model" in capsys.readouterr().err
+
+
+def test_pretrained_weights_are_taken_where_they_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    weights = get_model_weights("squeezenet1_1").DEFAULT
+    saved = {name: torch.zeros_like(value)
+             for name, value in get_model("squeezenet1_1").state_dict().items()}  # fmt: skip
+    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
+    torch.save(saved, tmp_path / "hub" / "checkpoints" / weights.url.rsplit("/", 1)[-1])
+    images = ["-m", "squeezenet1_1", "-d", "dummy", "--items", "20", "-b", "2", "-q"]
+    options = [*images, "--image-size", "48", "--pretrained"]
+    zero = run_json(tmp_path, "inference", *options)
+    assert zero["loss"] == pytest.approx(math.log(1000))  # nothing but zeros: no class is likelier
 
 
 def test_options_of_a_series_reach_the_data(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("a,b,c\n" + "".join(f"{i},{i % 7},{i * i}\n" for i in range(300)))
     options = ["-m", "tpa_lstm", "-q", "--window", "6", "--horizon", "8", "-b", "16"]
-    result = run_json(tmp_path, "train", "-d", f"csv:{table}", "--target", "c", *options)
+    of_table = ["-d", f"csv:{table}", "--target", "c", "-e", "2"]
+    result = run_json(tmp_path, "train", *of_table, *options)
     read = result["config"]["data_options"]
     assert (read["window"], read["horizon"], read["target"]) == (6, 8, "c")
     assert result["accuracy"] is None
@@ -156,15 +245,15 @@ def test_sweep_keeps_failures_apart_and_retries_them_when_told(
 def test_default_data_are_real_and_need_no_download(tmp_path: Path) -> None:
     assert run_json(tmp_path, "train", *QUICK)["config"]["data"] == "digits"
     series = run_json(tmp_path, "inference", "-m", "lstnet", "-q", "-b", "32")
-    assert series["config"]["data"] == "google_stock"
+    assert series["config"]["data"] == "eeg"
 
 
 def test_inference_and_smooth_inference(tmp_path: Path) -> None:
-    plain = run_json(tmp_path, "inference", *QUICK)
+    plain = run_json(tmp_path, "inference", *FEW_STEPS)
     assert (plain["mode"], plain["ranks"][0]["steps"]) == ("inference", 2)
-    smooth = run_json(tmp_path, "smooth-inference", *QUICK, "--passes", "2")
+    smooth = run_json(tmp_path, "smooth-inference", *FEW_STEPS, "-w", "1", "--passes", "2")
     assert (smooth["mode"], smooth["ranks"][0]["items"]) == ("smooth-inference", 2 * 32)
-    assert set(smooth["ranks"][0]["phases"]) == {"data loading", "data processing", "forward"}
+    assert "backward" not in smooth["ranks"][0]["phases"]
 
 
 def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,7 +276,19 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "-b", "0"], 2, "--batch-size '0': give a number of at least 1\n"),
         (["train", "-b", "many"], 2, "--batch-size 'many': give a whole number\n"),
         (["train", "--precision", "16"], 2, "--precision '16': give one of '32-true', '16-mixed'"),
-        (["train", "--optimiser", "lion"], 2, "'sgd', 'adam'"),
+        (["train", "--optimiser", "adamm"], 1, "no optimiser 'adamm'; give adam"),
+        (["train", "--model-kwargs", "7"], 1, "give name=value, with commas between"),
+        (["train", "--model-kwargs", "depth=7"], 1, "model 'lenet5' takes no 'depth'"),
+        (["train", "-e", "2", "--rate-warmup", "2"], 1, "leaves nothing of 2 epochs"),
+        (["train", "-m", "nowhere:model"], 1, "nowhere:model: No module named 'nowhere'"),
+        (["train", "-m", "json:nothing"], 1, "json has no callable 'nothing'"),
+        (["train", "-d", "builtins:repr"], 1, "builtins:repr returned str, not a torchspeed"),
+        (["train", "-m", "flux_cnn", "--label-smoothing", "0.1"], 1, "--label-smoothing"),
+        (["train", "-m", "darnn", "--channels-last"], 1, "--channels-last is for images"),
+        (["train", "--pretrained"], 1, "no pretrained weights of lenet5"),
+        (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
+        (["forecasts", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),
+        (["forecasts", "x.jsonl", "--horizons", "3,many"], 1, "give whole numbers"),
         (["train", "--schedule", "warm"], 2, "'cosine'"),
         (["train", "--strategy", "dp"], 2, "'ddp'"),
         (["train", "--target-accuracy", "101"], 2, "'101': give a number of at most 100"),
@@ -214,7 +315,6 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["sweep"], 2, "Missing argument 'file'"),
         (["sweep", "x.jsonl", "-w", "0,many"], 1, "give whole numbers, separated by commas"),
         (["sweep", "x.jsonl", "-b", "32,32"], 1, "names a value twice"),
-        (["sweep", "x.jsonl", "--optimiser", "lion"], 1, "give sgd or adam"),
         (["sweep", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),
         (["sweep", "x.jsonl", "--figures", "/nowhere"], 1, "no folder /nowhere"),
     ],
@@ -251,6 +351,7 @@ def test_an_interrupted_run_is_one_line() -> None:
     )
     with process:
         assert process.stderr is not None
+        assert process.stderr.readline().startswith("lenet5, 44,426 parameters")
         assert process.stderr.readline().startswith("epoch 1:")
         process.send_signal(signal.SIGINT)
         errors = process.stderr.read().splitlines()
@@ -316,9 +417,10 @@ def test_shell_completion() -> None:
     words = {"COMP_WORDS": "torchspeed train --data ex", "COMP_CWORD": "3"}
     done = torchspeed(_TORCHSPEED_COMPLETE="complete_bash", **words)
     assert "exchange_rate" in done.stdout
-    words = {"COMP_WORDS": "torchspeed train --model res", "COMP_CWORD": "3"}
-    done = torchspeed(_TORCHSPEED_COMPLETE="complete_bash", **words)
-    assert done.stdout.split() == ["resnet18_mnist", "resnet18", "resnet34", "resnet50"]
+    assert training_options.complete_model("res") == [
+        "resnet18_mnist", "resnet18", "resnet34", "resnet50"
+    ]  # fmt: skip
+    assert list(WORKLOAD_NAMES) == list_workloads()
 
 
 def test_list_and_info(capsys: pytest.CaptureFixture[str]) -> None:
@@ -352,5 +454,6 @@ def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run("train", "-b", "64", "--limit-batches", "3", "-e", "2") == 0
-    lines = capsys.readouterr().err.splitlines()
+    summary, *lines = capsys.readouterr().err.splitlines()
+    assert "digits: 1,437 to train on, 360 to test on" in summary
     assert [line.split(":")[0] for line in lines] == ["epoch 1", "epoch 2"]

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.data.test_images import write_cifar10, write_mnist
+from tests.data.test_series import write_series
 from torchspeed.cli.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,8 @@ def documented() -> list[str]:
         text = page.read_text().replace("\\\n", " ")
         commands |= set(
             re.findall(
-                r"torchspeed (?:train|inference|smooth-inference|sweep)\b[^`\n|(]* -[^`\n|(]*",
+                r"torchspeed (?:train|inference|smooth-inference|sweep|forecasts)\b"
+                r"[^`\n|(]* -[^`\n|(]*",
                 text,
             )
         )
@@ -45,6 +47,8 @@ def documented() -> list[str]:
 
 def smaller(words: list[str]) -> list[str]:
     """The same command with small values, and small dummy data."""
+    if words[0] == "forecasts":
+        return [*words, "-e", "1", "--horizons", "3", "--models", "tpa_lstm"]
     values = SMALLER_IN_SWEEPS if words[0] == "sweep" else SMALLER | {"-b": "4"}
     words = list(words)
     for place, word in enumerate(words[:-1]):
@@ -52,6 +56,8 @@ def smaller(words: list[str]) -> list[str]:
             words[place + 1] = values[word]
         elif words[0] == "sweep" and word in SWEPT:
             words[place + 1] = ",".join(SWEPT[word][: 1 + words[place + 1].count(",")])
+    if words[0] == "train" and "-e" not in words:
+        words += ["-e", "1"]
     if "-b" not in words and words[0] != "sweep":
         words += ["-b", "4"]
     if "resnet50" in words:
@@ -81,5 +87,6 @@ def test_a_documented_command_runs(
     torch.set_num_threads(1)
     monkeypatch.chdir(tmp_path)
     write_mnist(tmp_path / "data" / "MNIST" / "raw", train=400, test=300)
+    write_series(tmp_path / "data" / "exchange_rate.txt.gz", rows=7588)
     write_cifar10(tmp_path / "data", monkeypatch, items=8)
     assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from torchspeed.data import multivariate
 from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
-from torchspeed.data.series import Windows, normalise
+from torchspeed.data.series import Scale, Windows, split_series
+from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "exchange_rate.txt.gz"
@@ -24,7 +25,8 @@ SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "exchange_rate.t
 def prepare_data(
     data: np.ndarray, window: int, length: int, horizon: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """FluxArchitectures' function, written from its description, loops and all."""
+    """FluxArchitectures' function, written from its description; its horizon counts from the
+    window's first step."""
     data = (data - data.mean(0)) / (data.std(0) + 1e-5)
     features = np.stack([data[i : i + window] for i in range(length)])
     return features, np.roll(data[:length, 0], -horizon)
@@ -36,24 +38,50 @@ def prepare_data(
     window=st.integers(1, 12),
     horizon=st.integers(1, 15),
 )
-def test_windows_are_those_of_prepare_data(
+def test_windows_are_those_of_prepare_data_with_the_horizon_counted_from_the_last_step(
     rows: int, features: int, window: int, horizon: int
 ) -> None:
     data = np.random.default_rng(rows).normal(3, 2, (rows, features))
     length = rows - window + 1
-    inputs, labels = prepare_data(data, window, length, horizon)
-    ours = Windows(normalise(torch.tensor(data)), window, horizon, target=0)
-    for index in range(min(len(ours), length)):
+    from_first = window - 1 + horizon
+    inputs, labels = prepare_data(data, window, length, from_first)
+    values = torch.tensor(data)
+    ours = Windows(Scale.of(values).normalise(values), window, horizon, target=0)
+    for index in range(len(ours)):
         item, label = ours[index]
         assert np.allclose(item, inputs[index])
-        if index + horizon < length:  # beyond, theirs are the first labels again
+        if index + from_first < length:  # beyond, theirs are the first labels again
             assert np.allclose(label, labels[index])
     # Every window with a true label is there, none without.
-    assert len(ours) == max(0, min(length, rows - horizon))
+    assert len(ours) == max(0, length - horizon)
+
+
+@given(rows=st.integers(60, 200), window=st.integers(1, 12), horizon=st.integers(1, 12))
+def test_each_label_is_in_one_split_and_windows_end_a_horizon_before_it(
+    rows: int, window: int, horizon: int
+) -> None:
+    values = torch.arange(float(rows)).unsqueeze(1)
+    table = Table(values, ("row",), (0,))
+    data: Any = split_series(
+        "rows", table, DataOptions(window=window, horizon=horizon), "a test", "a test"
+    )
+    columns = data.target_columns
+    labels = []
+    for split in (data.train, data.validation, data.test):
+        for item, label in split:
+            [row] = data.scale.restore(label.double(), columns).round().tolist()
+            last = float(data.scale.restore(item[-1].double(), columns).round())
+            assert last == row - horizon
+            assert len(item) == window
+            labels.append(row)
+    assert labels == list(range(window + horizon - 1, rows))
+    assert len(data.test) == rows - int(rows * 0.8)
+    assert len(data.validation) == int(rows * 0.8) - int(rows * 0.6)
 
 
 def test_constant_column_stays_finite() -> None:
-    assert torch.isfinite(normalise(torch.ones(5, 2))).all()
+    values = torch.ones(5, 2)
+    assert torch.isfinite(Scale.of(values).normalise(values)).all()
 
 
 def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
@@ -83,7 +111,8 @@ def test_published_series(
     data: Any = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
     assert data.item_shape == (10, features)
     assert data.classes is None
-    assert (len(data.train), len(data.test)) == (120 - 12, 30 - 12)
+    splits = (data.train, data.validation, data.test)
+    assert [len(split) for split in splits] == [90 - 21, 30, 30]
 
 
 @pytest.fixture
@@ -93,11 +122,11 @@ def _short_exchange_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_short_exchange_rate")
-def test_test_rows_do_not_touch_the_scale(tmp_path: Path) -> None:
+def test_only_training_rows_decide_the_scale(tmp_path: Path) -> None:
     values = write_series(tmp_path / "exchange_rate.txt.gz")
     data: Any = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
-    train = values[:160]
-    expected = (values[160:165] - train.mean(0)) / (train.std(0) + 1e-5)
+    train = values[:120]
+    expected = (values[150:155] - train.mean(0)) / (train.std(0) + 1e-5)
     assert np.allclose(data.test[0][0], expected, atol=1e-3)
 
 
@@ -106,10 +135,10 @@ def test_the_real_file() -> None:
     md5 = hashlib.md5(SHARED.read_bytes(), usedforsecurity=False).hexdigest()
     assert md5 == multivariate.SERIES["exchange_rate"].md5
     data: Any = load_data(
-        "exchange_rate", DataOptions(folder=SHARED.parent, window=10, horizon=15)
+        "exchange_rate", DataOptions(folder=SHARED.parent, window=168, horizon=3)
     )
-    assert len(data.train) == 6070 - 15
-    assert data.train[0][0].shape == (10, 8)
+    assert (len(data.train), len(data.test)) == (4552 - 170, 1518)
+    assert data.train[0][0].shape == (168, 8)
 
 
 def test_missing_series_says_how_to_get_it(tmp_path: Path) -> None:
@@ -156,15 +185,19 @@ def test_series_download_keeps_only_the_true_file(
         true = replace(known, md5=md5.hexdigest(), rows=200)
         monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
         data: Any = load_data("exchange_rate", options)
-        assert len(data.train) == 160 - 15
+        assert len(data.train) == 120 - 12
         assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
         server.shutdown()
     assert "downloading http://127.0.0.1" in capsys.readouterr().err
 
 
-def test_google_stock_needs_nothing() -> None:
-    data: Any = load_data("google_stock", DataOptions(target="volume"))
-    assert data.item_shape == (10, 5)
-    assert len(data.train) + len(data.test) == 1047 - 2 * 15
-    with pytest.raises(TorchspeedError, match=r"no column 'dividend'.*close, open"):
-        load_data("google_stock", DataOptions(target="dividend"))
+@pytest.mark.parametrize(
+    ("name", "rows", "features", "column"),
+    [("eeg", 800, 4, "pg9"), ("google_stock", 1047, 5, "volume")],
+)
+def test_embedded_series_need_nothing(name: str, rows: int, features: int, column: str) -> None:
+    data: Any = load_data(name, DataOptions(target=column))
+    assert data.item_shape == (10, features)
+    assert len(data.train) + len(data.validation) + len(data.test) == rows - 12
+    with pytest.raises(TorchspeedError, match=rf"no column 'dividend'.*{column}"):
+        load_data(name, DataOptions(target="dividend"))

@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.training import BenchmarkJade
 from torchspeed.training import cases
-from torchspeed.training.run import infer_smoothly
+from torchspeed.training.infer import infer_smoothly
 from torchspeed.workloads import get_workload
 
 

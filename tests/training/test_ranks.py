@@ -30,8 +30,8 @@ from torchspeed.training.group import end_rank, join_group, leave_group
 from torchspeed.training.launch import root_of
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, RunResult
-from torchspeed.training.run import train
 from torchspeed.training.scaling import load_baseline
+from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
@@ -236,14 +236,15 @@ def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> 
 
 
 def times(rank: int, forward: float) -> RankTimes:
-    return RankTimes(rank, 1, 1, 1.0, {"forward": PhaseSummary(forward, 0.0, forward)})
+    phases = {"forward": PhaseSummary(forward, 0.0, forward)}
+    return RankTimes(rank, 1, 1, 1.0, 1.0, phases, {"forward": [forward]})
 
 
 def test_slowest_mean_and_spread_over_ranks() -> None:
     ranks = [times(0, 1.0), times(1, 4.0), times(2, 1.0)]
     console = Console(file=io.StringIO(), width=200, record=True)
     show_run(
-        RunResult("inference", RunConfig().as_dict(), 1, "cpu", 3, 0, ranks, 0.5, None), console
+        RunResult("inference", RunConfig().as_dict(), 1, "cpu", 3, 0, ranks, 0, 0.5, None), console
     )
     row = console.export_text().split("medians over 3 ranks")[1].split("forward")[1]
     assert re.findall(r"[\d.]+", row.splitlines()[0]) == ["4", "1", "2", "1.41"]

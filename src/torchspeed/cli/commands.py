@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.cli import results, sweep, training, watch
+from torchspeed.cli import forecasts, latency, results, sweep, training, watch
 from torchspeed.cli.information import info, list_names
 
 WATCH, TRAIN = "watch", "measure,train"
@@ -58,6 +58,8 @@ COMMANDS = {
     "inference": Command(training.inference, TRAIN, training.INFERENCE_EXAMPLES),
     "smooth-inference": Command(training.smooth_inference, TRAIN, training.SMOOTH_EXAMPLES),
     "sweep": Command(sweep.sweep, TRAIN, sweep.EXAMPLES),
+    "forecasts": Command(forecasts.forecasts, TRAIN, forecasts.EXAMPLES, interrupted=CONTINUES),
+    "latency": Command(latency.latency, TRAIN, latency.EXAMPLES),
     "list": Command(list_names, TRAIN),
     "info": Command(info, TRAIN),
 }

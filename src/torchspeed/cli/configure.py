@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from torchspeed.data.imported import IMPORT_MARK
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
+from torchspeed.training.recipes import recipe_for
 from torchspeed.workloads import get_workload
 
 DATA_FIELDS = ("download", "features", "window", "horizon", "target")
@@ -18,7 +21,8 @@ DATA_FIELDS = ("download", "features", "window", "horizon", "target")
 FEWEST_DUMMY_ITEMS = 1000
 
 OTHER_COMMAND_FIELDS = (
-    "data_dir", "items", "devices", "strategy", "json", "quiet", "baseline",
+    "config", "data_dir", "items", "devices", "strategy",
+    "json", "quiet", "baseline", "log", "tensorboard",
 )  # fmt: skip
 """Options that are no part of a run's configuration."""
 
@@ -41,6 +45,11 @@ def configure(options: dict[str, Any]) -> RunConfig:
         values["target_accuracy"] /= 100
     if values["data"] is None:
         values["data"] = default_data(values["model"])
+    values["model_kwargs"] = parse_kwargs(values["model_kwargs"])
+    if "epochs" in values:
+        recipe = recipe_for(values["model"], values["optimiser"])
+        for name in ("optimiser", "rate", "epochs"):
+            values[name] = getattr(recipe, name) if values[name] is None else values[name]
     data_options = DataOptions(
         folder=options["data_dir"],
         seed=values["seed"],
@@ -50,23 +59,70 @@ def configure(options: dict[str, Any]) -> RunConfig:
     return RunConfig(**values, data_options=data_options)
 
 
+def parse_kwargs(text: str) -> dict[str, int | float | str]:
+    """Arguments by name, of ``name=value`` with commas between; numbers are numbers.
+
+    Raises:
+        TorchspeedError: a part is not of that form.
+    """
+    arguments: dict[str, int | float | str] = {}
+    for part in filter(None, text.split(",")):
+        name, mark, value = part.partition("=")
+        if not (mark and name.strip().isidentifier()):
+            raise TorchspeedError(f"--model-kwargs {text!r}: give name=value, with commas between")
+        arguments[name.strip()] = _number(value.strip())
+    return arguments
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def default_data(model: str) -> str:
-    """The embedded data that suit a model.
+    """The embedded data that suit a model; digits for one of one's own.
 
     Raises:
         TorchspeedError: unknown model; the nearest are offered.
     """
+    if IMPORT_MARK in model:
+        return "digits"
     try:
         classifies = get_workload(model).classifies
     except ValueError as error:
         raise TorchspeedError(str(error)) from None
-    return "digits" if classifies else "google_stock"
+    return "digits" if classifies else "eeg"
 
 
 def _dummy_items(batch_size: int, devices: int) -> int:
     """Training items of dummy data for 50 steps of all devices, and so 10 steps of testing."""
     ranks = int(os.environ.get("WORLD_SIZE", devices))
     return max(FEWEST_DUMMY_ITEMS, 50 * batch_size * ranks)
+
+
+def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
+    """Values of an option that takes several, with commas between.
+
+    Args:
+        option: its name.
+        text: what was given.
+        read: turns a part into its value, or raises ValueError.
+        wanted: what the parts have to be, for the message.
+
+    Raises:
+        TorchspeedError: a part is something else, or is named twice.
+    """
+    try:
+        values = [read(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise TorchspeedError(f"{option} {text!r}: give {wanted}, separated by commas") from None
+    if len(set(values)) < len(values):
+        raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
+    return values
 
 
 def check_writable(path: Path | None) -> None:

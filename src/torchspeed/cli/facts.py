@@ -6,9 +6,11 @@ import platform
 from functools import cache
 from importlib import metadata
 
+import psutil
 import torch
 
 from torchspeed.watch.machine.description import describe
+from torchspeed.watch.machine.gpu import gpu_facts
 
 
 @cache
@@ -18,8 +20,11 @@ def facts() -> dict[str, str]:
     known["python"] = platform.python_version()
     for package in ("torch", "torchvision"):
         known[package] = metadata.version(package)
+    known["physical cores"] = str(psutil.cpu_count(logical=False))
     known["threads"] = str(torch.get_num_threads())
     known["cuda"] = torch.version.cuda or "not in this build"
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     known["gpus"] = ", ".join(torch.cuda.get_device_name(n) for n in range(count)) or "none"
+    if driver := gpu_facts().get("gpu 0 driver"):
+        known["driver"] = driver
     return known

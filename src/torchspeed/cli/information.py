@@ -9,13 +9,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from torchspeed.cli.training_options import Optimiser, Precision, Schedule
+from torchspeed.cli.training_options import Precision, Schedule
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import Source, load_sources
 
 
 def list_names() -> None:
     """List models, data sets, optimisers, schedules and number formats."""
+    from torchspeed.training.optimisers import OPTIMISERS
     from torchspeed.workloads import get_workload, list_workloads
 
     console = Console()
@@ -31,7 +32,7 @@ def list_names() -> None:
     for name, entry in DATA.items():
         data.add_row(name, entry.kind, entry.about, entry.needs)
     console.print(data)
-    console.print(f"optimisers: {', '.join(get_args(Optimiser))}")
+    console.print(f"optimisers: {', '.join(sorted(OPTIMISERS))}")
     console.print(f"schedules: {', '.join(get_args(Schedule))}")
     console.print(f"precisions: {', '.join(get_args(Precision))}")
 

@@ -8,9 +8,9 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from torchspeed.training.observer import Observer
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.results import EpochRecord
-from torchspeed.training.run import Observer
 
 REDRAW_S = 0.5
 """A drawing takes milliseconds between two steps: this keeps it near 1 % of the run."""
@@ -51,6 +51,10 @@ class RunProgress(Observer):
     ) -> None:
         self._bar.stop()
 
+    def prepared(self, summary: str) -> None:
+        """A line that stays."""
+        self.console.print(summary, highlight=False)
+
     def begin(self, title: str, steps: int) -> None:
         """A loop starts: a new bar."""
         self._steps = self._items = 0
@@ -71,13 +75,15 @@ class RunProgress(Observer):
 
     def epoch(self, record: EpochRecord) -> None:
         """A line that stays."""
-        accuracy = (
-            ""
-            if record.test_accuracy is None
-            else f", accuracy {100 * record.test_accuracy:.2f} %"
-        )
+        held_out = ""
+        if record.validation_loss is not None:
+            held_out = f"; validation loss {record.validation_loss:.4f}"
+        if record.test_loss is not None:
+            held_out = f"; test loss {record.test_loss:.4f}"
+        if record.test_accuracy is not None:
+            held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
         self.console.print(
             f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
-            f"{record.train_loss:.4f}; test loss {record.test_loss:.4f}{accuracy}",
+            f"{record.train_loss:.4f}{held_out}",
             highlight=False,
         )

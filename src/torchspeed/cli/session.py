@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,9 +21,15 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
+from torchspeed.training.logs import CsvLog, Observers, TensorBoardLog
+from torchspeed.training.observer import Observer
+from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
-from torchspeed.training.run import ALONE, NOBODY
 from torchspeed.training.scaling import load_baseline, scaling
+from torchspeed.watch.history.git import ask_git
+
+SCHEMA = 1
+"""Raised when a name in what ``--json`` writes changes its meaning or goes."""
 
 
 def run_and_report(
@@ -46,12 +55,13 @@ def run_and_report(
     json_file, baseline_file = options["json"], options["baseline"]
     check_writable(json_file)
     baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
+    logs = _logs(options) if group.leads else []
     try:
         if options["quiet"] or not group.leads:
-            result = run(config, observer=NOBODY, group=group)
+            result = run(config, observer=Observers(logs), group=group)
         else:
             with RunProgress(Console(stderr=True)) as progress:
-                result = run(config, observer=progress, group=group)
+                result = run(config, observer=Observers([progress, *logs]), group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
     if not group.leads:
@@ -64,9 +74,46 @@ def run_and_report(
         show_scaling(compared, result.world, console)
         values["scaling"] = asdict(compared)
     if json_file is not None:
-        values["machine"] = facts()
-        text = json.dumps(values, indent=2, allow_nan=False, default=str)
-        write_whole(json_file, f"{text}\n".encode())
+        write_result(json_file, values)
+
+
+def write_result(file: Path, values: dict[str, Any]) -> None:
+    """Write what was measured as JSON, with what wrote it, when, and on which machine.
+
+    Raises:
+        TorchspeedError: the file cannot be written.
+    """
+    values = _origin() | values | {"machine": facts()}
+    text = json.dumps(values, indent=2, allow_nan=False, default=str)
+    write_whole(file, f"{text}\n".encode())
+
+
+def _logs(options: Mapping[str, Any]) -> list[Observer]:
+    logs: list[Observer] = []
+    if options.get("log") is not None:
+        check_writable(options["log"])
+        logs.append(CsvLog(options["log"]))
+    if options.get("tensorboard") is not None:
+        logs.append(TensorBoardLog(options["tensorboard"]))
+    return logs
+
+
+def _origin() -> dict[str, Any]:
+    """What wrote a result, and when."""
+    return {
+        "schema": SCHEMA,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "torchspeed": metadata.version("torchspeed"),
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    """The commit of the checkout that this file lies in; None for an installed package."""
+    try:
+        return ask_git(Path(__file__).parent, "rev-parse", "HEAD").strip() or None
+    except TorchspeedError:
+        return None
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
+from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import Scaling
 
@@ -46,9 +47,10 @@ def show_run(result: RunResult, console: Console) -> None:
     rank = result.ranks[0]
     console.print(_phases(title, rank))
     console.print(
-        f"{rank.steps} steps in {seconds(rank.wall_s)}, {rank.items_per_s:,.0f} items/s"
-        f"{' on rank 0' if result.world > 1 else ''}; the phases are "
-        f"{percent(rank.phases_share)} of it",
+        f"{rank.steps} measured steps, {rank.items_per_s:,.0f} items/s"
+        f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}, "
+        f"of which the phases are {percent(rank.phases_share)}; "
+        f"peak memory {result.peak_memory_bytes / 1024**2:,.0f} MiB",
         highlight=False,
     )
     if result.world > 1:
@@ -56,12 +58,14 @@ def show_run(result: RunResult, console: Console) -> None:
     if result.epochs:
         console.print(_epochs(result))
     _columns(result, console)
+    if result.forecast is not None:
+        show_forecast(result.forecast, console)
 
 
 def _phases(title: str, rank: RankTimes) -> Table:
     table = make_table(title, "phase", numbers=("median a step", "IQR", "total", "share"))
     for name, phase in rank.phases.items():
-        share = f"{100 * phase.total_s / rank.wall_s:.1f} %"
+        share = f"{100 * phase.total_s / rank.total_wall_s:.1f} %"
         table.add_row(name, *map(seconds, (phase.median_s, phase.iqr_s, phase.total_s)), share)
     return table
 
@@ -84,15 +88,33 @@ def _ranks(ranks: list[RankTimes]) -> Table:
 
 def _epochs(result: RunResult) -> Table:
     accuracy = () if result.accuracy is None else ("accuracy", "on test")
-    headings = ("epoch", "rate", "loss", "on test", *accuracy, "time", "of test")
+    validates = result.epochs[-1].validation_loss is not None
+    held_out = "validation" if validates else "on test"
+    headings = ("epoch", "rate", "loss", held_out, *accuracy, "time", "of it")
     table = make_table("epochs", numbers=headings)
     for record in result.epochs:
-        row = [str(record.number), f"{record.rate:g}"]
-        row += [f"{record.train_loss:.4f}", f"{record.test_loss:.4f}"]
+        loss = record.validation_loss if validates else record.test_loss
+        row = [str(record.number), f"{record.rate:g}", f"{record.train_loss:.4f}"]
+        row.append("–" if loss is None else f"{loss:.4f}")
         if accuracy:
             row += [percent(record.train_accuracy), percent(record.test_accuracy)]
         table.add_row(*row, seconds(record.wall_s), seconds(record.evaluation_s))
     return table
+
+
+def show_forecast(report: ForecastReport, console: Console) -> None:
+    """Accuracy beside that of the last value, and where the model does not beat it."""
+    epoch = "" if report.epoch is None else f", parameters of epoch {report.epoch}"
+    title = f"{report.items} test forecasts at horizon {report.horizon}{epoch}"
+    table = make_table(title, "forecast", numbers=("RSE", "CORR", "RMSE", "MAE", "MAPE"))
+    for name, accuracy in (("model", report.model), ("last value", report.last_value)):
+        corr = "–" if accuracy.corr is None else f"{accuracy.corr:.4f}"
+        errors = (f"{value:.4g}" for value in (accuracy.rmse, accuracy.mae))
+        table.add_row(name, f"{accuracy.rse:.4f}", corr, *errors, percent(accuracy.mape))
+    console.print(table)
+    if report.not_better_in:
+        names = ", ".join(name.upper() for name in report.not_better_in)
+        console.print(f"The model does not beat the last value in {names}.", highlight=False)
 
 
 def _columns(result: RunResult, console: Console) -> None:

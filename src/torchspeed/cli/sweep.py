@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -60,28 +59,26 @@ def sweep(
     **fixed: Any,
 ) -> int:
     """Train with every combination of settings, or search for the fastest."""
+    from torchspeed.cli.configure import check_writable, default_data, read_values
+
     axes = {
-        "workers": _values("--workers", workers, int, "whole numbers"),
-        "batch_size": _values("--batch-size", batch_size, int, "whole numbers"),
-        "optimiser": _values("--optimiser", optimiser, _optimiser, "sgd or adam"),
-        "rate": _values("--rate", rate, float, "numbers"),
+        "workers": read_values("--workers", workers, int, "whole numbers"),
+        "batch_size": read_values("--batch-size", batch_size, int, "whole numbers"),
+        "optimiser": read_values("--optimiser", optimiser, str, "names of torch.optim"),
+        "rate": read_values("--rate", rate, float, "numbers"),
     }
-    from torchspeed.cli.configure import check_writable, default_data
     from torchspeed.training.sweep import Sweep, grid
 
     check_writable(file)
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
+    del fixed["config"]  # its values are among the others
     fixed["data"] = fixed["data"] or default_data(fixed["model"])
-    arguments = [
-        f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
-        for name, value in fixed.items()
-        if value is not None and value is not False
-    ]
+    arguments = o.as_arguments(fixed)
     runs = Sweep(file, arguments, timeout)
     if retry_failed:
         runs.forget_failures()
-    progress = _Announcer(search or len(grid(axes)))
+    progress = Announcer(search or len(grid(axes)), tuple(axes))
     if search is None:
         outcomes = runs.run(grid(axes), progress)
     else:
@@ -101,42 +98,41 @@ def sweep(
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-class _Announcer:
-    """One line a point, on standard error."""
+class Announcer:
+    """One line a point, on standard error.
 
-    def __init__(self, total: int) -> None:
+    Args:
+        total: how many points there are.
+        settings: of a point to show.
+    """
+
+    def __init__(self, total: int, settings: tuple[str, ...]) -> None:
         self.total = total
+        self.shown = settings
         self.done = 0
         self.console = Console(stderr=True)
 
     def __call__(self, outcome: Any, known: bool) -> None:
+        """A point is done, or was there already."""
         self.done += 1
         what = "known" if known else ("done" if outcome.result else f"failed: {outcome.reason}")
-        settings = ", ".join(f"{name} {value}" for name, value in outcome.point.items())
+        settings = ", ".join(f"{name} {outcome.point[name]}" for name in self.shown)
         self.console.print(f"{self.done} of {self.total}: {settings}: {what}", highlight=False)
-
-
-def _values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
-    try:
-        values = [read(part.strip()) for part in text.split(",")]
-    except ValueError:
-        raise TorchspeedError(f"{option} {text!r}: give {wanted}, separated by commas") from None
-    if len(set(values)) < len(values):
-        raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
-    return values
-
-
-def _optimiser(name: str) -> str:
-    if name not in get_args(o.Optimiser):
-        raise ValueError(name)
-    return name
 
 
 def _show(outcomes: list[Any], console: Console) -> None:
     from torchspeed.cli.show import make_table, percent, seconds
 
     settings = ("workers", "batch", "optimiser", "rate")
-    measured = ("best accuracy", "loading", "training", "function", "loss", "to target")
+    measured = (
+        "best training accuracy",
+        "best accuracy",
+        "loading",
+        "training",
+        "function",
+        "loss",
+        "to target",
+    )
     table = make_table("sweep", numbers=(*settings, *measured))
     unique = {str(outcome.point): outcome for outcome in outcomes}.values()
     for outcome in unique:
@@ -146,6 +142,7 @@ def _show(outcomes: list[Any], console: Console) -> None:
         reached = columns["seconds_to_target"]
         table.add_row(
             *(str(value) for value in outcome.point.values()),
+            percent(columns["best_training_accuracy"]),
             percent(columns["best_test_accuracy"]),
             seconds(columns["data_loading_s"]),
             seconds(columns["epoch_training_s"]),

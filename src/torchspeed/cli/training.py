@@ -34,7 +34,7 @@ Examples:\n
 """
 
 
-@o.takes(o.RUN, o.LEARNING, o.DATA, o.DEVICE, o.OUTPUT)
+@o.takes(o.RUN, o.LEARNING, o.DATA, o.DEVICE, o.OUTPUT, o.LOGS)
 def train(
     context: typer.Context,
     *,
@@ -46,30 +46,44 @@ def train(
         bool,
         typer.Option("--resume", help="Continue from --checkpoint.", rich_help_panel="Output"),
     ] = False,
+    save_best: Annotated[
+        Path | None,
+        typer.Option(help="Keep the best epoch's parameters there.", rich_help_panel="Output"),
+    ] = None,
     **options: Any,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
     from torchspeed.cli.configure import check_writable
     from torchspeed.cli.ranks import as_ranks
     from torchspeed.errors import TorchspeedError
-    from torchspeed.training.run import train as run
+    from torchspeed.training.train import train as run
 
     if resume and checkpoint is None:
         raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
     check_writable(checkpoint)
-    as_ranks("train", partial(run, checkpoint=checkpoint, resume=resume), context.obj, options)
+    check_writable(save_best)
+    job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
+    as_ranks("train", job, context.obj, options)
 
 
 @o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT)
-def inference(context: typer.Context, **options: Any) -> None:
+def inference(
+    context: typer.Context,
+    *,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Parameters to test: what --checkpoint or --save-best wrote."),
+    ] = None,
+    **options: Any,
+) -> None:
     """Pass over the test items once, with the time of each phase."""
     from torchspeed.cli.ranks import as_ranks
-    from torchspeed.training.run import infer
+    from torchspeed.training.infer import infer
 
-    as_ranks("inference", infer, context.obj, options)
+    as_ranks("inference", partial(infer, weights=weights), context.obj, options)
 
 
-@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT, without=("workers",))
+@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT)
 def smooth_inference(
     context: typer.Context,
     *,
@@ -78,6 +92,6 @@ def smooth_inference(
 ) -> None:
     """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
     from torchspeed.cli.ranks import as_ranks
-    from torchspeed.training.run import infer_smoothly
+    from torchspeed.training.infer import infer_smoothly
 
     as_ranks("smooth-inference", partial(infer_smoothly, passes=passes), context.obj, options)

@@ -7,6 +7,7 @@ Nothing here imports torch: help, completion and a wrong option are answered bef
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -14,13 +15,13 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 
 from torchspeed.data import catalogue
+from torchspeed.errors import TorchspeedError
+from torchspeed.workload_names import WORKLOAD_NAMES
 
 
 def complete_model(incomplete: str) -> list[str]:
     """Names of models that begin so."""
-    from torchspeed.workloads import list_workloads
-
-    return [name for name in list_workloads() if name.startswith(incomplete)]
+    return [name for name in WORKLOAD_NAMES if name.startswith(incomplete)]
 
 
 def complete_data(incomplete: str) -> list[str]:
@@ -28,8 +29,8 @@ def complete_data(incomplete: str) -> list[str]:
     return [name for name in catalogue.DATA if name.startswith(incomplete)]
 
 
-Optimiser = Literal["sgd", "adam"]
 Schedule = Literal["constant", "cosine", "step"]
+Unit = Literal["epoch", "step"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 Strategy = Literal["auto", "single", "ddp"]
 """How several devices work together."""
@@ -60,6 +61,49 @@ def takes(*groups: Group, without: tuple[str, ...] = ()) -> Callable[[Command], 
     return add
 
 
+def as_arguments(values: dict[str, Any]) -> list[str]:
+    """The command line that asks for these values of options.
+
+    Args:
+        values: of `takes`' options; None, an empty text and a flag's False are its defaults.
+    """
+    arguments = []
+    for name, value in values.items():
+        option = name.replace("_", "-")
+        if value is True:
+            arguments.append(f"--{option}")
+        elif name == "tf32" and value is False:
+            arguments.append(f"--no-{option}")
+        elif value is not None and value is not False and value != "":
+            arguments.append(f"--{option}={value}")
+    return arguments
+
+
+def _take_file(context: typer.Context, file: Path | None) -> Path | None:
+    """Make the values of a TOML file the defaults of a command's options.
+
+    Raises:
+        TorchspeedError: no such file, no TOML, or an option that the command has not.
+    """
+    if file is None:
+        return None
+    try:
+        values = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise TorchspeedError(f"{file} cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TorchspeedError(f"{file} is no TOML ({error}); give lines like epochs = 3") from None
+    values = {name.replace("-", "_"): value for name, value in values.items()}
+    known = {parameter.name for parameter in context.command.params}
+    for name in values:
+        if name not in known:
+            raise TorchspeedError(
+                f"{file}: {context.info_name} has no option {name.replace('_', '-')}; see --help"
+            )
+    context.default_map = values
+    return file
+
+
 def _option(
     name: str, kind: Any, default: Any, panel: str | None, *flags: str, **settings: Any
 ) -> inspect.Parameter:
@@ -72,8 +116,14 @@ def _option(
 _DATA, _DEVICE, _LEARNING, _OUTPUT = "Data", "Device", "Learning", "Output"
 
 RUN: Group = (
+    _option("config", Path | None, None, None, is_eager=True, callback=_take_file,
+            help="TOML file with values of options; those of the command line go before."),
     _option("model", str, "lenet5", None, "--model", "-m", autocompletion=complete_model,
-            help="A name of `torchspeed list`."),
+            help="A name of `torchspeed list`, or package.module:callable."),
+    _option("model_kwargs", str, "", None,
+            help="Sizes of the model that differ: hidden=20,layers=2."),
+    _option("pretrained", bool, False, None, "--pretrained",
+            help="Begin with torchvision's ImageNet weights."),
     _option("batch_size", int, 128, None, "--batch-size", "-b", min=1,
             help="Items per step and device."),
     _option("limit_batches", int | None, None, None, min=1,
@@ -83,22 +133,36 @@ RUN: Group = (
             help="Seed of parameters, order and noise."),
 )  # fmt: skip
 LEARNING: Group = (
-    _option("epochs", int, 1, _LEARNING, "--epochs", "-e", min=1),
-    _option("optimiser", Optimiser, "sgd", _LEARNING, "--optimiser", "--optimizer"),
-    _option("rate", float, 0.01, _LEARNING, "--rate", "--lr", min=0, help="Learning rate."),
+    _option("epochs", int | None, None, _LEARNING, "--epochs", "-e", min=1,
+            help="By default, as for optimiser and rate, what suits the model."),
+    _option("optimiser", str | None, None, _LEARNING, "--optimiser", "--optimizer",
+            help="A name of torch.optim, such as sgd, adam or adamw."),
+    _option("rate", float | None, None, _LEARNING, "--rate", "--lr", min=0, help="Learning rate."),
     _option("momentum", float, 0.9, _LEARNING, min=0, max=1, help="Momentum of SGD."),
     _option("weight_decay", float, 0.0, _LEARNING, min=0),
     _option("schedule", Schedule, "constant", _LEARNING,
             help="cosine: to 0 over its span; step: a tenth after each third of it."),
     _option("schedule_epochs", int | None, None, _LEARNING, min=1,
             help="Epochs that the schedule spans (T_max); by default --epochs."),
+    _option("schedule_unit", Unit, "epoch", _LEARNING,
+            help="Whether the rate moves after each epoch or each step."),
+    _option("rate_warmup", int, 0, _LEARNING, min=0,
+            help="First epochs of the span, in which the rate rises linearly."),
+    _option("accumulate", int, 1, _LEARNING, min=1,
+            help="Batches whose gradients make one step of the optimiser."),
+    _option("clip_norm", float | None, None, _LEARNING, min=0,
+            help="Largest norm of the gradient."),
+    _option("label_smoothing", float, 0.0, _LEARNING, min=0, max=1),
+    _option("ema", float | None, None, _LEARNING, min=0, max=1,
+            help="Test a moving average of the parameters with this decay."),
+    _option("test_every", int, 1, _LEARNING, min=1, help="Epochs from one test to the next."),
     _option("target_accuracy", float | None, None, _LEARNING, min=0, max=100,
             help="Test accuracy in %, at which training ends."),
 )  # fmt: skip
 DATA: Group = (
     _option("data", str | None, None, _DATA, "--data", "-d", autocompletion=complete_data,
             help="A name of `torchspeed list`, or csv:FILE. By default digits for a CNN, "
-            "google_stock for a time series: real, and nothing to download."),
+            "eeg for a time series: real, and nothing to download."),
     _option("data_dir", Path, Path("data"), _DATA, help="Folder of the data."),
     _option("download", bool, False, _DATA, "--download", help="Download what is missing."),
     _option("workers", int, 0, _DATA, "--workers", "-w", min=0,
@@ -109,10 +173,15 @@ DATA: Group = (
             help="Training items of dummy data; by default enough for 50 steps."),
     _option("features", int | None, None, _DATA, min=1, help="Features of a dummy series."),
     _option("window", int, 10, _DATA, min=1, help="Time steps that a model sees."),
-    _option("horizon", int, 15, _DATA, min=1,
-            help="Steps from the window's first step to the value to forecast."),
+    _option("horizon", int, 3, _DATA, min=1,
+            help="Steps from the window's last step to the value to forecast."),
     _option("target", str, "first", _DATA,
             help="Column to forecast: name, index from 0, first or all."),
+)  # fmt: skip
+LOGS: Group = (
+    _option("log", Path | None, None, _OUTPUT, help="Add a row for each epoch to this CSV file."),
+    _option("tensorboard", Path | None, None, _OUTPUT,
+            help="Write losses, accuracy, rate and phases for TensorBoard to this folder."),
 )  # fmt: skip
 DEVICE: Group = (
     _option("device", str, "cpu", _DEVICE, help="cpu, cuda or cuda:N."),
@@ -122,6 +191,13 @@ DEVICE: Group = (
             help="ddp: data parallel, also for one device; auto: ddp for several."),
     _option("precision", Precision, "32-true", _DEVICE,
             help="Number format; mixed: products in half the bits."),
+    _option("compile", bool, False, _DEVICE, "--compile", help="Compile with torch.compile."),
+    _option("channels_last", bool, False, _DEVICE, "--channels-last",
+            help="Lay images out with the channels last."),
+    _option("tf32", bool | None, None, _DEVICE, "--tf32/--no-tf32",
+            help="Whether CUDA may round float32 products to TF32."),
+    _option("cudnn_benchmark", bool, False, _DEVICE, "--cudnn-benchmark",
+            help="Let cuDNN time its algorithms and take the fastest."),
 )  # fmt: skip
 OUTPUT: Group = (
     _option("json", Path | None, None, _OUTPUT, help="Write the result to this file too."),

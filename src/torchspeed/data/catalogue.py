@@ -24,6 +24,7 @@ class Entry:
 
 DATA = {
     "digits": Entry("images", "1,797 handwritten digits, resized for the model", "nothing"),
+    "eeg": Entry("series", "brain waves, 800 samples of 4 electrodes", "nothing"),
     "google_stock": Entry("series", "a share on 1,047 days, 5 features", "nothing"),
     "dummy": Entry("dummy", "random numbers of any shape", "nothing"),
     "mnist": Entry("images", "70,000 handwritten digits, 28x28", "--download"),
@@ -39,13 +40,15 @@ DATA = {
 
 
 def kind_of(name: str) -> str:
-    """``images``, ``series`` or ``dummy``.
+    """``images``, ``series`` or ``dummy``; ``imported`` for ``package.module:callable``.
 
     Raises:
         TorchspeedError: unknown name; the nearest are offered.
     """
     if name.startswith(CSV_PREFIX):
         return "series"
+    if ":" in name:
+        return "imported"
     if name not in DATA:
         near = difflib.get_close_matches(name, DATA, n=3, cutoff=0.4) or list(DATA)
         raise TorchspeedError(f"no data set {name!r}; did you mean {' or '.join(near)}?")

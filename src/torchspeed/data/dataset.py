@@ -1,4 +1,4 @@
-"""What every data set is to the loops: items to train on, items to test on."""
+"""What every data set is to the loops: items to train on, to validate with, to test on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
+
+    from torchspeed.data.series import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +31,12 @@ class Data:
     """Where the data come from."""
     target: int | None = None
     """Column that a series' targets are of; None for all of them, or for images."""
+    validation: Dataset[Any] | None = None
+    """Items to choose the best epoch by; None where there are none apart from ``test``."""
+    scale: Scale | None = None
+    """How a series was normalised; None for images and random numbers."""
+
+    @property
+    def target_columns(self) -> slice:
+        """Columns of a series that are forecast."""
+        return slice(None) if self.target is None else slice(self.target, self.target + 1)

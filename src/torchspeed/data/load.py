@@ -12,13 +12,15 @@ from torchspeed.data.catalogue import CSV_PREFIX, kind_of
 from torchspeed.data.dataset import Data
 from torchspeed.data.digits import load_digits
 from torchspeed.data.dummy import load_dummy
-from torchspeed.data.google_stock import load_google_stock
+from torchspeed.data.embedded_series import load_eeg, load_google_stock
+from torchspeed.data.imported import IMPORT_MARK, import_callable
 from torchspeed.data.multivariate import load_csv, load_multivariate
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
 OWN_LOADER = {
     "digits": load_digits,
+    "eeg": load_eeg,
     "google_stock": load_google_stock,
     "dummy": load_dummy,
 }
@@ -28,7 +30,7 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
     """Open a data set.
 
     Args:
-        name: a name of ``catalogue.DATA``, or ``csv:FILE``.
+        name: a name of ``catalogue.DATA``, ``csv:FILE``, or ``package.module:callable``.
         options: how to read it.
 
     Raises:
@@ -36,11 +38,18 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
             asks for, or an error of the set's own loader.
     """
     options = options or DataOptions()
+    if IMPORT_MARK in name and not name.startswith(CSV_PREFIX):
+        data = import_callable(name)(options)
+        if not isinstance(data, Data):
+            raise TorchspeedError(
+                f"{name} returned {type(data).__name__}, not a torchspeed.data.dataset.Data"
+            )
+        return data
     kind = kind_of(name)
     if options.shape is not None and kind == "images" and len(options.shape) != 3:
         raise TorchspeedError(
             f"{name} holds images, and the model takes inputs of shape {options.shape}; choose a "
-            "series (google_stock, exchange_rate) or dummy"
+            "series (eeg, exchange_rate) or dummy"
         )
     if name.startswith(CSV_PREFIX):
         return load_csv(Path(name.removeprefix(CSV_PREFIX)), options)

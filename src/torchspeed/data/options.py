@@ -28,8 +28,8 @@ class DataOptions:
     """Features of a ``dummy`` series; None for the model's own."""
     window: int = 10
     """Time steps that a model sees."""
-    horizon: int = 15
-    """Steps from the first step of the window to the value to forecast."""
+    horizon: int = 3
+    """Steps from the last step of the window to the value to forecast; the papers' least is 3."""
     target: str = "first"
     """Column to forecast: its name, its index in the file from 0, ``first`` or ``all``; the
     first is the first column of numbers."""

@@ -1,15 +1,17 @@
-"""Windows over a multivariate time series, and the value to forecast for each.
+"""Windows over a multivariate time series, and the values to forecast for each.
 
-The cut is FluxArchitectures' ``prepare_data``: window *i* holds the rows
-``i .. i + window - 1`` and its label is the target column ``horizon`` rows after
-row *i*. Two differences, both on purpose: there the last ``horizon`` labels are
-the first ones again (a circular shift), here windows without a true label are
-left out; there the mean and deviation are those of all rows, here a split
-normalises with those of its training rows alone.
+A window holds ``window`` rows, and its label is the row ``horizon`` steps after the window's last,
+as LSTNet's and TPA-LSTM's papers count: horizon 1 is the next value. Labels are split in time:
+the oldest 60 % to train on, the next 20 % to choose an epoch by, the newest 20 % to test on. A
+window may reach back into the split before, as in those papers, because its rows are known when
+the forecast is made. Columns are normalised by the rows before the first label to validate; the
+papers divide by each column's largest value, those to be forecast included.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -21,60 +23,81 @@ from torchspeed.data.options import DataOptions
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
-TRAIN_SHARE = 0.8
-"""Share of the rows, from the oldest, that is trained on."""
+VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
+"""Shares of the rows, from the oldest, that lie before the first label of a split."""
 
 EPSILON = 1e-5
 """Added to each deviation, as Flux's ``normalise`` does: a constant column stays finite."""
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The normalisation of each column: less its mean, over its deviation."""
+
+    mean: Tensor
+    """(columns,), in the unit of each column."""
+    deviation: Tensor
+    """(columns,), uncorrected, plus 1e-5."""
+
+    @classmethod
+    def of(cls, values: Tensor) -> Scale:
+        """The scale of the columns of (rows, columns)."""
+        deviation, mean = torch.std_mean(values, dim=0, correction=0)
+        return cls(mean, deviation + EPSILON)
+
+    def normalise(self, values: Tensor) -> Tensor:
+        """Values (..., columns) without unit."""
+        return (values - self.mean) / self.deviation
+
+    def restore(self, values: Tensor, columns: slice) -> Tensor:
+        """Normalised values (..., chosen columns) in the units that they were measured in."""
+        return values * self.deviation[columns] + self.mean[columns]
+
+
 class Windows(Dataset[tuple[Tensor, Tensor]]):
-    """Every window of a series that has a label; windows are views, not copies.
+    """The windows whose labels are certain rows of a series; windows are views, not copies.
 
     Args:
         values: (rows, features), float32.
         window: time steps of an input.
-        horizon: rows from the first of the window to the label.
+        horizon: rows from the last of the window to the label.
         target: index of the column to forecast; None for all columns.
+        labels: rows that are labels, all by default; those without a whole window are left out.
     """
 
-    def __init__(self, values: Tensor, window: int, horizon: int, target: int | None) -> None:
+    def __init__(
+        self,
+        values: Tensor,
+        window: int,
+        horizon: int,
+        target: int | None,
+        labels: range | None = None,
+    ) -> None:
         if window < 1 or horizon < 1:
             raise ValueError(f"window and horizon must be at least 1, got {window} and {horizon}")
         self.values = values
         self.window = window
         self.horizon = horizon
         self.columns = slice(None) if target is None else slice(target, target + 1)
+        rows = labels or range(len(values))
+        self.labels = range(max(rows.start, window + horizon - 1), rows.stop)
 
     def __len__(self) -> int:
-        # The first row past the data that window 0 needs.
-        reach = max(self.window, self.horizon + 1)
-        return max(0, self.values.shape[0] - reach + 1)
+        return len(self.labels)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        item = self.values[index : index + self.window]  # (window, features)
-        label = self.values[index + self.horizon, self.columns]  # (1,) or (features,)
-        return item, label
-
-
-def normalise(values: Tensor, reference: Tensor | None = None) -> Tensor:
-    """Each column less its mean, over its deviation (uncorrected) plus 1e-5.
-
-    Args:
-        values: (rows, features).
-        reference: the rows whose mean and deviation to use; ``values`` by default.
-    """
-    reference = values if reference is None else reference
-    deviation, mean = torch.std_mean(reference, dim=0, correction=0)
-    return (values - mean) / (deviation + EPSILON)
+        label = self.labels[index]
+        end = label - self.horizon + 1
+        item = self.values[end - self.window : end]  # (window, features)
+        return item, self.values[label, self.columns]  # (1,) or (features,)
 
 
 def split_series(
     name: str, table: Table, options: DataOptions, source: str, place: Path | str
 ) -> Data:
-    """Cut a series in time: the oldest rows to train on, the newest to test on.
+    """Cut a series in time into windows to train on, to validate with and to test on.
 
     Args:
         name: what to call the data.
@@ -89,16 +112,18 @@ def split_series(
     """
     target = table.index_of(options.target, place)
     rows, features = table.values.shape
-    cut = int(rows * TRAIN_SHARE)
-    scaled = normalise(table.values, reference=table.values[:cut])
-    train, test = (
-        Windows(part, options.window, options.horizon, target)
-        for part in (scaled[:cut], scaled[cut:])
+    cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
+    scale = Scale.of(table.values[: cuts[1]])
+    scaled = scale.normalise(table.values)
+    train, validation, test = (
+        Windows(scaled, options.window, options.horizon, target, range(first, last))
+        for first, last in pairwise(cuts)
     )
-    if not len(train) or not len(test):
+    if not (len(train) and len(validation) and len(test)):
         raise TorchspeedError(
-            f"{name} has {rows} rows, {rows - cut} of them to test on: too few for a window of "
+            f"{name} has {rows} rows, {cuts[1]} of them to train on: too few for a window of "
             f"{options.window} and a horizon of {options.horizon}; choose smaller ones or a "
             "longer series"
         )
-    return Data(name, train, test, (options.window, features), None, source, target)
+    shape = (options.window, features)
+    return Data(name, train, test, shape, None, source, target, validation, scale)

@@ -37,9 +37,12 @@ class TPALSTM(nn.Module):
         filters: filters of the temporal patterns, k.
         filter_size: width of a filter across the state; 1 in the paper.
         outputs: predicted values.
+        highway: last steps that an autoregression sees, which is added to the output as in
+            LSTNet, one value per series; 0 for none, the default of the authors' code too.
 
     Raises:
-        ValueError: a size below 1, a window below 2, or a filter wider than the state.
+        ValueError: a size below 1, a window below 2, a filter wider than the state, or a highway
+            longer than the window or without an output for each series.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class TPALSTM(nn.Module):
         filters: int = 32,
         filter_size: int = 1,
         outputs: int = 1,
+        highway: int = 0,
     ) -> None:
         super().__init__()
         check_sizes(
@@ -75,6 +79,14 @@ class TPALSTM(nn.Module):
         self.W_a = nn.Linear(hidden, filters)
         self.W_hv = nn.Linear(hidden + filters, hidden)  # [W_h, W_v]
         self.output = nn.Linear(hidden, outputs)
+        self.autoregression: nn.Linear | None = None
+        if highway:
+            check_at_most("highway", highway, "window", window)
+            if outputs != features:
+                raise ValueError(
+                    f"a highway needs an output for each series: {features}, got {outputs}"
+                )
+            self.autoregression = nn.Linear(highway, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
@@ -84,7 +96,12 @@ class TPALSTM(nn.Module):
         # then filtering is the same sum in another order, with far fewer terms.
         context = (alpha.unsqueeze(1) @ past).squeeze(1) @ self.patterns.weight.t()
         context = torch.addcmul(context, alpha.sum(1, keepdim=True), self.patterns.bias)  # v_t
-        return self.output(self.W_hv(torch.cat((last, context), 1)))  # type: ignore[no-any-return]
+        forecast: Tensor = self.output(self.W_hv(torch.cat((last, context), 1)))
+        if self.autoregression is None:
+            return forecast
+        steps = x[:, self.window - self.autoregression.in_features :]
+        linear: Tensor = self.autoregression(steps.transpose(1, 2))  # (batch, features, 1)
+        return forecast + linear.squeeze(2)
 
     def attention_weights(self, x: Tensor) -> dict[str, Tensor]:
         """Return ``"temporal"``, alpha: (batch, rows of H^C), each in (0, 1).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import torch
@@ -11,8 +12,9 @@ from torchspeed.data.dummy import load_dummy
 from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
-from torchspeed.training.results import TimeToAccuracy
-from torchspeed.training.run import infer, infer_smoothly, train
+from torchspeed.training.infer import infer, infer_smoothly
+from torchspeed.training.results import RunResult, TimeToAccuracy
+from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
 
 JADE_BATCH = {"small": 4, "published": 128}
@@ -148,8 +150,9 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
         batch_size=batch,
         limit_batches=JADE_STEPS,
     )
-    run = {"train": train, "inference": infer, "smooth-inference": infer_smoothly}[mode]
-    phases = run(config).ranks[0].phases
+    runs: dict[str, Callable[[RunConfig], RunResult]]
+    runs = {"train": train, "inference": infer, "smooth-inference": infer_smoothly}
+    phases = runs[mode](config).ranks[0].phases
     return {phase: times.median_s for phase, times in phases.items()}
 
 

@@ -9,76 +9,20 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
-from torchspeed.training.loop import LoopResult
-from torchspeed.training.optimisers import make_optimiser, make_schedule
-from torchspeed.training.results import EpochRecord
+from torchspeed.training.trainee import State, Trainee
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
 
-_FORMAT = b"torchspeed checkpoint 3\n"
-
-State = dict[str, Any]
-
-
-class Trainee:
-    """Everything that changes while training, with its state in one dictionary."""
-
-    def __init__(self, model: nn.Module, config: RunConfig) -> None:
-        self.optimiser = make_optimiser(config, model.parameters())
-        self.schedule = make_schedule(config, self.optimiser)
-        # Scales the loss so that float16 gradients do not vanish; idle otherwise.
-        device = torch.device(config.device).type
-        self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
-        self._parts: tuple[Any, ...] = (model, self.optimiser, self.schedule, self.scaler)
-        self.epochs: list[EpochRecord] = []
-        self.loops: list[LoopResult] = []
-
-    def state(self) -> State:
-        """Parameters, moments, learning rate and epochs: what all ranks share."""
-        return {
-            "parts": [part.state_dict() for part in self._parts],
-            "epochs": [asdict(record) for record in self.epochs],
-        }
-
-    def state_of_rank(self) -> State:
-        """Random generators and measured steps: what each rank has of its own."""
-        return {
-            "generator": torch.get_rng_state(),
-            "cuda_generators": torch.cuda.get_rng_state_all(),
-            "loops": [asdict(loop) for loop in self.loops],
-        }
-
-    def restore(self, state: State, rank: int) -> None:
-        """Take up the state that `load_checkpoint` read.
-
-        Raises:
-            TorchspeedError: the parameters do not fit the model.
-        """
-        try:
-            for part, values in zip(self._parts, state["parts"], strict=True):
-                part.load_state_dict(values)
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise TorchspeedError(
-                "the checkpoint's parameters do not fit the model "
-                f"({str(error).splitlines()[0].rstrip(': ')}); it was written by another version "
-                "of the model, so begin anew with another --checkpoint"
-            ) from None
-        own = state["ranks"][rank]
-        torch.set_rng_state(own["generator"])
-        torch.cuda.set_rng_state_all(own["cuda_generators"])
-        self.epochs = [EpochRecord(**record) for record in state["epochs"]]
-        self.loops = [LoopResult(**values) for values in own["loops"]]
+_FORMAT = b"torchspeed checkpoint 4\n"
 
 
 def check_new(path: Path) -> None:
@@ -125,25 +69,13 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
     Raises:
         TorchspeedError: missing or damaged file, another run's, or another number of ranks.
     """
-    damaged = TorchspeedError(
-        f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
-    )
+    saved = _read(path)
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise TorchspeedError(f"no checkpoint {path}; leave out --resume to begin one") from None
-    except OSError as error:
-        raise TorchspeedError(f"{path} cannot be read ({error.strerror})") from None
-    digest, _, body = content.removeprefix(_FORMAT).partition(b"\n")
-    if not content.startswith(_FORMAT) or hashlib.sha256(body).hexdigest().encode() != digest:
-        raise damaged
-    try:
-        saved = torch.load(io.BytesIO(body), weights_only=True, map_location="cpu")
         other = RunConfig.from_dict(saved["config"])
         state: State = saved["state"]
         ranks = len(state["ranks"])
-    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError):
-        raise damaged from None
+    except (KeyError, TypeError):
+        raise _damaged(path) from None
     if ranks != world:
         raise TorchspeedError(
             f"{path} is of a run with {ranks} ranks, now {world}; give --devices {ranks}"
@@ -161,3 +93,49 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
             f"{getattr(config, name)!r}); give the same, or another --checkpoint"
         )
     return state
+
+
+def load_parameters(path: Path) -> dict[str, Any]:
+    """Read the parameters of a checkpoint's best epoch, or a file of parameters alone.
+
+    Args:
+        path: what ``--checkpoint`` or ``--save-best`` wrote, or any ``torch.save`` of a model's
+            ``state_dict()``.
+
+    Raises:
+        TorchspeedError: missing or damaged file, or another kind of file.
+    """
+    saved = _read(path)
+    if "state" in saved and "config" in saved:
+        best: dict[str, Any] = saved["state"]["best"] or saved["state"]["parts"][0]
+        return best
+    return saved
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Contents of a checkpoint, checked against its checksum, or of a file that torch wrote."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise TorchspeedError(
+            f"no checkpoint {path}; leave out --resume to begin one, or give a file that exists"
+        ) from None
+    except OSError as error:
+        raise TorchspeedError(f"{path} cannot be read ({error.strerror})") from None
+    if content.startswith(_FORMAT):
+        digest, _, content = content.removeprefix(_FORMAT).partition(b"\n")
+        if hashlib.sha256(content).hexdigest().encode() != digest:
+            raise _damaged(path)
+    try:
+        saved = torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError):
+        raise _damaged(path) from None
+    if not isinstance(saved, dict):
+        raise _damaged(path)
+    return saved
+
+
+def _damaged(path: Path) -> TorchspeedError:
+    return TorchspeedError(
+        f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+    )

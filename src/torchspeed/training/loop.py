@@ -79,13 +79,12 @@ def run_loop(
         on_step: called with the items and the times of each step, warm-up included.
 
     Returns:
-        Times, loss and accuracy. The loop's wall time beyond the phases is what
-        happens between steps: adding up, ``on_step``.
+        Times, loss and accuracy.
     """
     result = LoopResult()
     clock = PhaseClock(timeline)
     done = 0
-    began = time.perf_counter()
+    began = ended = time.perf_counter()
     while limit is None or done < limit:
         clock.start()
         batch = next(batches, None)
@@ -110,6 +109,8 @@ def run_loop(
         done += 1
         # Read once a step, so that what follows the last step is not counted.
         now = time.perf_counter()
+        times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
+        ended = now
         if done <= warmup:
             result.warmup_s = now - began
         else:

@@ -1,7 +1,8 @@
 """The phases of a step, and a clock that splits a step's time among them.
 
 The split is BenchmarkJade's: waiting for a batch, moving and changing it,
-forward, backward with the optimiser's step. There each phase ends when the host
+forward, backward with the optimiser's step; what lies between two steps is
+bookkeeping, so that the phases add up to the wall time. There each phase ends when the host
 gets that far, so on a GPU a phase that only launches work looks free and the
 next one that waits pays for it. Here a phase ends when the *device* has done
 its work: marks are put on the device's own timeline and read once, at the end
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -30,6 +32,8 @@ class Phase(StrEnum):
     """Model and loss."""
     BACKWARD = "backward"
     """Gradient and the optimiser's step."""
+    BOOKKEEPING = "bookkeeping"
+    """The rest of its wall time: adding up losses and right answers, showing progress."""
 
 
 StepTimes = dict[str, float]
@@ -126,10 +130,16 @@ class PhaseSummary:
     iqr_s: float
     """Distance of the quartiles."""
     total_s: float
+    """Warm-up steps included."""
 
 
-def summarise(steps: list[StepTimes]) -> dict[str, PhaseSummary]:
-    """Median, interquartile range and total of each phase; nothing for no steps."""
+def summarise(steps: list[StepTimes], warmup: Sequence[StepTimes] = ()) -> dict[str, PhaseSummary]:
+    """Median and interquartile range of each phase, nothing for no steps.
+
+    Args:
+        steps: measured steps.
+        warmup: steps that count in the totals alone.
+    """
     if not steps:
         return {}
     summaries = {}
@@ -140,5 +150,7 @@ def summarise(steps: list[StepTimes]) -> dict[str, PhaseSummary]:
             if len(seconds) > 1
             else (seconds[0],) * 3
         )
-        summaries[phase.value] = PhaseSummary(median, high - low, sum(seconds))
+        summaries[phase.value] = PhaseSummary(
+            median, high - low, sum(seconds) + sum(step[phase] for step in warmup)
+        )
     return summaries

@@ -6,23 +6,27 @@ import inspect
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from torchspeed.data.catalogue import kind_of
 from torchspeed.data.dataset import Data
+from torchspeed.data.imported import IMPORT_MARK, import_callable
 from torchspeed.data.load import load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig
-from torchspeed.training.steps import Network
+from torchspeed.training.steps import Loss, Network
 from torchspeed.workloads import Workload, get_workload
 
 Made = TypeVar("Made")
+Prepared = tuple[nn.Module, Data, Loss]
 
 
 def seed_everything(seed: int) -> None:
@@ -39,17 +43,62 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
         TorchspeedError: unknown name, absent device, data that the model cannot
             take, or an error of the data's own loader.
     """
-    workload = _one_line(lambda: get_workload(config.model))
     absent = _one_line(lambda: missing_device(config.device))
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
     seed_everything(config.seed)
-    make = _classifier if workload.classifies else _forecaster
-    model, data = make(workload, config)
+    if IMPORT_MARK in config.model:
+        model, data, loss = _imported(config)
+    else:
+        workload = _one_line(lambda: get_workload(config.model))
+        make = _classifier if workload.classifies else _forecaster
+        model, data = make(workload, config)
+        loss = workload.loss
     device = torch.device(config.device)
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    return Network(model.to(device), workload.loss, device, config.precision), data
+    _set_backends(config)
+    model = model.to(device)
+    if config.channels_last:
+        if len(data.item_shape) != 3:
+            raise TorchspeedError("--channels-last is for images; leave it out for a series")
+        model = model.to(memory_format=torch.channels_last)
+    if config.compile:
+        model.compile()
+    return Network(model, loss, device, config.precision, config.channels_last), data
+
+
+def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) -> None:
+    """Give a model the parameters of a file.
+
+    Raises:
+        TorchspeedError: they are of another model.
+    """
+    try:
+        model.load_state_dict(parameters)
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise TorchspeedError(
+            f"{source} does not fit the model ({reason}); give the --model and --model-kwargs "
+            "that it was trained with"
+        ) from None
+
+
+def _set_backends(config: RunConfig) -> None:
+    torch.backends.cudnn.benchmark = config.cudnn_benchmark
+    if config.tf32 is not None:
+        torch.set_float32_matmul_precision("high" if config.tf32 else "highest")
+        torch.backends.cudnn.allow_tf32 = config.tf32
+
+
+def _imported(config: RunConfig) -> Prepared:
+    """A model of one's own, for data that have a shape of their own."""
+    options = config.data_options
+    data = load_data(config.data, options)
+    model = import_callable(config.model)(**config.model_kwargs)
+    if not isinstance(model, nn.Module):
+        raise TorchspeedError(f"{config.model} returned {type(model).__name__}, not an nn.Module")
+    return model, data, F.mse_loss if data.classes is None else F.cross_entropy
 
 
 def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:
@@ -69,47 +118,74 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         shape = (shape[0], config.image_size, config.image_size)
     options = replace(config.data_options, shape=shape, classes=workload.outputs)
     data = load_data(config.data, options)
-    if any_size:
-        model = _one_line(lambda: create_model(workload.model, num_classes=data.classes))
-        if config.image_size is not None:
-            try:
-                with torch.inference_mode():
-                    model.eval()(torch.zeros(1, *shape))
-            except RuntimeError:
-                raise TorchspeedError(
-                    f"images of {shape[1]}x{shape[2]} are too small for {workload.name}; give a "
-                    "larger --image-size (224 is its own)"
-                ) from None
-            model.train()
-    elif data.classes == workload.outputs:
-        model = workload.create_model(config.seed)
-    else:
+    if not any_size and data.classes != workload.outputs:
         raise TorchspeedError(
             f"{workload.name} tells {workload.outputs} classes apart, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
+    classes = {"num_classes": data.classes} if any_size else {}
+    overrides = {**workload.overrides, **classes, **config.model_kwargs}
+    model = _one_line(lambda: create_model(workload.model, **overrides))
+    if config.image_size is not None:
+        try:
+            with torch.inference_mode():
+                model.eval()(torch.zeros(1, *shape))
+        except RuntimeError:
+            raise TorchspeedError(
+                f"images of {shape[1]}x{shape[2]} are too small for {workload.name}; give a "
+                "larger --image-size (224 is its own)"
+            ) from None
+        model.train()
+    if config.pretrained:
+        _take_pretrained(model, workload)
     return model, data
+
+
+def _take_pretrained(model: nn.Module, workload: Workload) -> None:
+    """ImageNet's weights for every layer that has the shape they were trained in."""
+    if workload.family != "torchvision":
+        raise TorchspeedError(
+            f"there are no pretrained weights of {workload.name}; leave out --pretrained, or "
+            "choose one of torchvision's models"
+        )
+    from torchvision.models import get_model_weights  # noqa: PLC0415 - takes a second
+
+    weights: Any = get_model_weights(workload.model).DEFAULT
+    try:
+        trained = weights.get_state_dict(progress=False, check_hash=True)
+    except OSError as error:
+        raise TorchspeedError(
+            f"the weights of {workload.name} could not be downloaded ({error}); check the "
+            f"network, or put {weights.url} into {torch.hub.get_dir()}/checkpoints"
+        ) from None
+    shapes = {name: value.shape for name, value in model.state_dict().items()}
+    fitting = {name: value for name, value in trained.items() if shapes.get(name) == value.shape}
+    model.load_state_dict(fitting, strict=False)
 
 
 def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:
     if kind_of(config.data) == "images":
         raise TorchspeedError(
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
-            "series (google_stock, exchange_rate, csv:FILE) or dummy"
+            "series (eeg, exchange_rate, csv:FILE) or dummy"
         )
     options = config.data_options
+    arguments = inspect.signature(type(workload.create_model())).parameters
     if workload.outputs > 1:
         if options.target not in ("first", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
         options = replace(options, target="all")
-    elif options.target == "all":
+    elif options.target == "all" and "outputs" not in arguments:
         raise TorchspeedError(f"{workload.name} forecasts one column; give --target NAME")
     shape = (options.window, options.features or workload.input_shape[1])
     data = load_data(config.data, replace(options, shape=shape))
     window, features = data.item_shape
     overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
-    if "target" in inspect.signature(type(workload.create_model())).parameters:
+    if "target" in arguments:
         overrides["target"] = data.target
+    if "outputs" in arguments:
+        overrides["outputs"] = features if data.target is None else 1
+    overrides |= config.model_kwargs
     return _one_line(lambda: create_model(workload.model, **overrides)), data
 
 
@@ -117,5 +193,5 @@ def _one_line(make: Callable[[], Made]) -> Made:
     """Model code raises ValueError; a person at the command line gets one line."""
     try:
         return make()
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise TorchspeedError(str(error)) from None

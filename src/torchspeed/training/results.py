@@ -7,6 +7,7 @@ import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.loop import LoopResult
 from torchspeed.training.phases import Phase, PhaseSummary, StepTimes, summarise
 
@@ -20,30 +21,52 @@ class EpochRecord:
     rate: float
     train_loss: float
     train_accuracy: float | None
-    test_loss: float
+    validation_loss: float | None
+    """Of a series; None for data without validation items, or without a test."""
+    test_loss: float | None
+    """None for a series, whose best epoch alone is tested, or without a test."""
     test_accuracy: float | None
     wall_s: float
     """The training loop's wall time."""
     phases_s: dict[str, float]
     """Total of each phase."""
     evaluation_s: float
-    """Wall time of the test that followed; no part of ``wall_s``."""
+    """Wall time of the test or validation that followed; no part of ``wall_s``."""
 
     def reaches(self, target: float | None) -> bool:
         """Whether there is a target accuracy and the test reached it."""
         accuracy = self.test_accuracy
         return target is not None and accuracy is not None and accuracy >= target
 
+    def is_better_than(self, best: EpochRecord | None) -> bool:
+        """Whether its validation loss is less, or its test accuracy higher, than the best's."""
+        loss = self.validation_loss if self.test_loss is None else self.test_loss
+        if loss is None or not math.isfinite(loss):
+            return False
+        if best is None:
+            return True
+        if self.test_accuracy is not None and best.test_accuracy is not None:
+            return self.test_accuracy > best.test_accuracy
+        best_loss = best.validation_loss if best.test_loss is None else best.test_loss
+        return best_loss is not None and loss < best_loss
+
 
 @dataclass(frozen=True, slots=True)
 class RankTimes:
-    """The measured steps of one rank."""
+    """Steps of one rank: totals of all of them, medians and throughput without the warm-up."""
 
     rank: int
     steps: int
+    """Measured steps, without the warm-up."""
     items: int
+    """Items of the measured steps."""
     wall_s: float
+    """Wall time of the measured steps."""
+    total_wall_s: float
+    """Wall time of all steps."""
     phases: dict[str, PhaseSummary]
+    samples_s: dict[str, list[float]]
+    """Seconds of each phase in each measured step, in their order."""
 
     @property
     def items_per_s(self) -> float:
@@ -52,8 +75,8 @@ class RankTimes:
 
     @property
     def phases_share(self) -> float:
-        """What part of the wall time the phases add up to."""
-        return sum(phase.total_s for phase in self.phases.values()) / self.wall_s
+        """What part of the wall time of all steps the phases add up to."""
+        return sum(phase.total_s for phase in self.phases.values()) / self.total_wall_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +119,9 @@ class RunResult:
     """Ranks that worked together."""
     warmup_steps: int
     ranks: list[RankTimes]
+    peak_memory_bytes: int
+    """Most bytes that torch held on the GPU; for a CPU, the most that the process held. Of the
+    leading rank."""
     loss: float
     """Mean loss of the last epoch; test loss for inference."""
     accuracy: float | None
@@ -103,6 +129,8 @@ class RunResult:
     """Empty for inference."""
     time_to_accuracy: TimeToAccuracy | None = None
     """None for inference."""
+    forecast: ForecastReport | None = None
+    """None for images and random numbers."""
 
     @property
     def items_per_s(self) -> float:
@@ -113,6 +141,8 @@ class RunResult:
         """Plain values with units in the names; absent and undefined ones are None."""
         values: dict[str, Any] = asdict(self)
         values["items_per_s"] = self.items_per_s
+        if self.forecast is not None:
+            values["forecast"]["not_better_in"] = self.forecast.not_better_in
         for rank, record in zip(values["ranks"], self.ranks, strict=True):
             rank["items_per_s"] = record.items_per_s
             rank["phases_share"] = record.phases_share
@@ -120,14 +150,20 @@ class RunResult:
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
-    """The measured steps of all loops of a rank; a phase it never had is left out."""
+    """The steps of all loops of a rank; a phase it never had is left out."""
     steps: list[StepTimes] = [step for loop in loops for step in loop.steps]
+    warmup = [step for loop in loops for step in loop.warmup]
+    phases = {
+        phase: summary for phase, summary in summarise(steps, warmup).items() if summary.total_s
+    }
     return RankTimes(
         rank=rank,
         steps=len(steps),
         items=sum(loop.measured_items for loop in loops),
         wall_s=sum(loop.wall_s for loop in loops),
-        phases={phase: summary for phase, summary in summarise(steps).items() if summary.total_s},
+        total_wall_s=sum(loop.wall_s + loop.warmup_s for loop in loops),
+        phases=phases,
+        samples_s={phase: [step[phase] for step in steps] for phase in phases},
     )
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn, optim
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.training.loop import StepResult
 from torchspeed.training.phases import Phase, PhaseClock
+from torchspeed.training.trainee import Trainee
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(output, target) to the mean loss of an item."""
@@ -25,12 +28,13 @@ NOISE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A model where it runs, with its loss and number format."""
+    """A model where it runs, with its loss, number format and layout."""
 
     model: nn.Module
     loss: Loss
     device: torch.device
     precision: str = "32-true"
+    channels_last: bool = False
 
     def forward(self, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Outputs and their loss."""
@@ -42,32 +46,52 @@ class Network:
     def place(self, batch: Any) -> tuple[Tensor, Tensor]:
         """Inputs and targets on the device."""
         inputs, targets = batch
-        return (
-            inputs.to(self.device, non_blocking=True),
-            targets.to(self.device, non_blocking=True),
-        )
+        inputs = inputs.to(self.device, non_blocking=True)
+        if self.channels_last:
+            inputs = inputs.to(memory_format=torch.channels_last)
+        return inputs, targets.to(self.device, non_blocking=True)
 
 
-@dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """Forward, loss, backward, optimiser."""
+    """Forward, loss, backward, and the optimiser after each group of batches.
 
-    network: Network
-    optimiser: optim.Optimizer
-    scaler: torch.amp.GradScaler
+    Args:
+        network: with the loss that is made small.
+        trainee: what moves the parameters.
+    """
+
+    def __init__(self, network: Network, trainee: Trainee) -> None:
+        self._network = network
+        self._trainee = trainee
+        self._done = 0
+        """Steps of this epoch."""
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
         """One batch of (inputs, targets)."""
-        inputs, targets = self.network.place(batch)
+        inputs, targets = self._network.place(batch)
         clock.end_of(Phase.PROCESSING)
-        outputs, loss = self.network.forward(inputs, targets)
-        clock.end_of(Phase.FORWARD)
-        self.optimiser.zero_grad()
-        self.scaler.scale(loss).backward()
-        self.scaler.step(self.optimiser)
-        self.scaler.update()
+        size = self._trainee.accumulate
+        first = self._done % size == 0
+        group = min(size, self._trainee.steps - self._done // size * size)
+        self._done += 1
+        last = self._done % size == 0 or self._done == self._trainee.steps
+        with nullcontext() if last else self._without_exchange():
+            outputs, loss = self._network.forward(inputs, targets)
+            clock.end_of(Phase.FORWARD)
+            if first:
+                self._trainee.optimiser.zero_grad()
+            self._trainee.scaler.scale(loss / group).backward()
+        if last:
+            self._trainee.update()
+        if self._done == self._trainee.steps:
+            self._done = 0
         clock.end_of(Phase.BACKWARD)
         return StepResult(loss.detach(), outputs.detach(), targets)
+
+    def _without_exchange(self) -> AbstractContextManager[None]:
+        """Ranks exchange their gradients only before the optimiser moves."""
+        model = self._network.model
+        return model.no_sync() if isinstance(model, DistributedDataParallel) else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

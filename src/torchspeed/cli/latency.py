@@ -1,0 +1,95 @@
+"""``torchspeed latency``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from torchspeed.cli.training_options import complete_model
+
+EXAMPLES = """
+Examples:\n
+  torchspeed latency -m resnet18 -b 1,4,16 --threads 1,2\n
+  torchspeed latency -m tpa_lstm -b 1,32,1024 --modes eager,export --figure latency.svg
+"""
+
+
+def latency(
+    *,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", "-m", autocompletion=complete_model, help="A name of `torchspeed list`."
+        ),
+    ] = "lenet5",
+    batch_sizes: Annotated[
+        str, typer.Option("--batch-sizes", "-b", help="Items of a request, several with commas.")
+    ] = "1,8,64",
+    threads: Annotated[
+        str, typer.Option(help="Threads of torch's operators, several with commas.")
+    ] = "1",
+    modes: Annotated[
+        str, typer.Option(help="Several with commas: eager, compile, export.")
+    ] = "eager",
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
+    seconds: Annotated[
+        float,
+        typer.Option(min=0, help="Measure each combination for so long; 100 requests at least."),
+    ] = 2.0,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw it to this file, such as x.svg.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the result to this file too.")] = None,
+) -> None:
+    """Measure latency percentiles and throughput of inference over batch sizes and threads."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from torchspeed.cli.configure import check_writable, read_values
+    from torchspeed.cli.session import write_result
+    from torchspeed.cli.show import make_table
+    from torchspeed.cli.show import seconds as shown
+    from torchspeed.training.latency import draw_latency, measure_latency
+
+    for file in (figure, json):
+        check_writable(file)
+    progress = Console(stderr=True)
+    results = measure_latency(
+        model,
+        device=device,
+        modes=read_values("--modes", modes, str, "names"),
+        batch_sizes=read_values("--batch-sizes", batch_sizes, positive, "positive numbers"),
+        threads=read_values("--threads", threads, positive, "positive numbers"),
+        seconds=seconds,
+        on_result=lambda r: progress.print(
+            f"{r.mode}, {r.threads} threads, batch {r.batch_size}: {shown(r.p50_s)}",
+            highlight=False,
+        ),
+    )
+    columns = ("threads", "batch", "requests", "p50", "p90", "p99", "items/s")
+    table = make_table(f"latency of {model} on {device}", "mode", numbers=columns)
+    for r in results:
+        counts = (str(r.threads), str(r.batch_size), str(r.requests))
+        times = map(shown, (r.p50_s, r.p90_s, r.p99_s))
+        table.add_row(r.mode, *counts, *times, f"{r.items_per_s:,.0f}")
+    Console().print(table)
+    if figure is not None:
+        draw_latency(results, model, figure)
+    if json is not None:
+        values = {"mode": "latency", "model": model, "device": device}
+        write_result(json, values | {"latencies": [asdict(result) for result in results]})
+
+
+def positive(text: str) -> int:
+    """A whole number from 1.
+
+    Raises:
+        ValueError: it is none.
+    """
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number

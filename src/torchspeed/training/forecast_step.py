@@ -1,0 +1,45 @@
+"""The step of inference that keeps what was forecast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchspeed.data.series import Scale
+from torchspeed.training.forecasts import Values
+from torchspeed.training.loop import StepResult
+from torchspeed.training.phases import PhaseClock
+from torchspeed.training.steps import InferenceStep
+
+
+class ForecastStep:
+    """Inference that keeps what was forecast, what came, and what was last known.
+
+    Args:
+        step: does the inference.
+        scale: of the series.
+        columns: of the series that are forecast.
+    """
+
+    def __init__(self, step: InferenceStep, scale: Scale, columns: slice) -> None:
+        self._step = step
+        self._scale = scale
+        self._columns = columns
+        self._parts: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
+        """One batch of (inputs, targets)."""
+        result = self._step(batch, clock)
+        last = batch[0][:, -1, self._columns]
+        self._parts.append((result.outputs.float().cpu(), result.targets.cpu(), last))
+        return result
+
+    def values(self) -> tuple[Values, Values, Values]:
+        """Forecasts, true values and last values, (items, columns) each, as measured."""
+        forecasts, truth, last = (
+            self._scale.restore(torch.cat(parts).double(), self._columns).numpy()
+            for parts in zip(*self._parts, strict=True)
+        )
+        return forecasts, truth, last

@@ -1,0 +1,94 @@
+"""Inference and smooth inference from start to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+from torch.utils.data import DataLoader, Subset
+
+from torchspeed.data.loader import naming_dead_workers
+from torchspeed.training.checkpoint import load_parameters
+from torchspeed.training.config import RunConfig
+from torchspeed.training.forecast_step import ForecastStep
+from torchspeed.training.group import Group
+from torchspeed.training.loop import Step
+from torchspeed.training.observer import NOBODY, Observer
+from torchspeed.training.prepare import take_parameters
+from torchspeed.training.rank import ALONE, Rank
+from torchspeed.training.results import RunResult
+from torchspeed.training.steps import SmoothInferenceStep
+
+SMOOTH_ITEMS = 2000
+"""Items of smooth inference, BenchmarkJade's limit."""
+
+
+@naming_dead_workers()
+def infer(
+    config: RunConfig,
+    *,
+    weights: Path | None = None,
+    observer: Observer = NOBODY,
+    group: Group = ALONE,
+) -> RunResult:
+    """One pass over the test items, batch by batch.
+
+    Args:
+        config: what to do.
+        weights: file with the parameters; None for those that the seed draws.
+        observer: called after each step.
+        group: the ranks that share the items.
+
+    Raises:
+        TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.
+    """
+    run = Rank.prepared(config, group, observer)
+    if weights is not None:
+        take_parameters(run.network.model, load_parameters(weights), weights)
+    batches = run.batches(run.data.test)
+    step = run.inference_step()
+    result = _inference(run, "inference", batches.epoch(0), len(batches), step)
+    if isinstance(step, ForecastStep):
+        result = replace(result, forecast=run.forecasts(step, None))
+    return result
+
+
+@naming_dead_workers()
+def infer_smoothly(
+    config: RunConfig,
+    *,
+    passes: int = 1,
+    observer: Observer = NOBODY,
+    group: Group = ALONE,
+) -> RunResult:
+    """Each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
+
+    As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
+    own process unless there are workers. Items are read anew for each, not for each pass.
+
+    Raises:
+        TorchspeedError: impossible configuration, unreadable data, or a dead worker.
+    """
+    run = Rank.prepared(config, group, observer)
+    available = len(run.data.test)  # type: ignore[arg-type]
+    indices = range(group.rank, min(available, SMOOTH_ITEMS), group.world)
+    items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
+    repeated = chain.from_iterable(repeat(item, passes) for item in items)
+    step = SmoothInferenceStep(run.network, config.batch_size, config.seed)
+    return _inference(run, "smooth-inference", repeated, len(indices) * passes, step)
+
+
+def _inference(
+    run: Rank, mode: str, batches: Iterator[Any], available: int, step: Step
+) -> RunResult:
+    """The result of one loop over so many batches without training."""
+    steps = run.steps(available)
+    run.announce()
+    run.observer.begin(mode.replace("-", " "), steps)
+    run.network.model.eval()
+    loop = run.loop(batches, step, warmup=run.config.warmup, observer=run.observer)
+    summed = run.sum_up(loop)
+    return run.result(mode, [loop], summed.loss, run.accuracy(summed))

@@ -1,0 +1,25 @@
+"""What a run tells while it proceeds."""
+
+from __future__ import annotations
+
+from torchspeed.training.phases import StepTimes
+from torchspeed.training.results import EpochRecord
+
+
+class Observer:
+    """Is called as a run proceeds; this one ignores the calls."""
+
+    def prepared(self, summary: str) -> None:
+        """Model and data are there, and the work begins."""
+
+    def begin(self, title: str, steps: int) -> None:
+        """A loop of so many steps starts."""
+
+    def step(self, items: int, times: StepTimes) -> None:
+        """A step is done."""
+
+    def epoch(self, record: EpochRecord) -> None:
+        """An epoch and its test are done."""
+
+
+NOBODY = Observer()

@@ -1,0 +1,151 @@
+"""What a run in any mode needs on one rank: model, data, batches, and its part of the result."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+from torchspeed.data.dataset import Data
+from torchspeed.data.loader import Batches
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.forecast_step import ForecastStep
+from torchspeed.training.forecasts import ForecastReport, report_forecasts
+from torchspeed.training.group import Group
+from torchspeed.training.limits import check_memory
+from torchspeed.training.loop import LoopResult, Step, run_loop
+from torchspeed.training.observer import NOBODY, Observer
+from torchspeed.training.phases import timeline_for
+from torchspeed.training.prepare import prepare
+from torchspeed.training.results import RunResult, rank_times
+from torchspeed.training.steps import InferenceStep, Network
+
+ALONE = Group()
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A run on this rank."""
+
+    config: RunConfig
+    network: Network
+    data: Data
+    group: Group
+    observer: Observer
+
+    @classmethod
+    def prepared(cls, config: RunConfig, group: Group, observer: Observer) -> Rank:
+        """Open the data and make the model, on the device of this rank."""
+        config = replace(config, device=group.device(config.device))
+        network, data = prepare(config)
+        check_memory(data, config.batch_size, config.workers, group.world)
+        return cls(config, network, data, group, observer)
+
+    def announce(self) -> None:
+        """Tell the observer what is about to run."""
+        self.observer.prepared(_summary(self.config, self.network, self.data))
+
+    def batches(self, items: Dataset[Any], *, shuffle: bool = False) -> Batches:
+        """This rank's batches of some items."""
+        return Batches(
+            items,
+            self.config.batch_size,
+            workers=self.config.workers,
+            shuffle=shuffle,
+            seed=self.config.seed,
+            rank=self.group.rank,
+            world=self.group.world,
+            pin_memory=self.network.device.type == "cuda",
+        )
+
+    def steps(self, available: int, epochs: int = 1) -> int:
+        """Steps of a loop over so many batches.
+
+        Raises:
+            TorchspeedError: all of them would be warm-up, which ends with the first loop.
+        """
+        steps = min(available, self.config.limit_batches or available)
+        if epochs * steps <= min(self.config.warmup, steps):
+            count = "the only step" if epochs * steps == 1 else f"all {epochs * steps} steps"
+            raise TorchspeedError(
+                f"{count} would be warm-up; give a smaller --batch-size or --warmup, or more "
+                "batches"
+            )
+        return steps
+
+    def loop(
+        self, batches: Iterator[Any], step: Step, *, warmup: int = 0, observer: Observer = NOBODY
+    ) -> LoopResult:
+        """Run a step on each batch; the model's mode is the caller's choice."""
+        return run_loop(
+            batches,
+            step,
+            timeline_for(self.network.device),
+            limit=self.config.limit_batches,
+            warmup=warmup,
+            on_step=observer.step,
+        )
+
+    def forecasts(self, step: ForecastStep, epoch: int | None) -> ForecastReport:
+        """Judge what all ranks forecast."""
+        parts = self.group.gather(step.values())
+        return report_forecasts(parts, self.config.data_options.horizon, epoch)
+
+    def inference_step(self) -> InferenceStep | ForecastStep:
+        """Inference, which keeps its forecasts where the data are a series."""
+        step, data = InferenceStep(self.network), self.data
+        return step if data.scale is None else ForecastStep(step, data.scale, data.target_columns)
+
+    def sum_up(self, loop: LoopResult) -> LoopResult:
+        """Items, loss and right answers of all ranks."""
+        parts = self.group.gather((loop.items, loop.loss_sum, loop.right))
+        items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
+        return LoopResult(items=items, loss_sum=loss_sum, right=right)
+
+    def accuracy(self, loop: LoopResult) -> float | None:
+        """Share of items classified correctly; None for a forecast."""
+        return loop.accuracy if self.data.classes else None
+
+    def result(
+        self, mode: str, loops: list[LoopResult], loss: float, accuracy: float | None
+    ) -> RunResult:
+        """What all ranks measured, without the records of training."""
+        device = self.network.device
+        parameters = (p.numel() for p in self.network.model.parameters() if p.requires_grad)
+        return RunResult(
+            mode=mode,
+            config=self.config.as_dict(),
+            parameters=sum(parameters),
+            device_name=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+            world=self.group.world,
+            warmup_steps=sum(len(loop.warmup) for loop in loops),
+            ranks=self.group.gather(rank_times(self.group.rank, loops)),
+            peak_memory_bytes=_peak_memory(device),
+            loss=loss,
+            accuracy=accuracy,
+        )
+
+
+def _summary(config: RunConfig, network: Network, data: Data) -> str:
+    """What is about to run, in one line."""
+    parameters = sum(p.numel() for p in network.model.parameters() if p.requires_grad)
+    splits = {"to train on": data.train, "to validate with": data.validation,
+              "to test on": data.test}  # fmt: skip
+    items: dict[str, Any] = {name: split for name, split in splits.items() if split is not None}
+    counts = ", ".join(f"{len(split):,} {name}" for name, split in items.items())
+    return (
+        f"{config.model}, {parameters:,} parameters, on {config.device}; {config.data}: "
+        f"{counts}; {data.source}"
+    )
+
+
+def _peak_memory(device: torch.device) -> int:
+    """Most bytes held so far, by torch on a GPU or by this process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts KiB

@@ -1,0 +1,211 @@
+"""Training from start to end."""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.parallel import DistributedDataParallel
+
+from torchspeed.data.loader import naming_dead_workers
+from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
+from torchspeed.training.checkpoint import check_new, load_checkpoint, save_checkpoint
+from torchspeed.training.config import RunConfig
+from torchspeed.training.forecast_step import ForecastStep
+from torchspeed.training.forecasts import ForecastReport
+from torchspeed.training.group import Group
+from torchspeed.training.loop import LoopResult
+from torchspeed.training.observer import NOBODY, Observer
+from torchspeed.training.rank import ALONE, Rank
+from torchspeed.training.results import (
+    EpochRecord,
+    RunResult,
+    phase_totals,
+    time_to_accuracy,
+)
+from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
+from torchspeed.training.trainee import Trainee
+
+
+@naming_dead_workers()
+def train(
+    config: RunConfig,
+    *,
+    observer: Observer = NOBODY,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    save_best: Path | None = None,
+    group: Group = ALONE,
+) -> RunResult:
+    """Train for ``config.epochs``, or until the target accuracy is reached.
+
+    Args:
+        config: what to do.
+        observer: called after each step and epoch.
+        checkpoint: file to keep the state in after each epoch.
+        resume: whether to go on from ``checkpoint``.
+        save_best: file for the parameters of the best epoch.
+        group: the ranks that train together; each batch of the optimiser is then
+            ``world`` batches of ``config.batch_size``.
+
+    Raises:
+        TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
+    """
+    run = Rank.prepared(config, group, observer)
+    trainer = _Trainer(run)
+    if checkpoint is not None:
+        if resume:
+            trainer.trainee.restore(load_checkpoint(checkpoint, run.config, group.world),
+                                    group.rank)  # fmt: skip
+        else:
+            check_new(checkpoint)
+    run.announce()
+    while trainer.goes_on():
+        loop, record = trainer.epoch()
+        _check_finite(loop, record, checkpoint)
+        if checkpoint is not None:
+            states = group.gather(trainer.trainee.state_of_rank())
+            if group.leads:
+                save_checkpoint(checkpoint, run.config, trainer.trainee, states)
+    if save_best is not None and group.leads:
+        content = io.BytesIO()
+        torch.save(trainer.trainee.best_parameters(), content)
+        write_whole(save_best, content.getvalue())
+    return trainer.result()
+
+
+class _Trainer:
+    """A model in training on one rank, epoch by epoch."""
+
+    def __init__(self, run: Rank) -> None:
+        config = run.config
+        torch.manual_seed(config.seed + run.group.rank)  # the same model, other dropout
+        if config.target_accuracy is not None and run.data.classes is None:
+            raise TorchspeedError(
+                f"{run.data.name} is a forecast and has no accuracy; leave out --target-accuracy"
+            )
+        self.run = run
+        self.batches = run.batches(run.data.train, shuffle=True)
+        self.steps = run.steps(len(self.batches), config.epochs)
+        self.trainee = Trainee(run.network.model, config, self.steps)
+        network = replace(
+            run.network,
+            model=_replicated(run.network, run.group),
+            loss=_training_loss(run.network, config),
+        )
+        self.step = TrainingStep(network, self.trainee)
+        self.tested = replace(run.network, model=self.trainee.tested)
+        validation = run.data.validation
+        self.validates = validation is not None
+        self.held_out = run.batches(run.data.test if validation is None else validation)
+        self._warmup = config.warmup
+
+    def goes_on(self) -> bool:
+        """Whether there is another epoch."""
+        done, config = self.trainee.epochs, self.run.config
+        return len(done) < config.epochs and not (
+            done and done[-1].reaches(config.target_accuracy)
+        )
+
+    def epoch(self) -> tuple[LoopResult, EpochRecord]:
+        """Train for an epoch, and test where one is due."""
+        run, number = self.run, len(self.trainee.epochs)
+        rate = float(self.trainee.schedule.get_last_lr()[0])
+        run.network.model.train()
+        run.observer.begin(f"epoch {number + 1} of {run.config.epochs}", self.steps)
+        loop = run.loop(
+            self.batches.epoch(number), self.step, warmup=self._warmup, observer=run.observer
+        )
+        self._warmup = 0
+        self.trainee.end_epoch()
+        began = time.perf_counter()
+        tested = self._test() if run.config.is_tested(number + 1) else None
+        evaluation_s = time.perf_counter() - began
+        trained = run.sum_up(loop)
+        loss = None if tested is None else tested.loss
+        record = EpochRecord(
+            number=number + 1,
+            rate=rate,
+            train_loss=trained.loss,
+            train_accuracy=run.accuracy(trained),
+            validation_loss=loss if self.validates else None,
+            test_loss=None if self.validates else loss,
+            test_accuracy=None if tested is None else run.accuracy(tested),
+            wall_s=loop.warmup_s + loop.wall_s,
+            phases_s=phase_totals(loop),
+            evaluation_s=evaluation_s,
+        )
+        self.trainee.record(record, loop)
+        run.observer.epoch(record)
+        return loop, record
+
+    def _test(self) -> LoopResult:
+        self.tested.model.eval()
+        return self.run.sum_up(self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested)))
+
+    def result(self) -> RunResult:
+        """What all ranks measured, and how good the best epoch's forecasts are."""
+        trainee = self.trainee
+        last = trainee.epochs[-1]
+        return replace(
+            self.run.result("train", trainee.loops, last.train_loss, last.test_accuracy),
+            epochs=trainee.epochs,
+            time_to_accuracy=time_to_accuracy(trainee.epochs, self.run.config.target_accuracy),
+            forecast=self._forecast(),
+        )
+
+    def _forecast(self) -> ForecastReport | None:
+        run = self.run
+        if run.data.scale is None:
+            return None
+        if self.trainee.best_epoch is None:
+            raise TorchspeedError(
+                "the validation loss was finite after no epoch; give a smaller --rate"
+            )
+        self.tested.model.load_state_dict(self.trainee.best_parameters())
+        self.tested.model.eval()
+        step = ForecastStep(InferenceStep(self.tested), run.data.scale, run.data.target_columns)
+        run.loop(run.batches(run.data.test).epoch(0), step)
+        return run.forecasts(step, self.trainee.best_epoch)
+
+
+def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:
+    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept.
+
+    Raises:
+        TorchspeedError: the loss of some step of this rank, or of the epoch, is not finite.
+    """
+    if math.isfinite(record.train_loss):
+        return
+    step = "" if loop.not_finite_step is None else f", step {loop.not_finite_step + 1}"
+    kept = f"; {checkpoint} holds the last good epoch" if checkpoint and record.number > 1 else ""
+    raise TorchspeedError(
+        f"the training loss is not finite in epoch {record.number}{step}; give a smaller --rate "
+        f"or another --precision{kept}"
+    )
+
+
+def _training_loss(network: Network, config: RunConfig) -> Loss:
+    if not config.label_smoothing:
+        return network.loss
+    if network.loss is not F.cross_entropy:
+        raise TorchspeedError(
+            f"{config.model} is not trained with a cross-entropy of classes; leave out "
+            "--label-smoothing"
+        )
+    return partial(F.cross_entropy, label_smoothing=config.label_smoothing)
+
+
+def _replicated(network: Network, group: Group) -> nn.Module:
+    if group.world == 1:
+        return network.model
+    ids = [network.device.index] if network.device.type == "cuda" else None
+    return DistributedDataParallel(network.model, device_ids=ids)

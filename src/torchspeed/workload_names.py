@@ -1,0 +1,31 @@
+"""Names of all workloads, for shells that complete them: importing torch takes seconds."""
+
+WORKLOAD_NAMES = (
+    "darnn",
+    "dsanet",
+    "lstnet",
+    "tpa_lstm",
+    "darnn_flux_literal",
+    "dsanet_flux_literal",
+    "lstnet_flux_literal",
+    "tpa_lstm_flux_literal",
+    "darnn_solar",
+    "dsanet_solar",
+    "lstnet_solar",
+    "tpa_lstm_solar",
+    "darnn_solar_literal",
+    "dsanet_solar_literal",
+    "lstnet_solar_literal",
+    "tpa_lstm_solar_literal",
+    "flux_cnn",
+    "lenet5",
+    "resnet18_mnist",
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "densenet121",
+    "googlenet",
+    "vgg19",
+    "squeezenet1_1",
+)
+"""In the order of the table in ``workloads.py``; a test compares the two."""

@@ -1,0 +1,96 @@
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchspeed.data.options import DataOptions
+from torchspeed.models import create_model
+from torchspeed.training.config import RunConfig
+from torchspeed.training.forecasts import forecast_accuracy, report_forecasts
+from torchspeed.training.infer import infer
+from torchspeed.training.train import train
+
+TPA_LSTM = RunConfig(
+    model="tpa_lstm",
+    data="eeg",
+    data_options=DataOptions(horizon=3),
+    batch_size=32,
+    optimiser="adam",
+    rate=0.01,
+    epochs=8,
+)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 10_000), columns=st.integers(1, 4))
+def test_measures_are_those_of_the_papers_equations(seed: int, columns: int) -> None:
+    generator = np.random.default_rng(seed)
+    truth = generator.normal(5, 2, (30, columns))
+    forecasts = truth + generator.normal(0, 1, truth.shape)
+    accuracy = forecast_accuracy(forecasts, truth)
+    errors = forecasts - truth
+    assert accuracy.rse == pytest.approx(
+        math.sqrt((errors**2).sum()) / math.sqrt(((truth - truth.mean()) ** 2).sum())
+    )
+    centred, forecast = truth - truth.mean(0), forecasts - forecasts.mean(0)
+    products = (centred * forecast).sum(0)
+    correlation = products / np.sqrt((centred**2).sum(0) * (forecast**2).sum(0))
+    assert accuracy.corr == pytest.approx(correlation.mean())
+    assert accuracy.rmse == pytest.approx(np.sqrt((errors**2).mean()))
+    assert accuracy.mae == pytest.approx(np.abs(errors).mean())
+    assert accuracy.mape == pytest.approx((np.abs(errors) / np.abs(truth)).mean())
+
+
+def test_a_model_that_does_not_beat_the_last_value_is_named() -> None:
+    truth = np.arange(1.0, 41.0).reshape(-1, 1)
+    close, far = truth + 0.1, truth + 3 * np.sin(truth)
+    worse = report_forecasts([(far, truth, close)], horizon=1, epoch=None)
+    assert worse.not_better_in == ["rse", "corr", "rmse", "mae", "mape"]
+    better = report_forecasts([(close, truth, far)], horizon=1, epoch=None)
+    assert better.not_better_in == []
+    constant = report_forecasts([(np.ones_like(truth), truth, close)], horizon=1, epoch=None)
+    assert constant.model.corr is None
+    assert "corr" in constant.not_better_in
+
+
+def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
+    tmp_path: Path,
+) -> None:
+    torch.set_num_threads(1)
+    best = tmp_path / "best.pt"
+    result = train(TPA_LSTM, save_best=best)
+    losses = [epoch.validation_loss or math.inf for epoch in result.epochs]
+    assert all(epoch.test_loss is None for epoch in result.epochs)
+    report = result.forecast
+    assert report is not None
+    assert report.epoch == 1 + losses.index(min(losses))
+    assert (report.items, report.horizon) == (160, 3)
+    assert report.model.rse < report.last_value.rse
+    # What was kept is what was tested, and inference takes it.
+    again = infer(TPA_LSTM, weights=best).forecast
+    assert again is not None
+    assert again.model == report.model
+    assert again.last_value == report.last_value
+
+
+def test_persistence_is_the_last_value_at_the_horizon() -> None:
+    options = DataOptions(horizon=3, target="all")
+    config = replace(TPA_LSTM, model="lstnet", data_options=options)
+    report = infer(config).forecast
+    assert report is not None
+    assert report.last_value.rse == pytest.approx(1.04, abs=0.05)  # worse than the mean
+
+
+def test_a_highway_repeats_what_it_is_told_to() -> None:
+    torch.manual_seed(0)
+    model = create_model("tpa_lstm", features=4, outputs=4, window=6, highway=3)
+    state = {name: torch.zeros_like(value) for name, value in model.state_dict().items()}
+    state["autoregression.weight"][0, -1] = 1  # the last step alone
+    model.load_state_dict(state)
+    x = torch.randn(5, 6, 4)
+    assert torch.equal(model(x), x[:, -1])
