@@ -32,7 +32,7 @@ def documented() -> list[str]:
         text = page.read_text().replace("\\\n", " ")
         commands |= set(
             re.findall(
-                r"torchspeed (?:train|inference|smooth-inference|sweep|forecasts)\b"
+                r"torchspeed (?:train|inference|smooth-inference|sweep|forecasts|latency)\b"
                 r"[^`\n|(]* -[^`\n|(]*",
                 text,
             )
@@ -47,6 +47,8 @@ def documented() -> list[str]:
 
 def smaller(words: list[str]) -> list[str]:
     """The same command with small values, and small dummy data."""
+    if words[0] == "latency":
+        return [*words, "-m", "tpa_lstm", "--seconds", "0"]
     if words[0] == "forecasts":
         return [*words, "-e", "1", "--horizons", "3", "--models", "tpa_lstm"]
     values = SMALLER_IN_SWEEPS if words[0] == "sweep" else SMALLER | {"-b": "4"}
@@ -69,6 +71,8 @@ def test_the_documents_show_every_seeds_commands() -> None:
     text = " ".join(documented())
     for part in (
         "sweep",
+        "latency",
+        "forecasts",
         "resnet50 -d dummy",
         "smooth-inference",
         "flux_cnn -d cifar10",
