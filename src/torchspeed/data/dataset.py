@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
 
-    from torchspeed.data.series import Scale
+    from torchspeed.data.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,48 +10,20 @@ papers divide by each column's largest value, those to be forecast included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
+from torchspeed.data.scale import Scale
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
 """Shares of the rows, from the oldest, that lie before the first label of a split."""
-
-EPSILON = 1e-5
-"""Added to each deviation, as Flux's ``normalise`` does: a constant column stays finite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The normalisation of each column: less its mean, over its deviation."""
-
-    mean: Tensor
-    """(columns,), in the unit of each column."""
-    deviation: Tensor
-    """(columns,), uncorrected, plus 1e-5."""
-
-    @classmethod
-    def of(cls, values: Tensor) -> Scale:
-        """The scale of the columns of (rows, columns)."""
-        deviation, mean = torch.std_mean(values, dim=0, correction=0)
-        return cls(mean, deviation + EPSILON)
-
-    def normalise(self, values: Tensor) -> Tensor:
-        """Values (..., columns) without unit."""
-        return (values - self.mean) / self.deviation
-
-    def restore(self, values: Tensor, columns: slice) -> Tensor:
-        """Normalised values (..., chosen columns) in the units that they were measured in."""
-        return values * self.deviation[columns] + self.mean[columns]
 
 
 class Windows(Dataset[tuple[Tensor, Tensor]]):

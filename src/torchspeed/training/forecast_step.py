@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchspeed.data.series import Scale
+from torchspeed.data.scale import Scale
 from torchspeed.training.forecasts import Values
 from torchspeed.training.loop import StepResult
 from torchspeed.training.phases import PhaseClock
