@@ -22,14 +22,25 @@ CASES, ROUNDS, SAMPLES = 40, 2, 3
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 SUITE = f"""
+import random
+
+class Clock:
+    now = 0.0
+
+    @classmethod
+    def read(cls):
+        return cls.now
+
 class Suite:
     params = list(range({CASES}))
     param_names = ["case"]
     number, repeat, warmup_time = 1, {SAMPLES}, 0
+    timer = Clock.read
 
     def time_it(self, case):
-        sum(range(1000))
+        Clock.now += case + random.uniform(0.1, 0.9)
 """
+"""Each sample tells its case by its whole seconds, and no other sample is the same."""
 
 
 class Run:
@@ -98,6 +109,7 @@ def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_p
     progress = temporary / "progress"
     names = [f"suite.Suite.time_it({case})" for case in range(CASES)]
     moments = random.Random(12)  # noqa: S311 - a test repeats itself
+    before: list[list[float]] = [[]] * CASES
     for strike in range(STRIKES):
         run = Run(project, progress)
         if strike % 4:  # otherwise it may be struck before it measures anything
@@ -106,8 +118,13 @@ def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_p
         time.sleep(moments.uniform(0, 0.8))
         run.strike(SIGNALS[strike % len(SIGNALS)])
         reported = run.reported()
-        for name, samples in zip(names, _stored_samples(project), strict=True):
+        stored = _stored_samples(project)
+        for case, (name, samples) in enumerate(zip(names, stored, strict=True)):
             assert len(samples) >= SAMPLES * reported[name], f"{name} was reported and is lost"
+            assert len(samples) % SAMPLES == 0, "a part of a round is stored"
+            assert [int(sample) for sample in samples] == [case] * len(samples), "of another case"
+            assert samples[: len(before[case])] == before[case], f"{name} was stored differently"
+            before[case] = samples[: SAMPLES * reported[name]]
         deadline = time.monotonic() + 5  # the guard of a killed run may still be starting
         while left := {path.name for path in temporary.iterdir()} - {"progress"}:
             assert time.monotonic() < deadline, f"temporary files: {left}"
@@ -118,7 +135,10 @@ def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_p
 
     values = project.stored("result", "suite.Suite.time_it")
     assert all(map(math.isfinite, values))
-    assert [len(samples) for samples in _stored_samples(project)] == [SAMPLES * ROUNDS] * CASES
+    stored = _stored_samples(project)
+    assert [list(map(int, of_case)) for of_case in stored] == [
+        [case] * SAMPLES * ROUNDS for case in range(CASES)
+    ]
     lines = project.lines()
     rounds = {name: [line for line in lines if line["case"] == name] for name in names}
     for name, of_case in rounds.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,8 @@ class Nights:
         self.published = 0
         self.measured: list[int] = []
         """Tasks of each night."""
+        self.reported = 0
+        """Values that the nights reported as measured."""
         self._hours = 0  # since the first night
         measure, publish = measuring.measure_commit, publishing.publish
 
@@ -145,6 +148,7 @@ class Nights:
                 timer=lambda: self._hours * 3600.0,
             )
         self.said = printed.getvalue()
+        self.reported += sum(map(int, re.findall(r"^tonight: .*?(\d+) ok", self.said, re.M)))
         print(f"night {len(self.measured)}: {status!r}\n{self.said}")
         return status
 
@@ -233,6 +237,8 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
 
 def _check(nights: Nights) -> None:
     stored = nights.stored()
+    values = [value for value in stored.values() if not isinstance(value, str)]
+    assert len(values) == nights.reported, "what was reported is stored, and measured once"
     outcomes = {"hang": "timed out", "crash": "failed", "huge": "failed"}
     for name, value in nights.values.items():
         for release in ("0.0.1", "0.0.2"):

@@ -90,7 +90,8 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise TorchspeedError(
-            f"{path} cannot be written ({error.strerror}); make its folder writable for this user"
+            f"{path} cannot be written ({error.strerror}); it has to be a file in a folder that "
+            "this user can write"
         ) from error
 
 

@@ -94,5 +94,5 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     except OSError as error:
         raise TorchspeedError(
             f"results cannot be written to {results} ({error.strerror}); "
-            "make the folder writable for this user"
+            "it has to be a folder that this user can write"
         ) from error
