@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
 import shutil
 import sqlite3
@@ -189,6 +190,18 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     assert runs["suite.Suite.time_it('broken')"].outcome.value == "timed out"
     side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
     assert len(side.read_text().splitlines()) == before + 1
+
+
+def test_nothing_is_merged_or_removed_while_something_measures(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(checkout / "results/m", checkout / "more/other")
+    with (checkout / "env/run.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for arguments in (["merge", "more"], ["prune", "--remove"]):
+            assert main(["results", *arguments]) == 1
+            assert "is measuring in this checkout" in capsys.readouterr().err
+    assert not (checkout / "results/other").exists()
 
 
 def test_damaged_results_are_refused_and_nothing_is_written(

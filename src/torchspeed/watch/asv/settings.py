@@ -126,6 +126,15 @@ def results_folder(root: Path) -> Path:
     return root / str(_load(root).results_dir)
 
 
+def environments_folder(root: Path) -> Path:
+    """The folder of asv's environments, and of the lock of the checkout.
+
+    Raises:
+        TorchspeedError: asv.conf.json is missing or damaged.
+    """
+    return root / str(_load(root).env_dir)
+
+
 def tracked_commits(root: Path) -> tuple[Commit, ...]:
     """The commits of the branch that a project publishes, oldest first.
 

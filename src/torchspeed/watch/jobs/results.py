@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.settings import results_folder, tracked_commits
+from torchspeed.watch.asv.settings import environments_folder, results_folder, tracked_commits
 from torchspeed.watch.exchange.checking import check_results
 from torchspeed.watch.exchange.merging import merge_results
 from torchspeed.watch.exchange.pruning import find_unused, remove
 from torchspeed.watch.exchange.sources import results_in
 from torchspeed.watch.exchange.table import write_table
+from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.loading import load_history
 
@@ -38,19 +39,21 @@ def merge(root: Path, sources: Sequence[str]) -> None:
     """Add the results of folders, archives and branches to those of the checkout.
 
     Raises:
-        TorchspeedError: a source is missing or damaged; those before it are merged.
+        TorchspeedError: a source is missing or damaged; those before it are merged. Or something
+            is measuring in the checkout: it would write what it knew before over what was merged.
     """
     target = results_folder(root)
-    for source in sources:
-        with results_in(source, root) as results:
-            print(f"{source}: {merge_results(results, target)}", flush=True)
+    with exclusive_run(environments_folder(root), "results merge"):
+        for source in sources:
+            with results_in(source, root) as results:
+                print(f"{source}: {merge_results(results, target)}", flush=True)
 
 
 def prune(root: Path, *, remove_them: bool) -> None:
     """Print the results that no page shows, and why; remove them if that is wanted.
 
     Raises:
-        TorchspeedError: the results or the branch cannot be read.
+        TorchspeedError: the results or the branch cannot be read, or something is measuring.
     """
     results = results_folder(root)
     commits = {commit.hash for commit in tracked_commits(root)}
@@ -59,7 +62,8 @@ def prune(root: Path, *, remove_them: bool) -> None:
     for result in unused:
         print(result)
     if remove_them:
-        remove(unused)
+        with exclusive_run(environments_folder(root), "results prune"):
+            remove(unused)
     done = "removed" if remove_them else "to remove; repeat with --remove"
     print(f"{len(unused)} results {done}" if unused else "nothing to remove")
 
