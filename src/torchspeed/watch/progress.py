@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, TextIO
+
+from rich import progress
+from rich.console import Console
 
 
 def human_time(seconds: float) -> str:
@@ -18,8 +20,15 @@ def human_time(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
-class Progress:
-    """Prints a line a case, with the time left of the whole run."""
+class _Output(Console):
+    """A console that raises `BrokenPipeError` where its reader has gone, instead of exiting."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704 - rich calls this while it handles the error
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Shows how far a run is: a bar on a terminal, elsewhere a line a case; with the time left."""
 
     def __init__(
         self, remembered: Mapping[str, float], stream: TextIO | None = None, again: int = 0
@@ -30,7 +39,7 @@ class Progress:
             remembered: seconds a round of each case.
             stream: where to print; standard output by default.
             again: how many times the same cases will run once more after the first plan is
-                through, in plans that asv tells here or in runs of their own.
+                through, in plans that this asv announces or in runs of their own.
         """
         self._expected = dict(remembered)
         self._again = again
@@ -40,11 +49,28 @@ class Progress:
         self._done = 0
         self._ran = 0
         self._took = 0.0
-        self._stream = stream or sys.stdout
-        self._live = self._stream.isatty()
-        self._started = time.monotonic()
+        self._console = _Output(
+            file=stream, soft_wrap=True, markup=False, emoji=False, highlight=False
+        )
+        self._bar = progress.Progress(
+            progress.BarColumn(bar_width=20),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None)
         self.outcomes: dict[str, tuple[str, str]] = {}
         """Case to its outcome and reason, of this run."""
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
 
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the running asv: its plan, or a case that ran."""
@@ -57,22 +83,23 @@ class Progress:
             self._total = sum(self._left.values())
             return
         ran = message["ran"]
-        case = ran["case"]
-        self.outcomes[case] = (ran["outcome"], ran["reason"])
+        case, outcome = ran["case"], ran["outcome"]
+        self.outcomes[case] = (outcome, ran["reason"])
         if case not in self._left:
-            return  # skipped without a process: nothing was waited for
+            return  # skipped without a process, which takes no time
         self._left[case] -= 1
-        if ran["outcome"] != "ok":  # further rounds of it are not tried
+        if outcome != "ok":  # further rounds of it are not tried
             self._total -= self._left[case]
             self._left[case] = 0
         self._done += 1
         self._ran += 1
         self._took += ran["seconds"]
         self._expected[case] = ran["seconds"]
-        self.say(
-            f"[{self._done:{len(str(self._total))}}/{self._total}] {case}  {ran['outcome']}, "
-            f"{human_time(self.seconds_left())} left",
-            passing=ran["outcome"] == "ok",
+        text = f"{case}  {outcome}, {human_time(self.seconds_left())} left"
+        if outcome != "ok" or not self._console.is_terminal:
+            self.say(f"[{self._done:{len(str(self._total))}}/{self._total}] {text}")
+        self._bar.update(
+            self._task, total=self._total, completed=self._done, description=text, refresh=True
         )
 
     def seconds_left(self) -> float:
@@ -83,8 +110,6 @@ class Progress:
             for case, rounds in self._left.items()
         )
 
-    def say(self, line: str, *, passing: bool = False) -> None:
-        """Print a line; a passing one is overwritten by the next on a terminal."""
-        end = "" if passing and self._live else "\n"
-        start = "\r\x1b[2K" if self._live else ""
-        print(f"{start}{line}", end=end, file=self._stream, flush=True)
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+        self._console.print(line)

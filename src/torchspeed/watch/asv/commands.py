@@ -181,7 +181,7 @@ def run_asv(
         copier = threading.Thread(target=copy_output)
         copier.start()
         try:
-            with os.fdopen(reader, encoding="utf-8") as messages:
+            with progress, os.fdopen(reader, encoding="utf-8") as messages:
                 for message in messages:
                     with contextlib.suppress(ValueError):  # asv was killed while it wrote
                         progress.hear(json.loads(message))
