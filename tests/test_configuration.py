@@ -48,9 +48,9 @@ def test_the_tests_run_on_the_newest_pair(root: Path, configuration: dict[str, A
     newest = {name: value for name, (value,) in configuration["matrix"]["req"].items()}
     newest.pop("scikit-learn")
     pinned = {
-        found[1]: found[2]
+        result[1]: result[2]
         for line in project["optional-dependencies"]["test"]
-        if (found := re.fullmatch(r"(torch|torchvision)==([\d.]+)", line))
+        if (result := re.fullmatch(r"(torch|torchvision)==([\d.]+)", line))
     }
     assert pinned == newest
 

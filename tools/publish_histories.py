@@ -98,10 +98,10 @@ def prepare(source: Source, into: Path) -> Path:
     folder = into / source.name
     _clone(source.results, folder / "source")
     _clone(source.project, folder / "project", "--bare")
-    found = _results_folders(folder / "source")
-    if not found:
+    result = _results_folders(folder / "source")
+    if not result:
         sys.exit(f"{source.results} holds no folder of asv results with a benchmarks.json")
-    fullest = max(found, key=lambda results: len(list(results.glob("*/*.json"))))
+    fullest = max(result, key=lambda results: len(list(results.glob("*/*.json"))))
     shutil.rmtree(folder / "results", ignore_errors=True)
     shutil.copytree(fullest, folder / "results")
     head = _git("-C", str(folder / "project"), "symbolic-ref", "--short", "HEAD")

@@ -80,8 +80,8 @@ def report(
         "(wanted: none).",
     ]
     for share, ratios in planted.items():
-        found = _found(ratios, {Verdict.WORSE})
-        parts.append(f"{share:.0%} planted: found in {found} (wanted: {WANTED[share]:.0%}).")
+        detected = _found(ratios, {Verdict.WORSE})
+        parts.append(f"{share:.0%} planted: found in {detected} (wanted: {WANTED[share]:.0%}).")
     return "\n\n".join(parts)
 
 

@@ -63,10 +63,10 @@ def _asv(
 
 @pytest.fixture(scope="module")
 def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    found = tmp_path_factory.mktemp("discovery") / "found.json"
-    done = _asv(root, "discover", str(root / "benchmarks"), str(found))
+    match = tmp_path_factory.mktemp("discovery") / "found.json"
+    done = _asv(root, "discover", str(root / "benchmarks"), str(match))
     assert done.returncode == 0, done.stderr
-    return {benchmark["name"]: benchmark for benchmark in json.loads(found.read_text())}
+    return {benchmark["name"]: benchmark for benchmark in json.loads(match.read_text())}
 
 
 def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
@@ -89,9 +89,9 @@ def test_a_run_in_a_fresh_clone_leaves_the_list_of_benchmarks_as_it_is(
 
 
 def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
-    decorated = [one for one in benchmarks.values() if one.get("skip_params")]
+    decorated = [value for value in benchmarks.values() if value.get("skip_params")]
     assert decorated
-    assert [one["name"] for one in decorated if not one.get("skipped_because")] == []
+    assert [entry["name"] for entry in decorated if not entry.get("skipped_because")] == []
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -100,7 +100,7 @@ def test_every_workload_has_every_figure_on_every_device(
     benchmarks: dict[str, Any], figure: str, device: str
 ) -> None:
     pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
-    measured = {found[1] for case in _cases(benchmarks) if (found := pattern.search(case))}
+    measured = {match[1] for case in _cases(benchmarks) if (match := pattern.search(case))}
     assert measured >= set(list_workloads()) - set(list_workloads("flux_training"))
 
 
@@ -121,9 +121,9 @@ def test_all_cores_are_a_case_of_their_own_on_the_clock_on_the_wall(
     suite = benchmarks["flux_training.AllCores.time_five_steps"]
     assert suite["params"][1:] == [["'cpu'"], ["'all'"]]
     assert suite["clocks"]["cpu"] == "wall time"
-    one = benchmarks["flux_training.FluxTraining.time_five_steps"]
-    assert one["clocks"]["cpu"] == "CPU time of the process"
-    assert set(suite["params"][0]) < set(one["params"][0])
+    entry = benchmarks["flux_training.FluxTraining.time_five_steps"]
+    assert entry["clocks"]["cpu"] == "CPU time of the process"
+    assert set(suite["params"][0]) < set(entry["params"][0])
 
 
 def test_all_cores_means_all_and_the_clock_is_the_walls() -> None:

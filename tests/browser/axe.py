@@ -63,7 +63,7 @@ def violations(visitor: Visitor, rules: list[str] = EVERYTHING) -> list[str]:
         rules,
     )
     return [
-        f"{one['id']}: {one['help']} {node['html'][:160]} {node['target']}"
-        for one in result["violations"]
-        for node in one["nodes"][:2]
+        f"{violation['id']}: {violation['help']} {node['html'][:160]} {node['target']}"
+        for violation in result["violations"]
+        for node in violation["nodes"][:2]
     ]

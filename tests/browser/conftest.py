@@ -36,9 +36,9 @@ ROOT = Path(__file__).parents[2]
 def browser() -> Iterator[Browser]:
     path = chromium()
     with sync_playwright() as driver:
-        one = driver.chromium.launch(executable_path=path, args=FLAGS)
-        yield one
-        one.close()
+        entry = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield entry
+        entry.close()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -41,7 +41,7 @@ def test_axe_finds_nothing_on_any_view(
     names = list(ADDRESSES) if theme == "light" else [*VIEWS, "timeline of two series", "a case"]
     page = visitor.go()
     page.evaluate(source)
-    found = {}
+    messages = {}
     for name in names:
         address = ADDRESSES[name]
         page.evaluate("address => { location.hash = address; }", address)
@@ -50,8 +50,8 @@ def test_axe_finds_nothing_on_any_view(
         page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
         page.wait_for_timeout(50)
         if wrong := violations(visitor, rules):
-            found[name] = wrong
-    assert found == {}
+            messages[name] = wrong
+    assert messages == {}
 
 
 def test_axe_finds_nothing_on_a_phone(
@@ -60,13 +60,13 @@ def test_axe_finds_nothing_on_a_phone(
     visitor = visit(small.url, viewport={"width": 360, "height": 740}, has_touch=True)
     page = visitor.go()
     page.evaluate(source)
-    found = {}
+    messages = {}
     for address in (*map(address_of, VIEWS), timeline(DARNN)):
         page.evaluate("address => { location.hash = address; }", address)
         visitor.settled()
         if wrong := violations(visitor):
-            found[address] = wrong
-    assert found == {}
+            messages[address] = wrong
+    assert messages == {}
 
 
 def test_a_page_without_scripts_is_accessible_as_well(
@@ -77,9 +77,9 @@ def test_a_page_without_scripts_is_accessible_as_well(
     visitor.page.route("**/*.js", lambda route: route.abort())
     visitor.page.goto(small.url)
     visitor.page.evaluate(source)
-    found = violations(visitor)
+    messages = violations(visitor)
     visitor.complaints.clear()  # the refusals themselves
-    assert found == []
+    assert messages == []
 
 
 def spoken(visitor: Visitor) -> list[tuple[str, str, dict[str, Any]]]:
@@ -91,7 +91,10 @@ def spoken(visitor: Visitor) -> list[tuple[str, str, dict[str, Any]]]:
         (
             str(node.get("role", {}).get("value", "")),
             str(node.get("name", {}).get("value", "")),
-            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+            {
+                attribute["name"]: attribute["value"].get("value")
+                for attribute in node.get("properties", [])
+            },
         )
         for node in nodes
         if not node.get("ignored")
@@ -111,7 +114,7 @@ def test_a_screen_reader_is_told_where_it_is_and_what_everything_is(
     navigations = [text for role, text, _ in nodes if role == "navigation"]
     assert "Views" in navigations
     assert len(set(navigations)) == len(navigations)
-    levels = [told["level"] for role, _, told in nodes if role == "heading"]
+    levels = [messages["level"] for role, _, messages in nodes if role == "heading"]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels)), levels
@@ -120,7 +123,9 @@ def test_a_screen_reader_is_told_where_it_is_and_what_everything_is(
         "image", "application", "navigation",
     }  # fmt: skip
     assert [role for role, text, _ in nodes if role in must_speak and not text.strip()] == []
-    assert [told for _, _, told in nodes if told.get("live") == "polite"], "an announcer"
+    assert [messages for _, _, messages in nodes if messages.get("live") == "polite"], (
+        "an announcer"
+    )
 
 
 def test_a_figure_of_the_matrix_says_whose_it_is(

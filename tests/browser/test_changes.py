@@ -19,7 +19,7 @@ CHANGE, BASE, NOW = 1, 4, 5
 
 def step_of(site: Site) -> tuple[str, str, str, float]:
     """A planted step of the code: model, first commit with it, measured commit before, ratio."""
-    step = next(one for one in site.generated.steps if one.model and not one.machine)
+    step = next(entry for entry in site.generated.steps if entry.model and not entry.machine)
     at = site.generated.measured.index(step.commit)
     return step.model, step.commit, site.generated.measured[at - 1], step.ratio
 
@@ -61,8 +61,8 @@ def test_it_gives_the_command_that_looks_closer(site: Site, visitor: Visitor) ->
     visitor.go(f"#/changes?rev={commit[:10]}&base={before[:10]}&m=gpu-lab")
     release = r"@\d+\.\d+\.\d+"
     sides = rf"BEFORE={before[:8]}{release} AFTER={commit[:8]}{release}"
-    said = visitor.text("#closer")
-    assert re.search(rf"measure the two interleaved: make compare {sides}$", said), said
+    output = visitor.text("#closer")
+    assert re.search(rf"measure the two interleaved: make compare {sides}$", output), output
 
 
 def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visitor) -> None:
@@ -85,12 +85,12 @@ def test_only_significant_hides_the_rest_and_says_so_when_nothing_is_left(
 ) -> None:
     _, commit, before, _ = step_of(site)
     visitor.go(f"#/changes?rev={commit[:8]}&base={before[:8]}&m=gpu-lab")
-    every = len(all_rows(visitor))
+    everything = len(all_rows(visitor))
     visitor.page.get_by_label("only significant").check()
     visitor.settled()
     assert "sig=1" in visitor.address
     some = all_rows(visitor)
-    assert 0 < len(some) < every
+    assert 0 < len(some) < everything
     assert all("✓" in row[CHANGE] or "✗" in row[CHANGE] for row in some)
     visitor.type("q", "no such model at all")
     assert "No series that passes the filters" in visitor.text("#changes-app .out")
@@ -134,7 +134,11 @@ def test_any_column_sorts_both_ways(visitor: Visitor) -> None:
 
 def test_two_torch_releases_at_one_revision(site: Site, visitor: Visitor) -> None:
     old, new = (
-        next(one["id"] for one in site.index["environments"] if one["torch"] == torch)
+        next(
+            environment["id"]
+            for environment in site.index["environments"]
+            if environment["torch"] == torch
+        )
         for torch in ("2.14.1", "2.15.0")
     )
     page = visitor.go("#/changes?m=gpu-lab")
@@ -148,10 +152,10 @@ def test_two_torch_releases_at_one_revision(site: Site, visitor: Visitor) -> Non
     rows = [row for row in all_rows(visitor) if "–" not in row[4:6]]
     ratios = [size(row[NOW]) / size(row[BASE]) for row in rows]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    said = re.search(r"geometric mean ([+-][\d.]+)% of (\d+) series", units(visitor)[0])
-    assert said is not None, units(visitor)
-    assert float(said[1]) == pytest.approx((mean - 1) * 100, abs=0.3)
-    assert int(said[2]) == len(rows)
+    output = re.search(r"geometric mean ([+-][\d.]+)% of (\d+) series", units(visitor)[0])
+    assert output is not None, units(visitor)
+    assert float(output[1]) == pytest.approx((mean - 1) * 100, abs=0.3)
+    assert int(output[2]) == len(rows)
 
 
 def test_older_and_newer_walk_along_the_measured_commits(site: Site, visitor: Visitor) -> None:
@@ -277,7 +281,9 @@ def test_a_commit_that_was_not_measured_gives_way_to_the_nearest(
     assert f"{missing[0][0][:8]} was not measured here" in notice
     order = list(site.generated.hashes)
     before = [
-        one for one in site.generated.measured if order.index(one) < order.index(missing[0][0])
+        entry
+        for entry in site.generated.measured
+        if order.index(entry) < order.index(missing[0][0])
     ]
     assert before[-1][:8] in notice
     assert int(summary(visitor)["all compared"][0]) > 50

@@ -16,18 +16,18 @@ from tests.browser.visitor import Site, Visitor, history, plain, size
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
     """(model with batch, device, pass) to the newest figure."""
     index = site.index
-    found: dict[tuple[str, ...], float] = {}
-    for one in index["series"]:
+    result: dict[tuple[str, ...], float] = {}
+    for entry in index["series"]:
         if (
-            index["machines"][one["m"]]["name"] == machine
-            and index["environments"][one["e"]]["torch"] == torch
-            and index["metrics"][index["benchmarks"][one["b"]]["metric"]]["label"] == metric
-            and one["last"]
+            index["machines"][entry["m"]]["name"] == machine
+            and index["environments"][entry["e"]]["torch"] == torch
+            and index["metrics"][index["benchmarks"][entry["b"]]["metric"]]["label"] == metric
+            and entry["last"]
         ):
-            labels = one["labels"]
+            labels = entry["labels"]
             row = labels["model"] + (f" batch {labels['batch']}" if "batch" in labels else "")
-            found[row, labels["device"], labels.get("pass", "")] = one["last"]["v"]
-    return found
+            result[row, labels["device"], labels.get("pass", "")] = entry["last"]["v"]
+    return result
 
 
 def table(visitor: Visitor) -> dict[str, dict[str, str]]:
@@ -41,8 +41,8 @@ def marks(visitor: Visitor, selector: str) -> int:
 
 
 def texts(visitor: Visitor) -> list[str]:
-    found = visitor.page.locator("#compare-app .chart-frame svg text").all_text_contents()
-    return [plain(text) for text in found]
+    result = visitor.page.locator("#compare-app .chart-frame svg text").all_text_contents()
+    return [plain(text) for text in result]
 
 
 def test_dots_on_a_logarithmic_axis_show_every_newest_figure(site: Site, visitor: Visitor) -> None:
@@ -77,9 +77,9 @@ def test_relative_to_any_column_bars_start_at_one(site: Site, visitor: Visitor) 
             continue
         ratio = value / truth[row, "cpu", "forward"]
         ratios.append(ratio)
-        said = re.search(r"\(([\d.]+)×\)", shown[row]["cuda · forward"])
-        assert said is not None
-        assert float(said[1]) == pytest.approx(ratio, rel=0.01, abs=0.001)
+        output = re.search(r"\(([\d.]+)×\)", shown[row]["cuda · forward"])
+        assert output is not None
+        assert float(output[1]) == pytest.approx(ratio, rel=0.01, abs=0.001)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     assert f"cuda · forward {mean:.2f}"[:-1] in visitor.text("#compare-app .note")
     assert f"of {len(ratios)}" in visitor.text("#compare-app .note")
@@ -117,7 +117,7 @@ def test_side_by_side_by_revision_and_machine(site: Site, visitor: Visitor) -> N
 
 def test_figures_of_an_older_revision(site: Site, visitor: Visitor) -> None:
     commit = site.generated.measured[3]
-    at = [one[0] for one in site.index["commits"]].index(commit)
+    at = [entry[0] for entry in site.index["commits"]].index(commit)
     visitor.go("#/compare")
     visitor.type("rev", commit[:8])
     assert commit[:8] in visitor.text("#compare-app .note")
@@ -126,12 +126,12 @@ def test_figures_of_an_older_revision(site: Site, visitor: Visitor) -> None:
     index = site.index
     series = next(
         number
-        for number, one in enumerate(index["series"])
-        if index["machines"][one["m"]]["name"] == "gpu-lab"
-        and index["environments"][one["e"]]["torch"] == "2.15.0"
-        and one["labels"]
-        == {**one["labels"], "model": "dsanet", "device": "cpu", "pass": "forward"}
-        and index["benchmarks"][one["b"]]["metric"] == 0
+        for number, entry in enumerate(index["series"])
+        if index["machines"][entry["m"]]["name"] == "gpu-lab"
+        and index["environments"][entry["e"]]["torch"] == "2.15.0"
+        and entry["labels"]
+        == {**entry["labels"], "model": "dsanet", "device": "cpu", "pass": "forward"}
+        and index["benchmarks"][entry["b"]]["metric"] == 0
     )
     value = block["series"][series]["v"][at % index["block"]]
     assert any(size(text) == pytest.approx(value, rel=0.006) for text in figures(shown))
@@ -149,8 +149,8 @@ def test_speed_up_of_the_gpu_over_the_cpu(site: Site, visitor: Visitor) -> None:
     pairs = 0
     for (row, device, way), value in truth.items():
         if device == "cuda" and (row, "cpu", way) in truth:
-            said = float(shown[row][f"cuda · {way}"].rstrip("×"))
-            assert said == pytest.approx(truth[row, "cpu", way] / value, rel=0.01, abs=0.001)
+            output = float(shown[row][f"cuda · {way}"].rstrip("×"))
+            assert output == pytest.approx(truth[row, "cpu", way] / value, rel=0.01, abs=0.001)
             pairs += 1
     assert pairs >= 10
     assert marks(visitor, "rect.bar") == pairs
@@ -164,8 +164,8 @@ def test_backward_over_forward(site: Site, visitor: Visitor) -> None:
     row, value = next(
         (key[0], value) for key, value in truth.items() if key[1:] == ("cpu", "backward")
     )
-    said = float(shown[row]["backward · cpu"].rstrip("×"))
-    assert said == pytest.approx(value / truth[row, "cpu", "forward"], rel=0.01)
+    output = float(shown[row]["backward · cpu"].rstrip("×"))
+    assert output == pytest.approx(value / truth[row, "cpu", "forward"], rel=0.01)
 
 
 def test_a_mode_of_ours_is_not_put_beside_a_published_figure(
@@ -202,9 +202,9 @@ def test_time_against_memory(site: Site, visitor: Visitor) -> None:
     assert marks(visitor, "path.dot") == len(both)
     rows = visitor.rows("#compare-app table.list")
     assert len(rows) == len(both)
-    one = next(row for row in rows if row[0] == "darnn cpu forward")
-    assert size(one[1]) == pytest.approx(times["darnn", "cpu", "forward"], rel=0.006)
-    assert size(one[2]) == pytest.approx(memory["darnn", "cpu", "forward"], rel=0.006)
+    entry = next(row for row in rows if row[0] == "darnn cpu forward")
+    assert size(entry[1]) == pytest.approx(times["darnn", "cpu", "forward"], rel=0.006)
+    assert size(entry[2]) == pytest.approx(memory["darnn", "cpu", "forward"], rel=0.006)
 
 
 def test_published_figures_beside_ours(site: Site, visitor: Visitor) -> None:
@@ -212,16 +212,18 @@ def test_published_figures_beside_ours(site: Site, visitor: Visitor) -> None:
     visitor.choose("show", "published")
     truth = newest(site, "gpu-lab", "2.15.0", "time")
     rows = visitor.rows("#compare-app table.list")
-    theirs = [one for one in site.index["published"] if one["model"] == "darnn"]
+    theirs = [quoted for quoted in site.index["published"] if quoted["model"] == "darnn"]
     assert theirs
-    for one in theirs:
-        name = " · ".join([one["model"], one["device"], one["pass"]])
-        [row] = [row for row in rows if row[0] == name and row[4].startswith(plain(one["source"]))]
-        ours = truth["darnn", one["device"], one["pass"]]
+    for entry in theirs:
+        name = " · ".join([entry["model"], entry["device"], entry["pass"]])
+        [row] = [
+            row for row in rows if row[0] == name and row[4].startswith(plain(entry["source"]))
+        ]
+        ours = truth["darnn", entry["device"], entry["pass"]]
         assert size(row[1]) == pytest.approx(ours, rel=0.006)
-        assert size(row[2]) == pytest.approx(one["value"], rel=0.006)
+        assert size(row[2]) == pytest.approx(entry["value"], rel=0.006)
         assert float(row[3].rstrip("×").replace(" ", "")) == pytest.approx(
-            one["value"] / ours, rel=0.01
+            entry["value"] / ours, rel=0.01
         )
     assert marks(visitor, ".dot.published") == len(site.index["published"])
     assert "other machines" in visitor.text("#compare-app .note")

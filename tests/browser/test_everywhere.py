@@ -130,7 +130,7 @@ def test_numbers_read_without_scripts(site: Site, visit: Callable[..., Visitor])
     text = plain(page.locator("main").inner_text())
     for title in ("Overview", "All changes", "Revisions", "Timeline", "Comparison", "Status"):
         assert page.get_by_role("heading", name=title, exact=True).is_visible()
-    for model in {one["labels"]["model"] for one in site.index["series"]}:
+    for model in {entry["labels"]["model"] for entry in site.index["series"]}:
         assert model in text
     assert " ms" in text
     assert " MiB" in text

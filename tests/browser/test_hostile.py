@@ -36,7 +36,7 @@ def test_the_names_are_shown_as_they_are(hostile: Site, guest: Visitor) -> None:
     page.evaluate("location.hash = '#/status'")
     guest.settled()
     assert "<img src=x" in page.locator("#status-app").inner_text()
-    machine = next(one["name"] for one in index["machines"] if "<" in one["name"])
+    machine = next(entry["name"] for entry in index["machines"] if "<" in entry["name"])
     options = page.locator("#status-app [name=m] option").all_text_contents()
     assert machine in options
 
@@ -45,12 +45,12 @@ def test_a_hostile_machine_model_and_benchmark_can_be_chosen_and_linked(
     hostile: Site, guest: Visitor
 ) -> None:
     index = hostile.index
-    series = [one for one in index["series"] if "<" in case_of(one) and one["last"]]
+    series = [entry for entry in index["series"] if "<" in case_of(entry) and entry["last"]]
     assert series
-    for one in series[:3]:
-        machine = index["machines"][one["m"]]["name"]
-        environment = index["environments"][one["e"]]["id"]
-        page = guest.go(timeline(case_of(one), m=machine, e=environment))
+    for entry in series[:3]:
+        machine = index["machines"][entry["m"]]["name"]
+        environment = index["environments"][entry["e"]]["id"]
+        page = guest.go(timeline(case_of(entry), m=machine, e=environment))
         assert len(guest.rows(".readout table")) == 1
         page.get_by_role("application").focus()
         page.keyboard.press("Home")
@@ -62,7 +62,7 @@ def test_a_hostile_machine_model_and_benchmark_can_be_chosen_and_linked(
 
 def test_a_hostile_commit_is_compared_exported_and_listed(hostile: Site, guest: Visitor) -> None:
     index = hostile.index
-    commit = next(one for one in index["commits"][1:] if HOSTILE in one[2])
+    commit = next(entry for entry in index["commits"][1:] if HOSTILE in entry[2])
     page = guest.go(f"#/changes?rev={commit[0][:8]}&base={index['commits'][0][0][:8]}")
     assert HOSTILE.split("<")[1] in page.locator(".commit-bar").inner_text()
     page.get_by_text("after the base").click()

@@ -43,7 +43,7 @@ class Stopwatch:
     def worked(self) -> float:
         """Seconds that the page's thread has computed so far."""
         metrics = self.session.send("Performance.getMetrics")["metrics"]
-        return float(next(one["value"] for one in metrics if one["name"] == "ThreadTime"))
+        return float(next(metric["value"] for metric in metrics if metric["name"] == "ThreadTime"))
 
     def visit(self, address: str) -> float:
         before = self.worked()
@@ -69,7 +69,7 @@ def test_the_first_paint_comes_at_once(guest: Visitor) -> None:
 
 
 def test_every_interaction_answers_at_once(large: Site, guest: Visitor) -> None:
-    cases = [case_of(one) for one in large.index["series"]]
+    cases = [case_of(entry) for entry in large.index["series"]]
     six = [case for case in cases if ".time_" in case][:6]
     column = "cpu+·+forward"
     # The first of each pair opens a view, the others are what a person does in it.
@@ -97,7 +97,7 @@ def test_every_interaction_answers_at_once(large: Site, guest: Visitor) -> None:
 
 
 def test_reading_values_along_a_long_chart_is_smooth(large: Site, guest: Visitor) -> None:
-    cases = [case_of(one) for one in large.index["series"]][:6]
+    cases = [case_of(entry) for entry in large.index["series"]][:6]
     page = guest.go(timeline(*cases, n="all"))
     watch = Stopwatch(guest)
     before = watch.worked()
@@ -119,7 +119,9 @@ def test_reading_values_along_a_long_chart_is_smooth(large: Site, guest: Visitor
 
 
 def test_a_thousand_points_are_thinned_but_no_spike_is_lost(large: Site, guest: Visitor) -> None:
-    case = next(case_of(one) for one in large.index["series"] if ".time_forward" in case_of(one))
+    case = next(
+        case_of(entry) for entry in large.index["series"] if ".time_forward" in case_of(entry)
+    )
     page = guest.go(timeline(case, n="all"))
     path = page.locator("[role=application] g[data-line] path.line").get_attribute("d")
     assert path is not None

@@ -12,10 +12,10 @@ from tests.browser.visitor import Site, Visitor, plain
 
 def test_every_outcome_is_counted_and_one_click_away(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/status")
-    truth = Counter(one["status"] for one in site.index["series"])
-    said = visitor.text("#status-app .tally")
+    truth = Counter(entry["status"] for entry in site.index["series"])
+    output = visitor.text("#status-app .tally")
     for outcome, count in truth.items():
-        assert re.search(rf"{outcome} {count}\b", said), (outcome, count, said)
+        assert re.search(rf"{outcome} {count}\b", output), (outcome, count, output)
     for outcome, count in truth.items():
         page.locator(".tally a", has_text=outcome).first.click()
         visitor.settled()
@@ -26,15 +26,15 @@ def test_every_outcome_is_counted_and_one_click_away(site: Site, visitor: Visito
 
 def test_a_failure_shows_its_message_and_a_skip_its_reason(site: Site, visitor: Visitor) -> None:
     for outcome in ("failed", "skipped", "timed out"):
-        mine = [one for one in site.index["series"] if one["status"] == outcome]
+        mine = [entry for entry in site.index["series"] if entry["status"] == outcome]
         if not mine:
             continue
         visitor.go(f"#/status?outcome={outcome}")
         reasons = {plain(row[5]) for row in visitor.rows("#status-app table.status")}
-        for one in mine:
-            first = plain(one["reason"].splitlines()[0]) if one["reason"] else ""
+        for entry in mine:
+            first = plain(entry["reason"].splitlines()[0]) if entry["reason"] else ""
             assert any(first in reason for reason in reasons)
-    skipped = [one for one in site.index["series"] if one["status"] == "skipped"]
+    skipped = [entry for entry in site.index["series"] if entry["status"] == "skipped"]
     assert skipped, "the plan has a machine without CUDA"
 
 

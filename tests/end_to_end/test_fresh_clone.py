@@ -152,21 +152,21 @@ def test_publishing_leaves_the_tree_clean_but_for_the_new_results(
 
 def test_a_second_run_repeats_nothing(user: NewUser, benched: str) -> None:
     before = _results(user)
-    said = user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
-    assert "nothing was missing" in said
-    assert "[1/" not in said
+    output = user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
+    assert "nothing was missing" in output
+    assert "[1/" not in output
     assert _results(user) == before
 
 
 def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     asv = str(user.clone / ".venv" / "bin" / "asv")
     assert "No problems found" in user.does(asv, "check", "--environment", _newest(user))
-    said = user.does(
+    output = user.does(
         *(asv, "run", "HEAD^!", "--machine", "a-new-machine", "--environment", _newest(user)),
         *("--bench", r"^small_cnns.*time_forward.*lenet5.*cpu"),
         *("--bench", "^time_series.*dsanet.*cuda"),
     )
-    assert "SmallCNNs.time_forward" in said
+    assert "SmallCNNs.time_forward" in output
     user.does(asv, "publish")
     assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
 
@@ -210,14 +210,14 @@ def test_a_night_measures_a_new_commit_and_leaves_the_rest(user: NewUser, benche
     configuration.write_text(re.sub(r'\n *"reference": ".*",', "", text))
     git(user.clone, "add", "--all")
     git(user.clone, "commit", "--quiet", "--message", "Change a model")
-    said = user.does(
+    output = user.does(
         "make",
         "nightly",
         "MACHINE=a-new-machine",
         r"CASES=^small_cnns.*time_forward\('lenet5', 'cpu'",
     )
-    assert "Change a model" in said
-    assert "nothing is left to be done tonight" in said
+    assert "Change a model" in output
+    assert "nothing is left to be done tonight" in output
     assert len(list((user.clone / "results/a-new-machine").glob("*-*.json"))) == 2
 
 

@@ -60,8 +60,8 @@ def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
 
     index = json.loads((folder / "html" / "index.json").read_text())
     series = {
-        one["labels"].get("kind", "cached"): (one["status"], one["behind"], one["reason"])
-        for one in index["series"]
+        entry["labels"].get("kind", "cached"): (entry["status"], entry["behind"], entry["reason"])
+        for entry in index["series"]
     }
     assert series.keys() == {"good", "broken", "slow", "shy", "old", "new", "cached"}
     assert series["good"] == ("ok", 0, "")

@@ -39,7 +39,7 @@ def test_verdicts_are_those_of_the_rule() -> None:
         )
     pairs = [
         [
-            *({"value": one.value, "interval": one.interval} for one in (before, after)),
+            *({"value": entry.value, "interval": entry.interval} for entry in (before, after)),
             [before.noise, after.noise],
             higher,
             not (before.recipe and after.recipe) or before.recipe == after.recipe,

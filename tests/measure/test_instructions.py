@@ -144,7 +144,7 @@ _GOES_ON = "import os, sys; '-R' != sys.argv[1] or os.execvp(sys.argv[2], sys.ar
 
 @needs_x86_64
 @pytest.mark.parametrize(
-    ("valgrind", "said"),
+    ("valgrind", "output"),
     [
         ("import sys; sys.exit('fatal error: out of memory')", "status 1 .*: fatal error: out of"),
         ("import time; time.sleep(60)", "not counted within 3 s"),
@@ -155,7 +155,7 @@ _GOES_ON = "import os, sys; '-R' != sys.argv[1] or os.execvp(sys.argv[2], sys.ar
     ],
 )
 def test_a_failure_of_valgrind_is_a_failure_with_its_message(
-    valgrind: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    valgrind: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _only(tmp_path, {"setarch": _GOES_ON, "true": "", "valgrind": valgrind})
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -164,7 +164,7 @@ def test_a_failure_of_valgrind_is_a_failure_with_its_message(
     assert counts.skipped == ""
     failed = counts.cases[CASE]
     assert (failed.forward, failed.backward) == (None, None)
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=output):
         raise AssertionError(failed.error)
 
 
@@ -213,14 +213,14 @@ def test_a_case_that_fails_says_why_and_costs_no_other(tmp_path: Path) -> None:
 
 @needs_x86_64
 @pytest.mark.parametrize(
-    ("happens", "said"),
+    ("happens", "output"),
     [
         ("os.abort()", "its process ended with status -6"),
         ("time.sleep(30)", "it was not counted within 1 s"),
     ],
 )
 def test_a_case_that_crashes_or_hangs_costs_no_other(
-    happens: str, said: str, tmp_path: Path
+    happens: str, output: str, tmp_path: Path
 ) -> None:
     program = (
         "import os, time\n"
@@ -229,7 +229,7 @@ def test_a_case_that_crashes_or_hangs_costs_no_other(
         f"counted_cases._count = lambda case, callgrind: case == 'bad' and {happens}\n"
         "print({case: one['error'] for case, one in counted_cases.count(['bad', 'good']).items()})"
     )
-    assert ast.literal_eval(_runs(program, tmp_path)) == {"bad": said, "good": ""}
+    assert ast.literal_eval(_runs(program, tmp_path)) == {"bad": output, "good": ""}
 
 
 def test_no_library_starts_a_program_where_instructions_are_counted(tmp_path: Path) -> None:

@@ -122,9 +122,9 @@ def test_a_pass_that_has_run_is_not_run_again_to_see_whether_it_can(
 
 
 def test_a_case_is_built_once() -> None:
-    one = operator_passes("add", "cpu", "fp32", rows=2, columns=3)
-    assert operator_passes("add", "cpu", "fp32", rows=2, columns=3) is one
-    assert operator_passes("add", "cpu", "fp32", rows=2, columns=4) is not one
+    entry = operator_passes("add", "cpu", "fp32", rows=2, columns=3)
+    assert operator_passes("add", "cpu", "fp32", rows=2, columns=3) is entry
+    assert operator_passes("add", "cpu", "fp32", rows=2, columns=4) is not entry
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,11 @@ def test_a_machine_that_slows_down_moves_the_rate_and_hardly_the_share(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         machine = SimulatedMachine(patch, speeds)
-        found = utilisation_of("lstnet", machine.peak, 2)
+        utilisation = utilisation_of("lstnet", machine.peak, 2)
     flops = work_of("lstnet", 2).forward.flops
-    assert found.forward.share_of_peak == pytest.approx(flops / 1e-3 / 1e11, rel=0.02)
+    assert utilisation.forward.share_of_peak == pytest.approx(flops / 1e-3 / 1e11, rel=0.02)
     slow, fast = (flops / 1e-3 * speed for speed in (min(speeds), max(speeds)))
-    assert slow * 0.999 <= found.forward.flops_per_second <= fast * 1.001
+    assert slow * 0.999 <= utilisation.forward.flops_per_second <= fast * 1.001
 
 
 def test_every_pass_stands_between_two_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +71,8 @@ def test_every_pass_stands_between_two_peaks(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_real_pass_has_a_share_of_the_real_peak() -> None:
     torch.set_num_threads(1)
-    found = utilisation_of("lenet5", Peak("cpu", sizes=[256]), 16)
-    for reached in (found.forward, found.backward):
+    utilisation = utilisation_of("lenet5", Peak("cpu", sizes=[256]), 16)
+    for reached in (utilisation.forward, utilisation.backward):
         assert 0.001 < reached.share_of_peak < 1.2
         assert 1e7 < reached.flops_per_second < 1e13
 

@@ -25,9 +25,9 @@ def _near(name: str, precision: str) -> float:
     return (GRADIENT_OF_RESNET_IS_NEAR if "resnet" in name else GRADIENT_IS_NEAR)[precision]
 
 
-def _distance(one: Tensor, other: Tensor) -> float:
+def _distance(expected: Tensor, actual: Tensor) -> float:
     """Euclidean, relative to the first."""
-    return float((one.double() - other.double()).norm() / one.double().norm())
+    return float((expected.double() - actual.double()).norm() / expected.double().norm())
 
 
 def _of_all(gradients: tuple[Tensor, ...]) -> Tensor:

@@ -71,8 +71,8 @@ def test_trainable_parameters_are_as_published(name: str) -> None:
 def test_parts_add_up_as_listed(name: str) -> None:
     model: Any = create_model(name)
     for count, parts in PARTS[name]:
-        found = sum(p.numel() for part in parts for p in model.get_submodule(part).parameters())
-        assert found == count, parts
+        result = sum(p.numel() for part in parts for p in model.get_submodule(part).parameters())
+        assert result == count, parts
     assert sum(count for count, _ in PARTS[name]) == COUNTS[name]
     listed = [part for _, parts in PARTS[name] for part in parts]
     assert sorted(listed) == sorted(child for child, _ in model.named_children())

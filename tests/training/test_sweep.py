@@ -69,9 +69,9 @@ def test_grid_is_every_combination_once() -> None:
 
 def test_known_points_are_not_run_again(measured: Path) -> None:
     before = measured.read_bytes()
-    told: list[bool] = []
-    outcomes = Sweep(measured, ARGUMENTS).run(grid(AXES), lambda _, known: told.append(known))
-    assert told == [True] * 16
+    messages: list[bool] = []
+    outcomes = Sweep(measured, ARGUMENTS).run(grid(AXES), lambda _, known: messages.append(known))
+    assert messages == [True] * 16
     assert measured.read_bytes() == before
     assert [o.reason for o in outcomes if o.result is None] == ["killed by signal 9"] * 2
 
@@ -156,9 +156,9 @@ def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> 
         command(file), capture_output=True, text=True, env=variables, check=False
     )
     assert second.returncode == 3  # one of the two points cannot be measured
-    told = [entry.rsplit(": ", 1)[1] for entry in second.stderr.splitlines()]
-    assert told[0] == "known"
-    assert told[1].startswith("all 1 steps would be warm-up")
+    messages = [entry.rsplit(": ", 1)[1] for entry in second.stderr.splitlines()]
+    assert messages[0] == "known"
+    assert messages[1].startswith("all 1 steps would be warm-up")
     table, failures = second.stdout.split("failed")
     assert "sgd" in table
     assert "2000" not in table

@@ -46,15 +46,15 @@ def ours(values: Sequence[float] | Array) -> Found:
 
 def ours_confirmed(values: Sequence[float] | Array) -> Found:
     """Confirmed steps, of a series that still grows."""
-    found = find_steps(values)
-    return [(s.position, 1 if s.direction == "up" else -1) for s in found if s.confirmed]
+    detected = find_steps(values)
+    return [(s.position, 1 if s.direction == "up" else -1) for s in detected if s.confirmed]
 
 
 def of_ratios(series: LabelledSeries) -> Found:
     """Steps of a whole series of ratios with known standard errors."""
     assert series.errors is not None
-    found = find_steps(series.values, standard_errors=series.errors)
-    return [(step.position, 1 if step.direction == "up" else -1) for step in found]
+    detected = find_steps(series.values, standard_errors=series.errors)
+    return [(step.position, 1 if step.direction == "up" else -1) for step in detected]
 
 
 def asv_steps(values: Sequence[float] | Array) -> Found:
@@ -88,11 +88,11 @@ class Online:
     median_delay: float
 
 
-def matches(found: Iterable[tuple[int, int]], steps: Sequence[tuple[int, float]]) -> list[int]:
+def matches(detected: Iterable[tuple[int, int]], steps: Sequence[tuple[int, float]]) -> list[int]:
     """For each reported step the index of the true one that it finds, or -1."""
     free = set(range(len(steps)))
     result = []
-    for position, direction in found:
+    for position, direction in detected:
         near = [
             (abs(position - steps[index][0]), index)
             for index in free

@@ -369,9 +369,9 @@ class _Place:
             rows: dict[str, Any] = {}
             outcomes: list[dict[str, Any]] = []
             for suite, function, kind, series in functions:
-                row, said = self._row((suite, function, kind), series[:, place], rng, started_at)
+                row, output = self._row((suite, function, kind), series[:, place], rng, started_at)
                 rows[f"{suite.name}.{function}"] = row
-                outcomes += said
+                outcomes += output
             if self.plan.outdated and place < len(measured) // 3:
                 suite, function, *_ = functions[-1]
                 rows[f"{suite.name}.{function}"][2] = "version-of-other-code"
@@ -442,11 +442,11 @@ class _Place:
         values: list[float | None] = []
         outcomes: list[dict[str, Any]] = []
         for figure, case in zip(figures.tolist(), itertools.product(*params), strict=True):
-            said = _OUTCOMES.get(figure)
-            if said is None:
+            output = _OUTCOMES.get(figure)
+            if output is None:
                 values.append(figure)
                 continue
-            outcome, reason, stored = said
+            outcome, reason, stored = output
             values.append(stored)
             outcomes.append(
                 {

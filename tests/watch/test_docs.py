@@ -51,7 +51,7 @@ def test_the_comparison() -> None:
 
 
 def test_the_rules_are_those_of_the_code() -> None:
-    for said in (
+    for output in (
         f"At least {pruning.FEWEST_VALUES} values lie on each side",
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
         f"at least {pruning.MINIMUM_Z} standard errors",
@@ -63,7 +63,7 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
     ):
-        assert " ".join(said.split()) in " ".join(TEXT.split())
+        assert " ".join(output.split()) in " ".join(TEXT.split())
     assert noise.FEWEST_VALUES == 8
     assert "eight values or more" in TEXT
     assert change_points.CONFIRMING_RUNS == 3

@@ -90,7 +90,7 @@ def test_every_duration_can_be_said(seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "said"),
+    ("printed", "message"),
     [
         ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
         ("OSError: [Errno 28] No space left on device", "the disk is full"),
@@ -100,8 +100,8 @@ def test_every_duration_can_be_said(seconds: float) -> None:
         ("", "it printed nothing"),
     ],
 )
-def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, said: str) -> None:
-    assert said in explain(printed)
+def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
+    assert message in explain(printed)
     assert "\n" not in explain(printed)
 
 

@@ -54,9 +54,9 @@ def test_several_steps() -> None:
 @pytest.mark.parametrize("noise", NOISE)
 def test_without_a_step_nothing_is_found(kind: str, noise: float) -> None:
     rng = np.random.default_rng(11)
-    found = sum(len(find_steps(make_series(rng, 300, noise, kind, 0).values)) for _ in range(10))
+    steps = sum(len(find_steps(make_series(rng, 300, noise, kind, 0).values)) for _ in range(10))
     # 3,000 commits: at most 0.3 false alarms for 1,000 are wanted.
-    assert found <= 1
+    assert steps <= 1
 
 
 def test_spikes_are_no_steps_however_large() -> None:
@@ -139,9 +139,9 @@ def test_the_unit_does_not_matter(seed: int, factor: float) -> None:
     series = make_set(seed, 1, lengths=(100,))[0]
     plain, scaled = find_steps(series.values), find_steps(series.values * factor)
     assert [step.position for step in plain] == [step.position for step in scaled]
-    for one, other in zip(plain, scaled, strict=True):
-        assert other.ratio == pytest.approx(one.ratio, rel=1e-6)
-        assert other.z == pytest.approx(one.z, rel=1e-4)
+    for entry, other in zip(plain, scaled, strict=True):
+        assert other.ratio == pytest.approx(entry.ratio, rel=1e-6)
+        assert other.z == pytest.approx(entry.z, rel=1e-4)
 
 
 @given(st.integers(0, 10_000))
@@ -166,11 +166,11 @@ def test_a_step_is_confirmed_once_three_runs_in_succession_show_it() -> None:
         now: [step.confirmed for step in find_steps(values[:now]) if abs(step.position - 40) <= 1]
         for now in range(41, 61)
     }
-    first_seen = min(now for now, found in seen.items() if found)
-    first_confirmed = min(now for now, found in seen.items() if found == [True])
+    first_seen = min(now for now, steps in seen.items() if steps)
+    first_confirmed = min(now for now, steps in seen.items() if steps == [True])
     assert first_seen <= 44
     assert first_confirmed == first_seen + 2
-    assert all(found == [True] for now, found in seen.items() if now >= first_confirmed)
+    assert all(steps == [True] for now, steps in seen.items() if now >= first_confirmed)
 
 
 def test_a_long_series_is_found_out_in_blocks() -> None:

@@ -59,15 +59,15 @@ def complete(history: History, **changes: Any) -> History:
     return replace(history, **(added | changes))
 
 
-def states(found: Findings) -> list[tuple[int, State, int]]:
-    return [(change.commit, change.state, change.runs) for change in found.changes]
+def states(findings: Findings) -> list[tuple[int, State, int]]:
+    return [(change.commit, change.state, change.runs) for change in findings.changes]
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("factor", [2.0, 3.0, 0.5])
 def test_a_jump_is_reported_after_its_first_run(runs: int, factor: float) -> None:
-    found = analyse(history_of(noisy({40 - runs: factor})))
-    [change] = found.changes
+    findings = analyse(history_of(noisy({40 - runs: factor})))
+    [change] = findings.changes
     assert change.runs == runs
     assert (change.previous, change.commit) == (39 - runs, 40 - runs)
     assert change.state is (State.CONFIRMED if runs >= 5 else State.UNCONFIRMED)
@@ -79,8 +79,8 @@ def test_a_jump_is_reported_after_its_first_run(runs: int, factor: float) -> Non
 
 def test_only_a_confirmed_change_starts_a_level() -> None:
     for runs, levels in ((2, 1), (12, 2)):
-        found = analyse(history_of(noisy({40 - runs: 1.2})))
-        assert [len(of_series) for of_series in found.levels] == [levels]
+        findings = analyse(history_of(noisy({40 - runs: 1.2})))
+        assert [len(of_series) for of_series in findings.levels] == [levels]
 
 
 def test_noise_alone_is_seldom_reported() -> None:
@@ -88,8 +88,8 @@ def test_noise_alone_is_seldom_reported() -> None:
     series = [
         make_series(noisy({}, commits=20, seed=seed), model=f"m{seed}") for seed in range(400)
     ]
-    found = analyse(complete(make_history(series)))
-    assert len(found.changes) <= 8
+    findings = analyse(complete(make_history(series)))
+    assert len(findings.changes) <= 8
 
 
 def test_eight_peak_memories_that_fell_are_reported_before_they_have_eight_values() -> None:
@@ -101,16 +101,16 @@ def test_eight_peak_memories_that_fell_are_reported_before_they_have_eight_value
         make_series(noisy({}, commits=12, seed=n, noise=0.003), model=m, metric="peak memory")
         for n, m in enumerate(MODELS)
     ]
-    found = analyse(complete(make_history([*young, *old])))
-    assert {change.series for change in found.changes} == set(range(8))
-    assert {change.state for change in found.changes} == {State.UNCONFIRMED}
+    findings = analyse(complete(make_history([*young, *old])))
+    assert {change.series for change in findings.changes} == set(range(8))
+    assert {change.state for change in findings.changes} == {State.UNCONFIRMED}
 
 
 def test_an_exact_count_that_changes_is_reported_after_its_first_run() -> None:
-    found = analyse(history_of([1000.0] * 9 + [1050.0]))
-    [change] = found.changes
+    findings = analyse(history_of([1000.0] * 9 + [1050.0]))
+    [change] = findings.changes
     assert (change.runs, change.state) == (1, State.UNCONFIRMED)
-    assert found.noise == (0.0,)
+    assert findings.noise == (0.0,)
 
 
 def test_without_known_noise_nothing_is_reported() -> None:
@@ -145,12 +145,12 @@ def test_an_interleaved_comparison_confirms_or_refutes_a_suspected_change(
     ratio: float, half_width: float, state: State
 ) -> None:
     values = noisy({38: 1.2})
-    found = analyse(history_of(values, comparisons=comparison(37, 38, ratio, half_width)))
-    [change] = found.changes
+    findings = analyse(history_of(values, comparisons=comparison(37, 38, ratio, half_width)))
+    [change] = findings.changes
     assert change.state is state
     assert change.evidence is not None
     assert change.evidence.ratio == ratio
-    assert len(found.levels[0]) == (2 if state is State.CONFIRMED else 1)
+    assert len(findings.levels[0]) == (2 if state is State.CONFIRMED else 1)
 
 
 @pytest.mark.parametrize(
@@ -180,21 +180,21 @@ def with_reference(changes: Mapping[int, float], commits: int = 12, seed: int = 
     for number, ratio in enumerate(noisy(changes, commits, seed, noise=0.003)):
         of_rounds = ratio * rng.lognormal(0.0, 0.006, 4)
         estimate, interval = estimate_ratio(of_rounds.tolist(), 0.006)
-        [one] = comparison(0, number, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
-        [case] = one.ratios
+        [commit] = comparison(0, number, 1.0, kind="reference", reference_torch="2.14.1")[MACHINE]
+        [case] = commit.ratios
         measured = CaseRatio(
             case.case, number, tuple(of_rounds.tolist()), estimate, interval, 1.0, estimate
         )
-        stored.append(StoredComparison(one.path, one.header, (measured,), ()))
+        stored.append(StoredComparison(commit.path, commit.header, (measured,), ()))
     values = noisy(changes, commits, seed + 100, noise=0.05)
     return history_of(values, comparisons={MACHINE: tuple(stored)})
 
 
 def test_a_small_change_in_noisy_runs_is_found_by_its_ratio_to_the_reference() -> None:
     """5 % slower in a noise of 5 % between runs: one night is enough."""
-    found = [analyse(with_reference({11: 1.05}, seed=seed)).changes for seed in range(20)]
-    assert sum([change.commit for change in changes] == [11] for changes in found) >= 18
-    confirmed = [c for changes in found for c in changes if c.state is State.CONFIRMED]
+    findings = [analyse(with_reference({11: 1.05}, seed=seed)).changes for seed in range(20)]
+    assert sum([change.commit for change in changes] == [11] for changes in findings) >= 18
+    confirmed = [c for changes in findings for c in changes if c.state is State.CONFIRMED]
     assert len(confirmed) >= 15
     assert all(c.ratio == pytest.approx(1.05, abs=0.02) for c in confirmed)
     [change] = analyse(with_reference({6: 1.05})).changes
@@ -202,8 +202,8 @@ def test_a_small_change_in_noisy_runs_is_found_by_its_ratio_to_the_reference() -
 
 
 def test_ratios_to_the_reference_without_a_change_report_none() -> None:
-    found = [analyse(with_reference({}, seed=seed)).changes for seed in range(40)]
-    assert [c for changes in found for c in changes if c.state is State.CONFIRMED] == []
+    findings = [analyse(with_reference({}, seed=seed)).changes for seed in range(40)]
+    assert [c for changes in findings for c in changes if c.state is State.CONFIRMED] == []
 
 
 def test_a_change_of_the_ratio_is_found_at_commits_without_a_value() -> None:
@@ -230,15 +230,15 @@ def test_a_link_widens_the_error_of_a_change_across_it(
     for commit in range(1, newest + 1):
         reference = 0 if commit <= 10 else 10
         ratios = rounds if commit == 10 else [0.997, 0.999, 1.001, 1.003]
-        [one] = comparison(reference, commit, 1.0, kind="reference")[MACHINE]
+        [row] = comparison(reference, commit, 1.0, kind="reference")[MACHINE]
         estimate, interval = estimate_ratio(ratios)
         measured = CaseRatio(
-            one.ratios[0].case, commit, tuple(ratios), estimate, interval, 1.0, estimate
+            row.ratios[0].case, commit, tuple(ratios), estimate, interval, 1.0, estimate
         )
-        stored.append(StoredComparison(one.path, one.header, (measured,), ()))
+        stored.append(StoredComparison(row.path, row.header, (measured,), ()))
     values = noisy({}, 25, noise=0.05)
-    found = analyse(history_of(values, comparisons={MACHINE: tuple(stored)}))
-    assert len(found.changes) == reported
+    findings = analyse(history_of(values, comparisons={MACHINE: tuple(stored)}))
+    assert len(findings.changes) == reported
 
 
 def test_a_direct_comparison_outweighs_the_reference() -> None:
@@ -252,8 +252,8 @@ def test_a_direct_comparison_outweighs_the_reference() -> None:
 def test_a_change_point_that_an_interleaved_comparison_does_not_find_is_refuted() -> None:
     values = noisy({20: 1.2})
     assert states(analyse(history_of(values))) == [(20, State.CONFIRMED, 20)]
-    found = analyse(history_of(values, comparisons=comparison(15, 25, 0.999)))
-    assert states(found) == [(20, State.REFUTED, 20)]
+    findings = analyse(history_of(values, comparisons=comparison(15, 25, 0.999)))
+    assert states(findings) == [(20, State.REFUTED, 20)]
 
 
 @pytest.mark.parametrize(
@@ -283,28 +283,28 @@ def with_recipes(values: Sequence[float], change_at: int) -> list[Run]:
 def test_a_change_of_recipe_is_an_event_and_no_change_of_speed() -> None:
     values = noisy({20: 1.2})
     assert analyse(history_of(values)).changes
-    found = analyse(history_of(with_recipes(values, 20)))
-    assert found.changes == ()
-    assert [len(segments) for segments in found.segments] == [2]
-    assert [(level.first, level.last) for level in found.levels[0]] == [(0, 19), (20, 39)]
-    [event] = found.events
+    findings = analyse(history_of(with_recipes(values, 20)))
+    assert findings.changes == ()
+    assert [len(segments) for segments in findings.segments] == [2]
+    assert [(level.first, level.last) for level in findings.levels[0]] == [(0, 19), (20, 39)]
+    [event] = findings.events
     assert (event.commit, event.fact) == (commit_hash(20), "recipe rounds")
     assert (event.before, event.after) == ("2", "3")
 
 
 def test_a_change_after_the_recipe_changed_is_still_found() -> None:
-    found = analyse(history_of(with_recipes(noisy({10: 1.3, 25: 1.2}), 10)))
-    assert states(found) == [(25, State.CONFIRMED, 15)]
-    found = analyse(history_of(with_recipes(noisy({10: 1.3, 39: 1.2}), 10)))
-    assert states(found) == [(39, State.UNCONFIRMED, 1)]
+    findings = analyse(history_of(with_recipes(noisy({10: 1.3, 25: 1.2}), 10)))
+    assert states(findings) == [(25, State.CONFIRMED, 15)]
+    findings = analyse(history_of(with_recipes(noisy({10: 1.3, 39: 1.2}), 10)))
+    assert states(findings) == [(39, State.UNCONFIRMED, 1)]
 
 
 def test_nothing_is_compared_across_a_change_of_the_machine() -> None:
     values = noisy({39: 1.5})
     facts = {commit_hash(n): {"cpu": "new" if n >= 39 else "old"} for n in range(40)}
-    found = analyse(history_of(values, facts={(MACHINE, ENVIRONMENT): facts}))
-    assert found.changes == ()
-    assert [event.fact for event in found.events] == ["cpu"]
+    findings = analyse(history_of(values, facts={(MACHINE, ENVIRONMENT): facts}))
+    assert findings.changes == ()
+    assert [event.fact for event in findings.events] == ["cpu"]
 
 
 def cause(history: History) -> set[str]:
@@ -322,10 +322,10 @@ def test_without_models_the_benchmarks_of_one_unit_vote_together() -> None:
     """In a project without models every function is a metric of its own."""
     series = []
     for number in range(6):
-        one = make_series(noisy({20: 1.2}, seed=number))
+        entry = make_series(noisy({20: 1.2}, seed=number))
         labels = {"metric": f"function {number} time", "pass": ""}
-        case = replace(one.case, benchmark=f"suite.time_{number}", labels=labels)
-        series.append(replace(one, case=case))
+        case = replace(entry.case, benchmark=f"suite.time_{number}", labels=labels)
+        series.append(replace(entry, case=case))
     assert cause(complete(make_history(series))) == {"machine"}
 
 
@@ -363,11 +363,11 @@ def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
 def test_confirmed_changes_are_the_confirmed_change_points() -> None:
     for seed in range(10):
         history = history_of(noisy({12: 1.1, 25: 0.9}, seed=seed))
-        found = analyse(history)
-        [segment] = found.segments[0]
+        findings = analyse(history)
+        [segment] = findings.segments[0]
         steps = find_steps(segment.values)
         wanted = {segment.commits[step.position] for step in steps if step.confirmed}
-        confirmed: list[Change] = [c for c in found.changes if c.state is State.CONFIRMED]
+        confirmed: list[Change] = [c for c in findings.changes if c.state is State.CONFIRMED]
         assert {history.commits[change.commit].hash for change in confirmed} == wanted
 
 

@@ -22,7 +22,8 @@ def history_of(series: list[Series]) -> History:
         name: Environment(name, "3.11", {"torch": name}) for name in history.environments
     }
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = {
-        (one.machine, one.environment): {commit: {} for commit in one.runs} for one in series
+        (entry.machine, entry.environment): {commit: {} for commit in entry.runs}
+        for entry in series
     }
     return replace(history, environments=environments, facts=facts)
 
@@ -33,8 +34,8 @@ def releases(
     history = history_of(
         [make_series(before, environment=OLD), make_series(after, environment=NEW)]
     )
-    [found] = compare_releases(history, [noise, noise])
-    return found
+    [compared] = compare_releases(history, [noise, noise])
+    return compared
 
 
 def compare(
@@ -66,10 +67,10 @@ def test_of_three_releases_the_newest_two_are_compared_at_the_commit_of_all() ->
         make_series({0: 1.2, 1: 1.2, 2: 9.0}, environment=NEW),
         make_series({1: 1.1, 2: 9.0}, environment=OLD),
     ]
-    [found] = compare_releases(history_of(series), [0.01] * 3)
-    assert found.commit == commit_hash(1)
-    assert found.environments == ("2.8.0", OLD, NEW)
-    [(_, _, judgement)] = found.newest
+    [compared] = compare_releases(history_of(series), [0.01] * 3)
+    assert compared.commit == commit_hash(1)
+    assert compared.environments == ("2.8.0", OLD, NEW)
+    [(_, _, judgement)] = compared.newest
     assert judgement.ratio == pytest.approx(1.2 / 1.1)
 
 
@@ -103,8 +104,8 @@ def test_a_case_without_a_value_of_both_releases_is_not_compared() -> None:
     failed = Run(Outcome.FAILED, None, "out of memory")
     measured = [make_series([1.0], model="other", environment=name) for name in (OLD, NEW)]
     series = [make_series([failed], environment=OLD), make_series([1.0], environment=NEW)]
-    [found] = compare_releases(history_of([*measured, *series]), [0.01] * 4)
-    assert [case.labels["model"] for case, _, _ in found.newest] == ["other"]
+    [compared] = compare_releases(history_of([*measured, *series]), [0.01] * 4)
+    assert [case.labels["model"] for case, _, _ in compared.newest] == ["other"]
 
 
 def test_releases_are_in_the_order_of_their_numbers() -> None:

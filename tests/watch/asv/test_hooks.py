@@ -201,8 +201,8 @@ def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: SuitePro
         "setup_cache was stopped after 1 s",
     )
     assert "suite.Cached.track_cached(2)" not in outcomes
-    one, two, three = project.values("suite.Cached.track_cached")
-    assert (one, three) == (None, None)
+    entry, two, three = project.values("suite.Cached.track_cached")
+    assert (entry, three) == (None, None)
     assert two is not None, "a case that nobody asked for has not failed"
     assert math.isnan(two)
 

@@ -60,12 +60,12 @@ def test_lists_of_machines_with_other_suites_merge(clones: tuple[Project, Projec
         project.asv(*arguments)
         git(project.folder, "add", "results")
         git(project.folder, "commit", "--quiet", "--message", machine)
-    one, other = clones
-    for project, from_which in ((one, other), (other, one)):
+    entry, other = clones
+    for project, from_which in ((entry, other), (other, entry)):
         git(project.folder, "stash", "--quiet")
         _pull(project, from_which)
         git(project.folder, "stash", "pop", "--quiet")
-    listed = read_benchmarks(one.folder / "results")
+    listed = read_benchmarks(entry.folder / "results")
     assert listed == read_benchmarks(other.folder / "results")
     benchmarks, problems = listed
     assert problems == []
@@ -132,26 +132,26 @@ def _samples(project: Project) -> dict[str, tuple[float, ...]]:
 def test_a_merge_of_two_machines_keeps_what_both_measured(
     clones: tuple[Project, Project],
 ) -> None:
-    one, other = clones
-    _measure(one, "both", "one")
+    entry, other = clones
+    _measure(entry, "both", "one")
     _measure(other, "both", "other")
     stored = [project.stored("samples", "suite.Suite.time_it") for project in clones]
-    _pull(one, other)
-    _pull(other, one)
-    assert _lines(one) == 2
-    merged = _samples(one)
+    _pull(entry, other)
+    _pull(other, entry)
+    assert _lines(entry) == 2
+    merged = _samples(entry)
     assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 20]
     assert merged == _samples(other), "it does not matter who merges"
     assert set(merged["suite.Suite.time_it('both')"]) == {*stored[0][0], *stored[1][0]}
     assert merged["suite.Suite.time_it('one')"] == tuple(stored[0][1])
     assert merged["suite.Suite.time_it('other')"] == tuple(stored[1][2])
-    assert json.loads((one.results / "machine.json").read_text())["machine"] == "m"
+    assert json.loads((entry.results / "machine.json").read_text())["machine"] == "m"
     # asv reads it too, and nothing of it is measured again.
-    assert "time_it" in one.asv("show", _first_commit(one))
-    before = len(one.lines())
-    _run(one, "both", "one", "other", resume="missing")
-    assert len(one.lines()) == before
-    assert _samples(one) == merged
+    assert "time_it" in entry.asv("show", _first_commit(entry))
+    before = len(entry.lines())
+    _run(entry, "both", "one", "other", resume="missing")
+    assert len(entry.lines()) == before
+    assert _samples(entry) == merged
 
 
 def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Project]) -> None:
@@ -176,17 +176,17 @@ def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Projec
 
 
 def test_what_both_continued_is_counted_once(clones: tuple[Project, Project]) -> None:
-    one, other = clones
-    _measure(one, "both")
-    _pull(other, one)
-    _measure(one, "one")
+    entry, other = clones
+    _measure(entry, "both")
+    _pull(other, entry)
+    _measure(entry, "one")
     _measure(other, "other")
-    _pull(one, other)
-    assert _lines(one) == 2
-    merged = _samples(one)
+    _pull(entry, other)
+    assert _lines(entry) == 2
+    merged = _samples(entry)
     assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 10]
-    _run(one, "both")
-    assert _lines(one) == 1, "asv writes all versions as one"
-    again = _samples(one)
+    _run(entry, "both")
+    assert _lines(entry) == 1, "asv writes all versions as one"
+    again = _samples(entry)
     assert again.pop("suite.Suite.time_it('both')") != merged.pop("suite.Suite.time_it('both')")
     assert again == merged

@@ -82,7 +82,7 @@ def test_all_of_them_print_the_same_number(
     assert row.count(printed.partition("±")[0]) == 2
 
     history = load_history(project.results.parent, read_commits(project.folder))
-    [series] = (one for one in history.series if one.case.benchmark == benchmark)
+    [series] = (entry for entry in history.series if entry.case.benchmark == benchmark)
     assert [run.point and run.point.value for run in series.runs.values()] == [2.5, 2.5]
 
     project.asv("publish", "--no-pull")

@@ -68,8 +68,8 @@ def test_rounds_of_several_commits_in_turn_are_planned_and_told_one_by_one(
     first, second = git(project, "rev-parse", "HEAD"), commit(project, {"x": "1"}, "Two")
     hashes = tmp_path / "hashes"
     hashes.write_text(f"{first}\n{second}\n")
-    said = io.StringIO()
-    progress = Progress({}, said, again=2 * 3 - 1)
+    output = io.StringIO()
+    progress = Progress({}, output, again=2 * 3 - 1)
     run_asv(
         project,
         ["run", "--machine", "m", "--interleave-rounds", f"HASHFILE:{hashes}"],
@@ -78,5 +78,5 @@ def test_rounds_of_several_commits_in_turn_are_planned_and_told_one_by_one(
     history = load_history(project / "results", read_commits(project))
     [series] = history.series
     assert _sample_counts(series) == {first: 3 * 4, second: 3 * 4}
-    assert len(re.findall(r"^\[1/1\] suite\.Suite\.time_it  ok", said.getvalue(), re.M)) == 6
+    assert len(re.findall(r"^\[1/1\] suite\.Suite\.time_it  ok", output.getvalue(), re.M)) == 6
     assert progress.seconds_left() == 0

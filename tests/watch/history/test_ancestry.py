@@ -45,9 +45,9 @@ def ancestry(repository: Path, *paths: str) -> tuple[Ancestry, dict[str, str]]:
 
 
 def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
-    found, hashes = ancestry(repository, "models", "no-such-folder")
-    whole = found.between(hashes["Start"], hashes["Merge feature again"])
-    assert [(one.subject, one.touches) for one in whole] == [
+    listed, hashes = ancestry(repository, "models", "no-such-folder")
+    whole = listed.between(hashes["Start"], hashes["Merge feature again"])
+    assert [(commit.subject, commit.touches) for commit in whole] == [
         ("Merge feature again", False),
         ("Fuse more\ttabbed", True),
         ("Merge feature", False),
@@ -55,20 +55,24 @@ def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
         ("Fuse the gates", True),
         ("On main", True),
     ]
-    assert found.paths == ("models",)
-    part = found.between(hashes["On main"], hashes["Merge feature"])
-    assert [one.subject for one in part] == ["Merge feature", "Document it", "Fuse the gates"]
+    assert listed.paths == ("models",)
+    part = listed.between(hashes["On main"], hashes["Merge feature"])
+    assert [commit.subject for commit in part] == [
+        "Merge feature",
+        "Document it",
+        "Fuse the gates",
+    ]
 
 
 def test_the_listing_is_that_of_git_log(repository: Path) -> None:
-    found, hashes = ancestry(repository)
+    result, hashes = ancestry(repository)
     for old, new in (("Start", "Merge feature"), ("Merge feature", "Merge feature again")):
         listed = git(repository, "log", "--format=%H", f"{hashes[old]}..{hashes[new]}").split()
-        between = found.between(hashes[old], hashes[new])
-        assert {one.hash for one in between} == set(listed)
+        between = result.between(hashes[old], hashes[new])
+        assert {commit.hash for commit in between} == set(listed)
 
 
 def test_without_git_the_branch_itself_is_listed() -> None:
     line = [Commit(f"{number:040x}", number, f"Commit {number}") for number in range(4)]
     between = Ancestry(line).between(line[1].hash, line[3].hash)
-    assert [one.subject for one in between] == ["Commit 3", "Commit 2"]
+    assert [commit.subject for commit in between] == ["Commit 3", "Commit 2"]

@@ -46,9 +46,11 @@ def test_a_line_cut_off_costs_itself_alone(tmp_path: Path) -> None:
     append_lines(path, [calibration(at=1)])
     path.write_bytes(path.read_bytes() + b'{"format": 1, "at"')
     append_lines(path, [calibration(at=3)])
-    found, problems = read_calibrations(path)
-    assert [one.at for one in found] == [1, 3]
-    assert [(one.path, "line 2" in one.message) for one in problems] == [(str(path), True)]
+    calibrations, problems = read_calibrations(path)
+    assert [entry.at for entry in calibrations] == [1, 3]
+    assert [(problem.path, "line 2" in problem.message) for problem in problems] == [
+        (str(path), True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,8 @@ def test_a_line_of_another_shape_is_named(tmp_path: Path, change: Any) -> None:
     path = tmp_path / FILE_NAME
     append_lines(path, [calibration()])
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    found, [problem] = read_calibrations(path)
-    assert found == ()
+    calibrations, [problem] = read_calibrations(path)
+    assert calibrations == ()
     assert "line 1 is no calibration" in problem.message
 
 
@@ -82,8 +84,8 @@ def test_a_line_of_another_shape_is_named(tmp_path: Path, change: Any) -> None:
 def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
     path = tmp_path_factory.mktemp("damaged") / FILE_NAME
     path.write_bytes(content)
-    found, problems = read_calibrations(path)
-    assert found == ()
+    calibrations, problems = read_calibrations(path)
+    assert calibrations == ()
     lines = [line for line in content.split(b"\n") if line.strip()]
     assert len(problems) == (1 if b"\0" in content[:4] else len(lines))  # 1: it is no text
 
@@ -105,9 +107,9 @@ def test_a_history_knows_the_newest_of_each_machine_and_names_damage(
     before = load_history(generated.results, read_commits(generated.repository))
     history = load_history(results, read_commits(generated.repository))
     assert before.calibrations == {}
-    assert {name: one.at for name, one in history.calibrations.items()} == {"ci-2core": 2}
-    assert [one.path for one in history.problems] == [
-        *(one.path for one in before.problems),
+    assert {name: entry.at for name, entry in history.calibrations.items()} == {"ci-2core": 2}
+    assert [problem.path for problem in history.problems] == [
+        *(problem.path for problem in before.problems),
         str(path),
     ]
     assert history.series == before.series

@@ -16,14 +16,14 @@ samples = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=80)
 
 @given(samples)
 def test_it_is_the_least_with_the_fastest_quarter(values: list[float]) -> None:
-    found = report_value(values)
+    reported = report_value(values)
     lower, upper = np.quantile(values, (0.25, 0.75))
-    assert found.value == min(values)
-    assert found.quartiles == pytest.approx((lower, upper))
+    assert reported.value == min(values)
+    assert reported.quartiles == pytest.approx((lower, upper))
     if len(values) < 8:
-        assert found.interval is None
+        assert reported.interval is None
     else:
-        assert found.interval == (found.value, found.quartiles[0])
+        assert reported.interval == (reported.value, reported.quartiles[0])
 
 
 @given(samples, st.floats(1e-3, 1e3))

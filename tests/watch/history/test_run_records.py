@@ -25,7 +25,7 @@ LINE = {
 
 
 def write(path: Path, *lines: object) -> Path:
-    text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines)
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     path.write_text(text)
     return path
 
@@ -101,7 +101,7 @@ def events_of(
             for place, commits in recorded.items()
         },
         facts={
-            place: {commit_hash(number): found for number, found in by_commit.items()}
+            place: {commit_hash(number): result for number, result in by_commit.items()}
             for place, by_commit in (facts or {}).items()
         },
     )

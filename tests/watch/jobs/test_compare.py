@@ -60,8 +60,8 @@ def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
     return start_driver("compare", project, home, *arguments)
 
 
-def _row(said: str, model: str) -> list[str]:
-    [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", said, re.M)
+def _row(output: str, model: str) -> list[str]:
+    [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", output, re.M)
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
@@ -69,25 +69,27 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     project: Path, tmp_path: Path
 ) -> None:
     process = _start(project, tmp_path, "--cases", "plain|slow|absent|broken")
-    said, wrong = process.communicate()
-    assert process.returncode == 3, said + wrong  # a case failed
+    output, wrong = process.communicate()
+    assert process.returncode == 3, output + wrong  # a case failed
     assert wrong == ""
     parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
-    assert said.startswith(f"before: HEAD~1 ({parent[:8]}), torch \n")
-    assert f"after:  HEAD ({head[:8]})" in said
-    slow, plain = _row(said, "slow"), _row(said, "plain")
+    assert output.startswith(f"before: HEAD~1 ({parent[:8]}), torch \n")
+    assert f"after:  HEAD ({head[:8]})" in output
+    slow, plain = _row(output, "slow"), _row(output, "plain")
     assert slow[-1] == "slower"
     assert 1.15 < float(slow[3]) < 1.45  # 1.3 times the work
     assert plain[-1] == "same"
     assert 0.9 < float(plain[3]) < 1.1
     assert int(plain[5]) >= 5
-    assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in said
-    assert re.search(r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", said)
-    assert "Of 2 cases 1 slower, 0 faster, 1 same" in said
-    assert "cuda" not in said
+    assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in output
+    assert re.search(
+        r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", output
+    )
+    assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
+    assert "cuda" not in output
     [comparison], problems = read_comparisons(project / "results")
     assert problems == ()
-    assert said.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
+    assert output.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
     header = comparison.header
     assert (header.kind, header.machine) == ("compare", "m")
     assert (header.before.commit, header.after.commit) == (parent, head)
@@ -107,20 +109,20 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     (project / "src/package.py").write_text(PACKAGE.format(slow=1400))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
     process = _start(project, tmp_path, *side, "--fail-if-slower")
-    said, wrong = process.communicate()
-    assert process.returncode == 4, said + wrong
-    assert said.splitlines()[-1] == "not stored: no commit names the working tree's changes"
+    output, wrong = process.communicate()
+    assert process.returncode == 4, output + wrong
+    assert output.splitlines()[-1] == "not stored: no commit names the working tree's changes"
     assert not list((project / "results").glob("*/comparisons"))
-    assert said.startswith("before: the working tree")
-    assert 1.5 < float(_row(said, "slow")[3]) < 2.3
+    assert output.startswith("before: the working tree")
+    assert 1.5 < float(_row(output, "slow")[3]) < 2.3
     back = _start(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
-    said, wrong = back.communicate()
-    assert back.returncode == 0, said + wrong
-    assert _row(said, "slow")[-1] == "faster"
+    output, wrong = back.communicate()
+    assert back.returncode == 0, output + wrong
+    assert _row(output, "slow")[-1] == "faster"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("--before", "nowhere"), "'nowhere' is no commit, tag or branch of this repository"),
         (("--after", "--all"), "'--all' is no commit"),
@@ -132,12 +134,12 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     ],
 )
 def test_bad_input_is_one_line(
-    project: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
 ) -> None:
     process = _start(project, tmp_path, *arguments)
     _, wrong = process.communicate()
     assert process.returncode in {1, 2}
-    assert said in wrong.splitlines()[-1]
+    assert output in wrong.splitlines()[-1]
     assert "Traceback" not in wrong
 
 

@@ -51,7 +51,11 @@ def _preview(checkout: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen
 
 def _listens_on(process: subprocess.Popen[str]) -> set[str]:
     connections = psutil.Process(process.pid).net_connections("inet")
-    return {one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN}
+    return {
+        connection.laddr.ip
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN
+    }
 
 
 def test_only_this_machine_sees_the_site_until_it_is_interrupted(checkout: Path) -> None:

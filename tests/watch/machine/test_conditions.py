@@ -42,15 +42,15 @@ def _tree(root: Path, files: dict[str, str]) -> Path:
 def _found(
     root: Path, files: dict[str, str] | None = None, variables: dict[str, str] | None = None
 ) -> dict[str, Finding]:
-    found = describe_conditions(
+    conditions = describe_conditions(
         STEADY if variables is None else variables, _tree(root, files or {})
     )
-    names = [one.what for one in found]
+    names = [entry.what for entry in conditions]
     assert len(names) == len(set(names)), "each condition is said once"
-    for one in found:
-        assert bool(one.remedy) == one.hurts, one
-        assert "\n" not in one.remedy + one.state
-    return {one.what: one for one in found}
+    for entry in conditions:
+        assert bool(entry.remedy) == entry.hurts, entry
+        assert "\n" not in entry.remedy + entry.state
+    return {entry.what: entry for entry in conditions}
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def _found(
 def test_a_condition_is_told_with_its_remedy(
     tmp_path: Path, files: dict[str, str], what: str, state: str, hurts: bool
 ) -> None:
-    found = _found(tmp_path, files)[what]
-    assert state in found.state
-    assert found.hurts is hurts
+    conditions = _found(tmp_path, files)[what]
+    assert state in conditions.state
+    assert conditions.hurts is hurts
 
 
 def test_a_machine_that_shows_nothing_is_not_accused(tmp_path: Path) -> None:
-    found = _found(tmp_path)
-    assert not {"frequency governor", "turbo", "CPU quota", "virtual machine"} & found.keys()
-    assert {"cores", "threads", "allocator", "memory", "swap"} <= found.keys()
+    conditions = _found(tmp_path)
+    assert not {"frequency governor", "turbo", "CPU quota", "virtual machine"} & conditions.keys()
+    assert {"cores", "threads", "allocator", "memory", "swap"} <= conditions.keys()
 
 
 def test_a_cgroup_without_limit_is_no_limit(tmp_path: Path) -> None:
@@ -160,22 +160,22 @@ def test_files_of_another_shape_are_passed_over(tmp_path: Path, text: str) -> No
 def test_missing_settings_of_the_recipe_hurt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _found(tmp_path, variables={})
-    assert found["threads"].hurts
-    assert found["allocator"].hurts
-    assert "MALLOC_TOP_PAD_" in found["allocator"].state
-    assert "asv.conf.json" in found["allocator"].remedy
+    conditions = _found(tmp_path, variables={})
+    assert conditions["threads"].hurts
+    assert conditions["allocator"].hurts
+    assert "MALLOC_TOP_PAD_" in conditions["allocator"].state
+    assert "asv.conf.json" in conditions["allocator"].remedy
     assert not _found(tmp_path)["threads"].hurts
     assert not _found(tmp_path)["allocator"].hurts
     monkeypatch.setenv("LD_PRELOAD", "/usr/lib/libother.so")
-    found = _found(tmp_path)
-    assert "/usr/lib/libother.so" in found["allocator"].state
-    assert found["allocator"].hurts
+    conditions = _found(tmp_path)
+    assert "/usr/lib/libother.so" in conditions["allocator"].state
+    assert conditions["allocator"].hurts
 
 
 def test_the_real_machine_can_be_described() -> None:
     described = describe_conditions(STEADY)
-    assert {"cores", "memory", "swap"} <= {one.what for one in described}
+    assert {"cores", "memory", "swap"} <= {condition.what for condition in described}
 
 
 def test_being_held_back_meanwhile_is_told_and_before_is_not(tmp_path: Path) -> None:
@@ -201,8 +201,8 @@ def test_being_held_back_meanwhile_is_told_and_before_is_not(tmp_path: Path) -> 
 def test_load_and_stolen_time_hurt_from_a_threshold_on() -> None:
     quiet = describe_load(Load(before=0.1, others=0.05, stolen=0.0))
     busy = describe_load(Load(before=2.0, others=1.0, stolen=0.05))
-    assert [one.hurts for one in quiet] == [False, False]
-    assert [one.hurts for one in busy] == [True, True]
+    assert [condition.hurts for condition in quiet] == [False, False]
+    assert [condition.hurts for condition in busy] == [True, True]
     assert "1.00 cores" in busy[0].state
     assert "5.0%" in busy[1].state
 

@@ -62,8 +62,8 @@ def _files_of_newest_commit(root: Path) -> list[Path]:
         capture_output=True,
         text=True,
     ).stdout.split()
-    found = (list(root.glob(f"results/*/{commit[:8]}-*")) for commit in commits)
-    return next(filter(None, found))
+    result = (list(root.glob(f"results/*/{commit[:8]}-*")) for commit in commits)
+    return next(filter(None, result))
 
 
 def _report(what: str, root: Path, name: str) -> None:

@@ -165,12 +165,12 @@ def _runs(
 def _findings(history: History) -> Findings:
     levels: list[tuple[Level, ...]] = []
     changes = []
-    for index, one in enumerate(history.series):
-        values = [run.point.value for run in one.runs.values() if run.point]
+    for index, entry in enumerate(history.series):
+        values = [run.point.value for run in entry.runs.values() if run.point]
         if not values:
             levels.append(())
             continue
-        model, metric = one.case.labels["model"], one.unit
+        model, metric = entry.case.labels["model"], entry.unit
         moved = (model == "darnn" and metric == "seconds") or (
             model == "dsanet" and metric == "samples/s"
         )
@@ -179,13 +179,13 @@ def _findings(history: History) -> Findings:
             continue
         before, after = values[0], values[-1]
         levels.append((Level(0, _STEP_AT - 1, before), Level(_STEP_AT, _COMMITS - 1, after)))
-        better = (after < before) != one.higher_is_better
+        better = (after < before) != entry.higher_is_better
         verdict: Literal["better", "worse"] = "better" if better else "worse"
         runs, state = _COMMITS - _STEP_AT, State.CONFIRMED
         changes.append(
             Change(index, _STEP_AT - 1, _STEP_AT, before, after, verdict, state, runs, 0.014)
         )
-    noise = tuple(0.01 if one else None for one in levels)
+    noise = tuple(0.01 if level else None for level in levels)
     before_event, event = history.commits[29].hash, history.commits[30].hash
     return Findings(
         segments=split(history),

@@ -37,10 +37,10 @@ def test_the_samples_are_those_of_the_result_file(project: Project, index: Any) 
     name = CASE.partition("(")[0]
     _, data = registered(project.html / "data" / "n" / f"{name}.js")
     (series,) = [
-        one
-        for one in data["series"]
-        if index["series"][one["s"]]["id"].endswith(CASE)
-        and "2.15.0" in index["environments"][index["series"][one["s"]]["e"]]["torch"]
+        entry
+        for entry in data["series"]
+        if index["series"][entry["s"]]["id"].endswith(CASE)
+        and "2.15.0" in index["environments"][index["series"][entry["s"]]["e"]]["torch"]
     ]
     at, distances, count = series["runs"][-1]
     commit = index["commits"][at][0]
@@ -55,7 +55,7 @@ def test_the_samples_are_those_of_the_result_file(project: Project, index: Any) 
     assert published[0] == pytest.approx(stored[0], rel=1e-4)
     assert published[-1] == pytest.approx(stored[-1], rel=1e-4)
     for sample in published:
-        assert min(abs(sample / one - 1) for one in stored) < 1e-4
+        assert min(abs(sample / entry - 1) for entry in stored) < 1e-4
 
 
 def test_every_benchmark_has_its_source_and_every_case_its_command(
@@ -94,7 +94,7 @@ def test_the_command_selects_its_case_alone() -> None:
     others = [CASE.replace("darnn", "darnn2"), f"x.{CASE}", CASE.replace(".", "_")]
     program, verb, option, pattern = shlex.split(measure_command(CASE))
     assert (program, verb, option) == ("torchspeed", "bench", "--cases")
-    assert [one for one in [CASE, *others] if re.search(pattern, one)] == [CASE]
+    assert [entry for entry in [CASE, *others] if re.search(pattern, entry)] == [CASE]
 
 
 def test_the_description_is_the_functions_docstring() -> None:

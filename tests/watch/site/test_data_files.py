@@ -46,9 +46,9 @@ def test_the_files_of_the_benchmarks_hold_every_figure(
     published: Project, index: dict[str, Any], history: History
 ) -> None:
     wanted = {
-        (one.machine, one.environment, one.case.name, commit): run
-        for one in history.series
-        for commit, run in one.runs.items()
+        (entry.machine, entry.environment, entry.case.name, commit): run
+        for entry in history.series
+        for commit, run in entry.runs.items()
         if run.outcome is not Outcome.NEVER_RUN
     }
     seen = 0
@@ -121,14 +121,14 @@ def test_a_planted_step_is_a_change_at_its_commit(
             and series["labels"]["metric"] == "time"
             and series["last"] is not None
         ]
-        found = {
+        result = {
             change["s"]
             for change in index["changes"]
             if change["s"] in members
             and change["p"] - 2 <= at <= change["c"] + 2
             and math.isclose(change["ratio"], step.ratio, rel_tol=0.04)
         }
-        assert len(found) >= 0.8 * len(members)
+        assert len(result) >= 0.8 * len(members)
         seen += 1
     assert seen
 
@@ -184,8 +184,8 @@ def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_an_empty_history_publishes(tmp_path: Path) -> None:
     nothing = History((), {}, {}, {}, ())
-    found = Findings((), (), ())
-    build_site(tmp_path, contents_of(nothing, found), generated=0, project=PROJECT)
+    result = Findings((), (), ())
+    build_site(tmp_path, contents_of(nothing, result), generated=0, project=PROJECT)
     assert "Nothing has been measured yet" in (tmp_path / "index.html").read_text()
     assert registered(tmp_path / "data/index.js")[1]["series"] == []
 
@@ -197,7 +197,7 @@ def test_names_of_files_are_safe_and_told_apart() -> None:
     odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]
     slugs = [slug(name) for name in odd]
     assert len(set(slugs)) == len(odd)
-    assert all(len(one) < 120 and "/" not in one for one in slugs)
+    assert all(len(entry) < 120 and "/" not in entry for entry in slugs)
 
 
 def test_environments_are_told_apart_by_what_differs() -> None:
@@ -232,8 +232,8 @@ def test_a_long_history_is_told_over_several_files(
     share = index["share"]
     assert share == 180 // len(index["commits"])
     for place, benchmark in enumerate(index["benchmarks"]):
-        members = [at for at, one in enumerate(index["series"]) if one["b"] == place]
-        told = []
+        members = [at for at, entry in enumerate(index["series"]) if entry["b"] == place]
+        messages = []
         for number in range(-(-len(members) // share)):
             path = (
                 tmp_path / "data" / "s" / f"{benchmark['slug']}{f'~{number}' if number else ''}.js"
@@ -241,5 +241,5 @@ def test_a_long_history_is_told_over_several_files(
             name, data = registered(path)
             assert name == f"s/{path.stem}"
             assert len(data["series"]) <= share
-            told += [one["s"] for one in data["series"]]
-        assert told == members
+            messages += [entry["s"] for entry in data["series"]]
+        assert messages == members

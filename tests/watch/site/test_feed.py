@@ -27,9 +27,9 @@ def test_every_entry_has_what_atom_requires(published: Project, name: str) -> No
         assert len(entries) == min(100, len(index["changes"]))
     for element in (feed, *entries):
         for required in ("id", "title", "updated"):
-            found = element.findall(f"{ATOM}{required}")
-            assert len(found) == 1
-            assert found[0].text
+            result = element.findall(f"{ATOM}{required}")
+            assert len(result) == 1
+            assert result[0].text
         updated = element.findtext(f"{ATOM}updated")
         assert updated is not None
         datetime.datetime.fromisoformat(updated)
@@ -63,7 +63,7 @@ def test_text_that_xml_cannot_hold_is_replaced() -> None:
 
 def test_an_entry_says_its_state_and_what_it_rests_on() -> None:
     contents = handmade_contents()
-    change = next(one for one in contents.changes if one.verdict == "worse")
+    change = next(item for item in contents.changes if item.verdict == "worse")
     states = (
         replace(change, state=State.UNCONFIRMED, runs=1),
         replace(change, state=State.REFUTED, runs=2, noise=0.0),

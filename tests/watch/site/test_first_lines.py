@@ -138,7 +138,7 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     with newest.with_suffix(".outcomes.jsonl").open("a") as stream:
         stream.write(json.dumps(line) + "\n")
     index, words, *_ = published(quiet)
-    (series,) = [one for one in index["series"] if one["id"].endswith(CASE)]
+    (series,) = [entry for entry in index["series"] if entry["id"].endswith(CASE)]
     assert series["reason"] == "RuntimeError: 3 features"
     assert index["texts"][series["text"]] == message
     assert "tpa_lstm time · cpu · forward failed: RuntimeError: 3 features" in words

@@ -85,15 +85,15 @@ def test_links_lead_to_files_that_exist(hostile: Project, page: Page) -> None:
 def test_no_data_file_can_leave_its_script(hostile: Project) -> None:
     files = sorted((hostile.html / "data").rglob("*.js"))
     assert len(files) > 3
-    found = False
+    result = False
     for path in files:
         raw = path.read_bytes()
         assert not re.search(rb"[<>&]", raw), path
         assert "\u2028".encode() not in raw
         name, data = registered(path)
         assert f"data/{name}.js" == path.relative_to(hostile.html).as_posix()
-        found = found or HOSTILE in json.dumps(data, ensure_ascii=False).replace('\\"', '"')
-    assert found
+        result = result or HOSTILE in json.dumps(data, ensure_ascii=False).replace('\\"', '"')
+    assert result
 
 
 def test_feed_and_badge_are_xml_and_hold_the_text_as_text(hostile: Project) -> None:

@@ -50,7 +50,7 @@ def test_benchmarks_are_grouped_by_module_and_class_and_share_the_metric_of_thei
     plain = benchmark("time_alone")
     benchmarks = [long_lines, tracked, plain]
     layout = layout_of(benchmarks)
-    groups = [layout.group(one) for one in benchmarks]
+    groups = [layout.group(entry) for entry in benchmarks]
     assert groups == ["parsing · Parser", "parsing", ""]
     assert not measures_models(benchmarks)
     labels = case_labels(long_lines, ("'Big'",), of_models=False)

@@ -61,7 +61,7 @@ def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
     """A series of times with one level every `at` commits."""
     history: History
     history, _ = handmade()
-    index = next(n for n, one in enumerate(history.series) if one.unit == "seconds")
+    index = next(n for n, entry in enumerate(history.series) if entry.unit == "seconds")
     levels = tuple(
         Level(number * at, number * at + at - 1, value) for number, value in enumerate(values)
     )
@@ -79,12 +79,12 @@ def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
         )
         for old, new in pairwise(levels)
     ]
-    every: list[tuple[Level, ...]] = [()] * len(history.series)
-    every[index] = levels
+    everything: list[tuple[Level, ...]] = [()] * len(history.series)
+    everything[index] = levels
     findings = Findings(
-        segments=tuple(() for _ in every),
-        noise=(None,) * len(every),
-        levels=tuple(every),
+        segments=tuple(() for _ in everything),
+        noise=(None,) * len(everything),
+        levels=tuple(everything),
         changes=tuple(reversed(changes)),
     )
     return contents_of(history, findings), index
@@ -105,11 +105,11 @@ def test_a_regression_lasts_until_the_level_returns(
     values: tuple[float, ...], jumps: list[tuple[float, float]], best: float | None
 ) -> None:
     shown, index = of_levels(*values)
-    found = lasting_regressions(shown)
-    assert [(one.before, one.after) for each in found for one in each.changes] == jumps
+    result = lasting_regressions(shown)
+    assert [(change.before, change.after) for each in result for change in each.changes] == jumps
     if best is not None:
-        assert found[0].best == best
-        assert found[0].latest == values[-1]
-        assert found[0].series.index == index
-        (row,) = regressions_data(shown, found)["regressions"]
+        assert result[0].best == best
+        assert result[0].latest == values[-1]
+        assert result[0].series.index == index
+        (row,) = regressions_data(shown, result)["regressions"]
         assert [jump[2:] for jump in row[6]] == [list(jump) for jump in jumps]

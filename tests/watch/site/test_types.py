@@ -73,7 +73,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
     histories = files("s/*.js")
     sources = files("c/*.js")
-    sizes = [one["change"] for one in index["series"] if one["change"]]
+    sizes = [entry["change"] for entry in index["series"] if entry["change"]]
     return {
         "Index": [index],
         "Layout": [index["layout"]],
@@ -82,7 +82,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "Metric": index["metrics"],
         "Benchmark": index["benchmarks"],
         "SeriesRow": index["series"],
-        "NewestValue": [one["last"] for one in index["series"] if one["last"]],
+        "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
         "ChangeSize": sizes,
         "LastChange": sizes,
         "Change": index["changes"],
@@ -94,7 +94,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "ReleaseCommit": index["releases"],
         "PublishedValue": index["published"],
         "BenchmarkFile": histories,
-        "BenchmarkSeries": [series for one in histories for series in one["series"]],
+        "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
         "RevisionBlock": files("r/*.js"),
         "BenchmarkSource": sources,
         "ReleaseRatio": [
@@ -103,7 +103,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             for of_case in source["releases"].values()
             for ratio in of_case
         ],
-        "SampleFile": [one for one in files("n/*.js") if one["series"]],
+        "SampleFile": [file for file in files("n/*.js") if file["series"]],
     }
 
 
@@ -113,9 +113,9 @@ def test_every_interface_is_written_with_all_its_keys(objects: dict[str, list[An
         assert_keys(name, keys, objects[name])
 
 
-def assert_keys(name: str, keys: set[str], found: Iterable[dict[str, Any]]) -> None:
-    for one in found:
-        assert keys <= one.keys(), (name, keys - one.keys())
+def assert_keys(name: str, keys: set[str], objects: Iterable[dict[str, Any]]) -> None:
+    for entry in objects:
+        assert keys <= entry.keys(), (name, keys - entry.keys())
 
 
 def test_the_declarations_are_read() -> None:

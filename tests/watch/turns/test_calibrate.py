@@ -55,10 +55,10 @@ def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path: Path) -> None:
     process = _start(project, tmp_path, "--runs", "2", "--comparisons", "2")
-    said, wrong = process.communicate()
-    assert process.returncode == 0, said + wrong
-    assert "run 2 of 2" in said
-    assert re.search(r"^\[\d/2\] suite\.Suite\.time_it\('broken', 'cpu'\).* left$", said, re.M)
+    output, wrong = process.communicate()
+    assert process.returncode == 0, output + wrong
+    assert "run 2 of 2" in output
+    assert re.search(r"^\[\d/2\] suite\.Suite\.time_it\('broken', 'cpu'\).* left$", output, re.M)
     path = project / "results" / "m" / FILE_NAME
     [kept], problems = read_calibrations(path)
     assert problems == ()
@@ -75,8 +75,13 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
     assert 5 <= turns.rounds <= 12
     assert kept.interleaved.ratios == 2
     assert kept.without_value == ("suite.Suite.time_it('broken', 'cpu')",)
-    assert {one.what for one in kept.findings} >= {"other load", "stolen time", "threads", "swap"}
-    assert report(kept, "m") in said
+    assert {finding.what for finding in kept.findings} >= {
+        "other load",
+        "stolen time",
+        "threads",
+        "swap",
+    }
+    assert report(kept, "m") in output
     comparisons, problems = read_comparisons(project / "results")
     assert [comparison.header.kind for comparison in comparisons] == ["null", "null"]
     assert problems == ()
@@ -93,8 +98,8 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
             break
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)
-    said, wrong = process.communicate()
-    assert "interrupted: 2 whole runs count" in said, said + wrong
+    output, wrong = process.communicate()
+    assert "interrupted: 2 whole runs count" in output, output + wrong
     kept, cut = read_calibrations(path)[0]
     assert (cut.runs, cut.interleaved) == (2, None)
 
@@ -105,8 +110,8 @@ def test_it_measures_runs_says_how_noisy_and_keeps_that(project: Path, tmp_path:
         if line.startswith("round 1"):
             break
     os.killpg(process.pid, signal.SIGINT)
-    said, wrong = process.communicate()
-    assert "interrupted: the runs count, the comparisons do not" in said, said + wrong
+    output, wrong = process.communicate()
+    assert "interrupted: the runs count, the comparisons do not" in output, output + wrong
     last = read_calibrations(path)[0][-1]
     assert (last.runs, last.interleaved) == (2, None)
 
@@ -124,7 +129,7 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("--runs", "1"), "--runs '1': give a number of at least 2"),
         (("--comparisons", "-1"), "--comparisons '-1': give a number of at least 0"),
@@ -132,13 +137,13 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_before_measuring(
-    project: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
 ) -> None:
     process = _start(project, tmp_path, *arguments)
     _, wrong = process.communicate()
     assert process.returncode in {1, 2}
     assert wrong.count("\n") == 1
-    assert said in wrong
+    assert output in wrong
     assert [path.name for path in (project / ".asv").iterdir()] == ["env"]
 
 

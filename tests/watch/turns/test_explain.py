@@ -166,7 +166,7 @@ def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named()
     before = [_profile(fast, slow=1.0, noisy=1.0), _profile(fast, slow=1.1, noisy=9.0)]
     after = [_profile(slow, slow=2.0, noisy=8.0), _profile(slow, slow=2.1, noisy=8.0)]
     explanation = compare_profiles(before, after)
-    assert [(one.name, one.clear) for one in explanation.operators] == [
+    assert [(entry.name, entry.clear) for entry in explanation.operators] == [
         ("slow", True),
         ("noisy", False),
     ]

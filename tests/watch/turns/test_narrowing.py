@@ -50,10 +50,10 @@ def test_versions_that_cannot_be_measured_widen_the_range_around_them_alone(
     inner = st.integers(1, count - 2)
     broken = frozenset(data.draw(st.sets(inner, max_size=count - 2)))
     versions = Versions(_speeds(count, [change]), broken)
-    [found] = narrow(count, versions.split)
+    [result] = narrow(count, versions.split)
     measurable = [index for index in range(count) if index not in broken]
     last_before = max(index for index in measurable if index < change)
-    assert found == (last_before, min(index for index in measurable if index >= change))
+    assert result == (last_before, min(index for index in measurable if index >= change))
 
 
 def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> None:

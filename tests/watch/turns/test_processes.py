@@ -137,7 +137,7 @@ def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("place", "timeout", "error", "said"),
+    ("place", "timeout", "error", "output"),
     [
         (1, 30.0, CaseSkippedError, "^nobody has it$"),
         (2, 30.0, CaseFailedError, "^A: RuntimeError: out of cheese$"),
@@ -151,10 +151,10 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     place: int,
     timeout: float,
     error: type[Exception],
-    said: str,
+    output: str,
 ) -> None:
     started = time.monotonic()
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=output):
         _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
     assert time.monotonic() - started < 40
     running = [

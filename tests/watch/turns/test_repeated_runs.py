@@ -24,8 +24,8 @@ figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
 
 def sampled(rng: Any, level: float, spread: float = 0.005, count: int = 20) -> Any:
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
-    found = report_value(samples)
-    return figure(found.value, samples=samples, interval=found.interval)
+    repeated = report_value(samples)
+    return figure(repeated.value, samples=samples, interval=repeated.interval)
 
 
 def runs_of(levels: Any, models: Any = 4, spread: float = 0.005, count: int = 20) -> Any:
@@ -41,12 +41,12 @@ def runs_of(levels: Any, models: Any = 4, spread: float = 0.005, count: int = 20
 
 @given(figures)
 def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values: list[float]) -> None:
-    found = compare_runs([make_history([make_series([value])]) for value in values])
-    [case] = found.cases
+    repeated = compare_runs([make_history([make_series([value])]) for value in values])
+    [case] = repeated.cases
     squares = [math.log(b / a) ** 2 for a, b in combinations(values, 2)]
     assert case.noise == pytest.approx(math.sqrt(statistics.fmean(squares)), abs=1e-9)
     assert case.worst == pytest.approx(max(b / a for a in values for b in values) - 1)
-    assert found.noise == pytest.approx(case.noise)
+    assert repeated.noise == pytest.approx(case.noise)
 
 
 @given(figures, st.sampled_from([2.0**-10, 2.0**20]), st.data())
@@ -65,11 +65,11 @@ def test_neither_unit_nor_order_of_the_runs_matters(
 
 def test_runs_that_repeat_have_no_noise_and_see_little_more_than_the_least_that_counts() -> None:
     run = runs_of([1.0])[0]
-    found = compare_runs([run, run, run])
-    assert found.noise == found.worst == 0
-    assert found.false_alarms == 0
-    assert found.comparisons == 4 * 3
-    for case in found.cases:
+    repeated = compare_runs([run, run, run])
+    assert repeated.noise == repeated.worst == 0
+    assert repeated.false_alarms == 0
+    assert repeated.comparisons == 4 * 3
+    for case in repeated.cases:
         assert case.detectable is not None
         assert 0.01499 <= case.detectable <= 0.017
 
@@ -87,9 +87,9 @@ def test_the_smallest_slowdown_is_found_in_every_pair_and_a_little_less_is_not(
         )
         for _ in range(3)
     ]
-    found = compare_runs(runs)
-    case = found.cases[0]
-    noise = calibrated_noise(case.noise, [each.noise for each in found.cases]) / math.sqrt(2)
+    repeated = compare_runs(runs)
+    case = repeated.cases[0]
+    noise = calibrated_noise(case.noise, [each.noise for each in repeated.cases]) / math.sqrt(2)
 
     def found_by_all(slowdown: float) -> bool:
         verdicts = set()
@@ -131,8 +131,8 @@ def test_a_case_far_noisier_than_all_others_raises_false_alarms() -> None:
         ]
 
     assert compare_runs(runs(quiet)).false_alarms == 0
-    found = compare_runs(runs(cases))
-    assert (found.false_alarms, found.comparisons) == (2, 63)
+    repeated = compare_runs(runs(cases))
+    assert (repeated.false_alarms, repeated.comparisons) == (2, 63)
 
 
 def test_a_failure_is_named_and_a_skip_is_not() -> None:
@@ -146,9 +146,9 @@ def test_a_failure_is_named_and_a_skip_is_not() -> None:
             ]
         )
 
-    found = compare_runs([run(1.0), run(Run(Outcome.FAILED))])
-    assert [case.case for case in found.cases] == ["suite.Suite.time_forward('fine', 'cpu')"]
-    assert found.without_value == ("suite.Suite.time_forward('fails', 'cpu')",)
+    repeated = compare_runs([run(1.0), run(Run(Outcome.FAILED))])
+    assert [case.case for case in repeated.cases] == ["suite.Suite.time_forward('fine', 'cpu')"]
+    assert repeated.without_value == ("suite.Suite.time_forward('fails', 'cpu')",)
 
 
 @pytest.mark.parametrize("count", [0, 1])
