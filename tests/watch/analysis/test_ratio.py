@@ -65,7 +65,7 @@ def test_drift_and_interference_do_not_move_a_round(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "message"),
+    ("before", "after", "error"),
     [
         ([], [], "no turns"),
         ([1.0], [1.0], "no turns"),
@@ -75,10 +75,8 @@ def test_drift_and_interference_do_not_move_a_round(
         ([1.0, 1.0], [1.0, math.inf], "finite"),
     ],
 )
-def test_what_is_no_round_is_refused(
-    before: list[float], after: list[float], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_round_is_refused(before: list[float], after: list[float], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
         ratio_of_round(before, after)
 
 

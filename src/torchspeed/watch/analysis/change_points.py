@@ -122,7 +122,6 @@ def values_to_confirm() -> int:
 
 def find_steps(
     values: Sequence[float] | Array,
-    minimum_effect: float = MINIMUM_EFFECT,
     standard_errors: Sequence[float] | Array | None = None,
     find_block: BlockFinder = partition_block,
 ) -> list[Step]:
@@ -131,7 +130,6 @@ def find_steps(
     Args:
         values: Finite values in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
-        minimum_effect: Smallest relative change to report.
         standard_errors: Standard error of the logarithm of each value (0.005 is 0.5 %), where
             it is known, as of the ratios of interleaved comparisons. What the values differ by
             beyond that counts as noise that all of them have.
@@ -150,9 +148,9 @@ def find_steps(
     errors = None if standard_errors is None else _checked_errors(array, standard_errors)
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
         return []
-    fit = _fit(array, errors, minimum_effect, find_block)
+    fit = _fit(array, errors, find_block)
     steps = _steps(fit, fit.likeliest)
-    confirmed = _confirmed(array, errors, fit, minimum_effect, find_block) if steps else []
+    confirmed = _confirmed(array, errors, fit, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
@@ -172,7 +170,6 @@ def _confirmed(
     values: Array,
     errors: Array | None,
     fit: _Fit,
-    minimum_effect: float,
     find_block: BlockFinder,
 ) -> list[Step]:
     """Steps that hold against the heaviest drift, and did so two and one values ago."""
@@ -183,7 +180,7 @@ def _confirmed(
         if len(values) - left_out < 2 * FEWEST_VALUES:
             return []
         earlier_errors = None if errors is None else errors[:-left_out]
-        earlier_fit = _fit(values[:-left_out], earlier_errors, minimum_effect, find_block)
+        earlier_fit = _fit(values[:-left_out], earlier_errors, find_block)
         earlier = _steps(earlier_fit, earlier_fit.heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
@@ -225,12 +222,12 @@ def blocks_to_partition(values: Sequence[float]) -> list[tuple[Array, float, int
     """What `find_steps` asks `partition_block` for at first, for finite values."""
     if len(values) < 2 * FEWEST_VALUES:
         return []
-    y, _, smallest = _on_scale(np.asarray(values, dtype=np.float64), MINIMUM_EFFECT)
+    y, _, smallest = _on_scale(np.asarray(values, dtype=np.float64))
     least = _least_variance(smallest)
     return [(y[part], least, min(len(y), BLOCK)) for part in blocks_of(len(y))]
 
 
-def _on_scale(values: Array, minimum_effect: float) -> tuple[Array, float | None, float]:
+def _on_scale(values: Array) -> tuple[Array, float | None, float]:
     """Values on the scale of the model, where noise is the same all over.
 
     Returns:
@@ -238,9 +235,9 @@ def _on_scale(values: Array, minimum_effect: float) -> tuple[Array, float | None
         ``None`` for logarithms; and the minimum effect on this scale.
     """
     if (values > 0).all():
-        return np.log(values), None, math.log1p(minimum_effect)
+        return np.log(values), None, math.log1p(MINIMUM_EFFECT)
     unit = float(np.median(np.abs(values))) or float(np.abs(values).max()) or 1.0
-    return values / unit, unit, minimum_effect
+    return values / unit, unit, MINIMUM_EFFECT
 
 
 def _least_variance(smallest: float) -> float:
@@ -248,10 +245,8 @@ def _least_variance(smallest: float) -> float:
     return 2 * (smallest / 15) ** 2
 
 
-def _fit(
-    values: Array, errors: Array | None, minimum_effect: float, find_block: BlockFinder
-) -> _Fit:
-    plain, unit, smallest = _on_scale(values, minimum_effect)
+def _fit(values: Array, errors: Array | None, find_block: BlockFinder) -> _Fit:
+    plain, unit, smallest = _on_scale(values)
     centre = float(np.median(plain))
     least = _least_variance(smallest)
     if errors is None:
