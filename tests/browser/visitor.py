@@ -184,14 +184,14 @@ def history(
     index = site.index
     at = next(
         at
-        for at, item in enumerate(index["series"])
-        if case_of(item) == case
-        and index["machines"][item["m"]]["name"] == machine
-        and index["environments"][item["e"]]["torch"] == torch
+        for at, one in enumerate(index["series"])
+        if case_of(one) == case
+        and index["machines"][one["m"]]["name"] == machine
+        and index["environments"][one["e"]]["torch"] == torch
     )
     slug = index["benchmarks"][index["series"][at]["b"]]["slug"]
     data = site.data(f"s/{slug}")
-    entry = next(item for item in data["series"] if item["s"] == at)
+    entry = next(one for one in data["series"] if one["s"] == at)
     hashes = [commit[0] for commit in index["commits"]]
     values = {
         hashes[entry["from"] + i]: value for i, value in enumerate(entry["v"]) if value is not None

@@ -97,15 +97,15 @@ def last_line(errors: str) -> str:
     return errors.strip().splitlines()[-1]
 
 
-def count_further_lines(errors: str) -> int:
-    """Count the lines that are not about an epoch."""
+def said(errors: str) -> int:
+    """How many lines there are beside those of the epochs."""
     return sum(not line.startswith("epoch") for line in errors.splitlines())
 
 
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file, baseline = tmp_path / "two.json", tmp_path / "one.json"
     torch.set_num_threads(1)
-    entry = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
+    one = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
     half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
     baseline.write_text(json.dumps(half.as_dict()))
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
@@ -136,7 +136,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     two = json.loads(file.read_text())
-    for ours, theirs in zip(two["epochs"], entry.epochs, strict=True):
+    for ours, theirs in zip(two["epochs"], one.epochs, strict=True):
         assert ours["train_loss"] == pytest.approx(theirs.train_loss, rel=1e-5)
         assert ours["test_loss"] == pytest.approx(theirs.test_loss, rel=1e-3)
     assert two["world"] == 2
@@ -197,7 +197,7 @@ def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
         assert last_line(errors) == (
             "torchspeed: rank 1 was killed by SIGKILL; the other rank was stopped"
         )
-        assert count_further_lines(errors) == 1
+        assert said(errors) == 1
         assert all_gone(everyone)
 
 
@@ -208,7 +208,7 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
         _, errors = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 1
         assert last_line(errors) == "torchspeed: stopped by SIGTERM; all 2 ranks are stopped"
-        assert count_further_lines(errors) == 1
+        assert said(errors) == 1
         assert all_gone(everyone)
 
 
@@ -221,18 +221,18 @@ def test_bad_input_to_ranks_is_one_line(
     assert main(["train", "-d", "minst"]) == 1
     assert capsys.readouterr().err == ""
     failure = ProcessFailure(local_rank=1, pid=1, exitcode=1, error_file=str(file))
-    messages = root_of({1: failure}, devices=2)
-    assert messages.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
-    assert messages.endswith("; the other rank was stopped")
-    assert "\n" not in messages
+    told = root_of({1: failure}, devices=2)
+    assert told.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
+    assert told.endswith("; the other rank was stopped")
+    assert "\n" not in told
 
 
 def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> None:
     dragged = ProcessFailure(0, 1, 1, str(tmp_path / "none"))
     stopped = ProcessFailure(1, 2, -signal.SIGTERM, str(tmp_path / "none"))
     killed = ProcessFailure(2, 3, -signal.SIGKILL, str(tmp_path / "none"))
-    messages = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
-    assert messages == "rank 2 was killed by SIGKILL; the other ranks were stopped"
+    told = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
+    assert told == "rank 2 was killed by SIGKILL; the other ranks were stopped"
 
 
 def times(rank: int, forward: float) -> RankTimes:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.watch.asv.commands import explain
+from torchspeed.watch.asv.commands import find_cause
 from torchspeed.watch.progress import Progress, human_time
 
 
@@ -101,8 +101,8 @@ def test_every_duration_can_be_said(seconds: float) -> None:
     ],
 )
 def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
-    assert message in explain(printed)
-    assert "\n" not in explain(printed)
+    assert message in find_cause(printed)
+    assert "\n" not in find_cause(printed)
 
 
 def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:

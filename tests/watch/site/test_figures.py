@@ -17,18 +17,18 @@ from torchspeed.watch.site.figures import Figure, Mark, draw_svg, write_figures
 
 def test_every_figure_is_drawn_where_there_is_data(published: Project) -> None:
     _, index = registered(published.html / "data/index.js")
-    files = [figure["file"] for figure in index["figures"]]
+    files = [one["file"] for one in index["figures"]]
     assert files == [
         "figures/overview.svg",
         "figures/devices.svg",
         "figures/published.svg",
     ]
     page = (published.html / "index.html").read_text()
-    for figure in index["figures"]:
-        drawn = (published.html / figure["file"]).read_bytes()
+    for one in index["figures"]:
+        drawn = (published.html / one["file"]).read_bytes()
         assert parsed_xml(drawn).tag == "{http://www.w3.org/2000/svg}svg"
-        assert f'src="{figure["file"]}"' in page
-        assert figure["text"]
+        assert f'src="{one["file"]}"' in page
+        assert one["text"]
     preview = (published.html / "figures/preview.png").read_bytes()
     assert preview.startswith(b"\x89PNG")
     width, height = (int.from_bytes(preview[at : at + 4], "big") for at in (16, 20))

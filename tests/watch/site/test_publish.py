@@ -75,12 +75,12 @@ def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) ->
     for name, moment in (("one", "1700000000"), ("two", "1800000000")):
         done = project.publish("--html-dir", name, env={"SOURCE_DATE_EPOCH": moment})
         assert done.returncode == 0, done.stdout
-    entry, two = (tree(project.root / name) for name in ("one", "two"))
-    assert entry.keys() == two.keys()
-    differ = {name for name in entry if entry[name] != two[name]}
+    one, two = (tree(project.root / name) for name in ("one", "two"))
+    assert one.keys() == two.keys()
+    differ = {name for name in one if one[name] != two[name]}
     assert differ == {"index.html", "index.json", "data/index.js", ".torchspeed-site.json"}
-    assert entry["data/index.js"].replace(b"1700000000", b"1800000000") == two["data/index.js"]
-    page = entry["index.html"].replace(b"2023-11-14T22:13:20Z", b"2027-01-15T08:00:00Z")
+    assert one["data/index.js"].replace(b"1700000000", b"1800000000") == two["data/index.js"]
+    page = one["index.html"].replace(b"2023-11-14T22:13:20Z", b"2027-01-15T08:00:00Z")
     assert page.replace(b"2023-11-14 22:13 UTC", b"2027-01-15 08:00 UTC") == two["index.html"]
 
 
@@ -354,10 +354,10 @@ def test_damage_is_named_and_the_rest_published(
     victim = project.result_files()[3]
     spoil(victim)
     done = project.publish()
-    output = done.stdout + done.stderr
+    said = done.stdout + done.stderr
     assert done.returncode == 1
-    assert victim.name in output
-    assert "Traceback" not in output
+    assert victim.name in said
+    assert "Traceback" not in said
     index = json.loads((project.html / "index.json").read_text())
     assert [problem["path"] for problem in index["problems"]] == [
         f"results/ci-2core/{victim.name}"
@@ -400,11 +400,11 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     content["small_cnns.SmallCNNs.time_forward"]["params"] = [[str(n) for n in range(3000)]] * 2
     benchmarks.write_text(json.dumps(content))
     done = project.publish(timeout=120)
-    output = done.stdout + done.stderr
-    assert done.returncode == 1, output
-    assert "Traceback" not in output
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    assert "Traceback" not in said
     for path in (*named, benchmarks):
-        assert output.count(path.name) == 1, path
+        assert said.count(path.name) == 1, path
     index = json.loads((project.html / "index.json").read_text())
     assert len(index["problems"]) == len(named) + 1
     assert sum(series["last"] is not None for series in index["series"]) > 10
@@ -413,10 +413,10 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
 def test_without_git_one_line_says_so(site: Project, tmp_path: Path) -> None:
     before = tree(site.html)
     done = site.publish(env={"PATH": str(tmp_path)})
-    output = done.stdout + done.stderr
+    said = done.stdout + done.stderr
     assert done.returncode == 1
-    assert "git was not found" in output
-    assert "Traceback" not in output
+    assert "git was not found" in said
+    assert "Traceback" not in said
     assert tree(site.html) == before
 
 
@@ -461,20 +461,20 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     first = project.result_files()[0].name
     environment = first.partition("-")[2]
     hashes = [commit[0] for commit in _index(project)["commits"]]
-    files = [folder / f"{entry[:8]}-{environment}" for entry in hashes]
-    old, new, torn = [file for file in files if file.exists()][-3:]
+    files = [folder / f"{one[:8]}-{environment}" for one in hashes]
+    old, new, torn = [one for one in files if one.exists()][-3:]
     for path, kernel in ((old, "6.1"), (new, "6.2"), (torn, "6.2")):
         line = {"at": 1_760_000_000, "machine": {"kernel": kernel}, "environment": {}}
         path.with_suffix(".environment.jsonl").write_text(json.dumps(line) + "\n")
     with torn.with_suffix(".environment.jsonl").open("a") as stream:
         stream.write('{"at": 1760')
     done = project.publish()
-    output = done.stdout + done.stderr
+    said = done.stdout + done.stderr
     assert done.returncode == 0, "a line that was cut off must not fail every later night"
-    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in output
-    assert "Traceback" not in output
+    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in said
+    assert "Traceback" not in said
     index = _index(project)
-    events = [event["text"] for event in index["events"] if event["kind"] == "kernel"]
+    events = [one["text"] for one in index["events"] if one["kind"] == "kernel"]
     assert events == ["kernel: 6.1 → 6.2"]
     (record,) = index["records"]
     assert record["machine"] == {"kernel": "6.2"}

@@ -18,7 +18,7 @@ from tests.watch.clockwork import CLOCK
 from tests.watch.interruptible import start_driver
 from torchspeed.watch.history.calibrations import FILE_NAME, read_calibrations
 from torchspeed.watch.history.comparisons import read_comparisons
-from torchspeed.watch.turns.calibration_report import report, verdict
+from torchspeed.watch.turns.calibration_report import conclusion, report
 
 SUITE = (
     CLOCK
@@ -165,16 +165,16 @@ def test_the_report_tells_everything_and_the_noisiest_first() -> None:
     assert "a.A.time_z('m', 'cpu')" in text
     assert "sudo <cpupower>" in text
     assert "swap: none" in text
-    assert text.splitlines()[-1] == verdict(calibration())
+    assert text.splitlines()[-1] == conclusion(calibration())
 
 
 def test_the_verdict_names_the_targets_that_count() -> None:
-    assert verdict(calibration()) == (
+    assert conclusion(calibration()) == (
         "Separate runs, steady: noise 0.60%, worst 2.1% of 2 cases (wanted: at most 1% and 3% "
         "on an idle machine); 0 false alarms in 6 comparisons. Interleaved, steady: noise "
         "0.41%, worst 1.2% of 2 cases; 0 false alarms in 4 ratios."
     )
-    loaded = verdict(calibration(others=0.8, worst=0.07))
+    loaded = conclusion(calibration(others=0.8, worst=0.07))
     assert loaded.startswith("Separate runs, too noisy: ")
-    assert "Interleaved" not in verdict(calibration(interleaved=None))
+    assert "Interleaved" not in conclusion(calibration(interleaved=None))
     assert "worst at most 6% on a loaded machine" in loaded

@@ -91,7 +91,7 @@ class AsvError(TorchspeedError):
         """The cause alone, without the paths of this machine."""
 
 
-def explain(log: str) -> str:
+def find_cause(log: str) -> str:
     """Say in one line why asv failed, from what it printed."""
     for pattern, remedy in _CAUSES:
         match = pattern.search(log)
@@ -196,7 +196,7 @@ def run_asv(
         printed = log.read_text(encoding="utf-8", errors="replace")
         if "No benchmarks selected" in printed:
             raise NoCaseError(f"no case matches {selection}; try a plain name, as darnn")
-        why = explain(printed)
+        why = find_cause(printed)
         if status < 0:
             why = f"it was ended by {signal.Signals(-status).name}"
         raise AsvError(arguments[0], why, log)

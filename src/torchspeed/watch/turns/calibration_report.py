@@ -46,11 +46,11 @@ def report(calibration: Calibration, machine: str) -> str:
     harmless = [f"{f.what}: {f.state}" for f in calibration.findings if not f.hurts]
     if harmless:
         parts.append(f"What does not: {'; '.join(harmless)}.")
-    parts.append(verdict(calibration))
+    parts.append(conclusion(calibration))
     return "\n\n".join(parts)
 
 
-def verdict(calibration: Calibration) -> str:
+def conclusion(calibration: Calibration) -> str:
     """A sentence for separate runs and one for comparisons: the noise against the targets."""
     if calibration.idle:
         wanted = f"at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%} on an idle machine"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.commands import explain
+from torchspeed.watch.asv.commands import find_cause
 
 
 def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str:
@@ -28,5 +28,5 @@ def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str
     except subprocess.TimeoutExpired:
         raise TorchspeedError(f"no answer after {timeout_s:g} s; try again later") from None
     if process.returncode:
-        raise TorchspeedError(explain(process.stderr))
+        raise TorchspeedError(find_cause(process.stderr))
     return str(process.stdout)
