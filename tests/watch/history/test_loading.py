@@ -182,7 +182,6 @@ def test_a_case_is_labelled_with_plain_values(results_dir: Path) -> None:
     assert series.case.labels == {
         "model": "darnn",
         "batch": "5",
-        "pass": "forward",
         "metric": "time",
     }
     assert series.case.name == f"{NAME}('darnn', 5)"
