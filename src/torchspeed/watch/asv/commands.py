@@ -195,7 +195,8 @@ def run_asv(
     if status not in (0, SOME_CASES_FAILED):
         printed = log.read_text(encoding="utf-8", errors="replace")
         if "No benchmarks selected" in printed:
-            raise NoCaseError(f"no case matches {selection}; try a plain name, as darnn")
+            kind = "case that times something" if selection.times else "case"
+            raise NoCaseError(f"no {kind} matches {selection}; try a plain name, as darnn")
         why = find_cause(printed)
         if status < 0:
             why = f"it was ended by {signal.Signals(-status).name}"
