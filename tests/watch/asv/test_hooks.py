@@ -50,6 +50,7 @@ class Outcomes:
         pass
 
     track_it.short = {{"kind": ["good", "shy"]}}
+    track_decorated.short = track_mute.short = time_it.short = False
 
 
 class Conditions:
