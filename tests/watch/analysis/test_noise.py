@@ -165,3 +165,17 @@ def test_noise_of_machines(history: History) -> None:
         for s in history.series
     )
     assert on_gpu.median <= on_gpu.worst
+
+
+def test_few_values_of_a_case_are_read_together_with_the_noise_of_the_others() -> None:
+    rng = np.random.default_rng(5)
+    alike = [make_series(list(rng.lognormal(0.0, 0.01, 9)), model=f"m{at}") for at in range(40)]
+    noisy = make_series(list(rng.lognormal(0.0, 0.08, 9)), model="noisy")
+    alone = [noise_of(make_history([series]))[0] for series in alike]
+    together = noise_of(make_history([*alike, noisy]))
+    spread_alone = np.std(np.log(np.array(alone, dtype=float)))
+    assert np.std(np.log(np.array(together[:-1], dtype=float))) < 0.7 * spread_alone
+    assert together[-1] is not None
+    assert together[-1] > 3 * np.median(np.array(together[:-1], dtype=float))
+    # Fewer than twenty series do not show how much their noise differs.
+    assert noise_of(make_history(alike[:19])) == tuple(alone[:19])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, median
+from statistics import NormalDist, fmean, median, variance
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,10 @@ FEWEST_SERIES = 5
 """Series of a metric from which the noise of another one is estimated."""
 FEWEST_DIFFERENCES = 20
 """Differences of neighbouring values that they have together."""
+ENOUGH_SERIES = 20
+"""Series of a metric from which it is known how much noise differs between cases."""
+VARIANCE_OF_ESTIMATE = 1.2
+"""Variance of the logarithm of a noise that was estimated from n differences, times n."""
 FEW_DIFFERENCES = 3.6
 """Noise from n differences counts 1 + this / n times: few of them may all be small by chance, and
 the newest value then looks far off (docs/history.md says how often, with it and without)."""
@@ -85,9 +89,42 @@ def noise_between_runs(*segments: Sequence[float]) -> float | None:
         ValueError: A value is not finite.
     """
     sizes = _differences(segments)
-    if sizes is None or len(sizes) < FEWEST_VALUES - 1:
+    noise = None if sizes is None else _estimate(sizes)
+    return noise if noise is None or sizes is None else noise * caution(len(sizes))
+
+
+def _estimate(sizes: npt.NDArray[np.float64]) -> float | None:
+    """Noise from sizes of differences; ``None`` with fewer than seven."""
+    if len(sizes) < FEWEST_VALUES - 1:
         return None
-    return math.sqrt(variance_of_differences(sizes) / 2) * caution(len(sizes))
+    return math.sqrt(variance_of_differences(sizes) / 2)
+
+
+def _informed(sizes: npt.NDArray[np.float64], others: Sequence[tuple[float, int]]) -> float | None:
+    """Noise of a series from its own differences, and from the noise of the others of its metric.
+
+    An estimate from n differences is uncertain by a factor of exp(sqrt(1.2 / n)). Where the
+    noise of the cases differs little beyond that, the middle one says more about a series than
+    its own few values: the logarithms are weighted by their variances, as in empirical Bayes. It
+    is never less than the series' own estimate, so that a noisier case than most stays one.
+
+    Args:
+        sizes: Of the series' differences.
+        others: Noise of the series of the metric, its own included, each without caution and
+            with the number of its differences.
+    """
+    own = _estimate(sizes)
+    if not own:
+        return own
+    share = 1.0
+    middle = own
+    if len(others) >= ENOUGH_SERIES:
+        middle = median(noise for noise, _ in others)
+        by_chance = fmean(VARIANCE_OF_ESTIMATE / count for _, count in others)
+        between = max(0.0, variance(math.log(noise) for noise, _ in others) - by_chance)
+        share = between / (between + VARIANCE_OF_ESTIMATE / len(sizes))
+    together = math.exp(share * math.log(own) + (1 - share) * math.log(middle))
+    return max(own, together * (1 + share * (caution(len(sizes)) - 1)))
 
 
 def caution(differences: int) -> float:
@@ -120,7 +157,8 @@ def known_noise(
 
     It comes from the first of these that there is:
 
-    1.  the differences of neighbouring values within the segments of the series, seven at least;
+    1.  the differences of neighbouring values within the segments of the series, seven at least,
+        together with what the noise of other cases tells (`_informed`);
     2.  the newest calibration of the machine, if it has the case (`calibrated_noise`);
     3.  the differences of all series with the same metric on the machine, twenty at least from
         five series: the largest of the estimates from their median, third quartile and ninth
@@ -141,9 +179,13 @@ def known_noise(
         if sizes is not None and len(sizes):
             of_metric.setdefault(_metric(series), []).append(sizes)
     pooled = {metric: _pooled(sizes) for metric, sizes in of_metric.items()}
+    known = {
+        metric: [(noise, len(part)) for part in sizes if (noise := _estimate(part))]
+        for metric, sizes in of_metric.items()
+    }
     noises: list[float | None] = []
-    for series, of_series in zip(history.series, values, strict=True):
-        noise = noise_between_runs(*of_series)
+    for series, sizes in zip(history.series, differences, strict=True):
+        noise = None if sizes is None else _informed(sizes, known.get(_metric(series), []))
         if noise is None:
             noise = calibrated.get((series.machine, series.case.name))
         noises.append(pooled.get(_metric(series)) if noise is None else noise)
