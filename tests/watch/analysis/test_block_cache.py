@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from torchspeed.watch.analysis import block_cache as module
 from torchspeed.watch.analysis.block_cache import BlockCache
 from torchspeed.watch.analysis.change_points import find_steps
-from torchspeed.watch.analysis.partition import BLOCK, Array, BlockPartition, partition_block
+from torchspeed.watch.analysis.partition import BLOCK, Block, BlockPartition, partition_blocks
 
 
 def stepped(seed: int, count: int = 40) -> list[float]:
@@ -29,11 +30,11 @@ def partitioned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Lengths of the blocks that were partitioned."""
     lengths: list[int] = []
 
-    def counting(y: Array, least_variance: float, length: int) -> BlockPartition:
-        lengths.append(len(y))
-        return partition_block(y, least_variance, length)
+    def counting(blocks: Sequence[Block]) -> list[BlockPartition]:
+        lengths.extend(len(y) for y, _, _ in blocks)
+        return partition_blocks(blocks)
 
-    monkeypatch.setattr(module, "partition_block", counting)
+    monkeypatch.setattr(module, "partition_blocks", counting)
     return lengths
 
 

@@ -17,6 +17,7 @@ from torchspeed.watch.analysis.releases import compare_releases
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Benchmark, LeftOut, Problem, Record
+from torchspeed.watch.site.answers import answers_of
 from torchspeed.watch.site.contents import contents_of
 from torchspeed.watch.site.layout import layout_of
 from torchspeed.watch.site.pages import render_page
@@ -24,11 +25,12 @@ from torchspeed.watch.site.quantities import quantity
 
 
 def render(history: History, findings: Findings) -> str:
+    contents = contents_of(history, findings)
     page = render_page(
-        contents_of(history, findings),
+        contents,
+        answers_of(contents),
         generated=1_760_000_000,
         project=PROJECT,
-        figures=(),
         regressions=(),
     )
     return page.decode()

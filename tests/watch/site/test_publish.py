@@ -148,7 +148,7 @@ def test_a_known_address_makes_links_absolute(project: Project) -> None:
     configuration.write_text(json.dumps(settings))
     assert project.publish().returncode == 0
     assert (
-        'content="https://speed.example.org/figures/preview.png"'
+        'content="https://speed.example.org/preview.png"'
         in (project.html / "index.html").read_text()
     )
     assert 'href="https://speed.example.org/index.html"' in (project.html / "feed.xml").read_text()

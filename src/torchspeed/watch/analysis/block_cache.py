@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,13 +18,12 @@ import msgspec
 import numpy as np
 
 from torchspeed.watch.analysis.change_points import Step, blocks_to_partition, find_steps
-from torchspeed.watch.analysis.partition import Array, BlockPartition, partition_block
+from torchspeed.watch.analysis.partition import Array, Block, BlockPartition, partition_blocks
 from torchspeed.watch.history.cache import Cache
 
 _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it saves
 
-_Block = tuple[Array, float, int]
-"""Arguments of `partition_block`."""
+_AT_ONCE = 64  # blocks: more at once are no quicker
 
 
 _PARTITION = msgspec.msgpack.Decoder(BlockPartition)
@@ -47,8 +46,7 @@ class BlockCache(Cache):
             _digest(*block): block for values in series for block in blocks_to_partition(values)
         }
         missing = {key: block for key, block in blocks.items() if key not in self}
-        partitions = _partition_all(list(missing.values()))
-        for key, partition in zip(missing, partitions, strict=True):
+        for key, partition in _partition_all(missing).items():
             self.add(key, partition)
         return [find_steps(values, find_block=self._find_block) for values in series]
 
@@ -57,7 +55,7 @@ class BlockCache(Cache):
         stored = self.find(key)
         if stored is not None:
             return _PARTITION.decode(stored)
-        partition = partition_block(y, least_variance, length)
+        [partition] = partition_blocks([(y, least_variance, length)])
         self.add(key, partition)
         return partition
 
@@ -76,15 +74,24 @@ def _code_digest() -> str:
     return state.hexdigest()
 
 
-def _partition_all(blocks: Sequence[_Block]) -> Iterable[BlockPartition]:
+def _partition_all(blocks: Mapping[str, Block]) -> dict[str, BlockPartition]:
     """Partition each; on all cores where there is much to do.
 
     The processes are forked, and leave it to the parent to stop when it is interrupted.
     """
+    keys = sorted(blocks, key=lambda key: len(blocks[key][0]))
+    batches = [keys[first : first + _AT_ONCE] for first in range(0, len(keys), _AT_ONCE)]
+    work = [[blocks[key] for key in batch] for batch in batches]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if sum(len(y) for y, _, _ in blocks) < _WORTH_A_POOL or not cores or cores < 2:
-        return [partition_block(*block) for block in blocks]
-    with ProcessPoolExecutor(
-        cores, get_context("fork"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
-    ) as pool:
-        return list(pool.map(partition_block, *zip(*blocks, strict=True), chunksize=16))
+    if sum(len(y) for y, _, _ in blocks.values()) < _WORTH_A_POOL or not cores or cores < 2:
+        found = list(map(partition_blocks, work))
+    else:
+        with ProcessPoolExecutor(
+            cores, get_context("fork"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+        ) as pool:
+            found = list(pool.map(partition_blocks, work))
+    return {
+        key: block
+        for batch, of_batch in zip(batches, found, strict=True)
+        for key, block in zip(batch, of_batch, strict=True)
+    }

@@ -94,7 +94,8 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
         for commit, run in series.runs.items():
             if run.point is None:
                 continue
-            for fact, (old, new) in differing_facts(known, run.recipe).items():
+            differing = {} if run.recipe == known else differing_facts(known, run.recipe)
+            for fact, (old, new) in differing.items():
                 key = (series.machine, series.environment, commit, fact, old, new)
                 other = changes.get(key, (previous, ""))[0]
                 latest = max(previous, other, key=order.__getitem__)

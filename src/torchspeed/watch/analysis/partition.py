@@ -15,7 +15,7 @@ may cache its partition: a new value changes only the last block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -102,6 +102,10 @@ def scale_of(y: Array, least_variance: float) -> float:
     return math.sqrt(max(difference_variance(y), least_variance))
 
 
+Block = tuple[Array, float, int]
+"""Arguments of `partition_block`."""
+
+
 def partition_block(y: Array, least_variance: float, length: int) -> BlockPartition:
     """Partition a block whose values all have the same noise.
 
@@ -110,8 +114,19 @@ def partition_block(y: Array, least_variance: float, length: int) -> BlockPartit
         least_variance: What the variance of first differences counts as at least.
         length: Length of the series, of which no more than `BLOCK` counts.
     """
-    scaled = (y - float(np.median(y))) / scale_of(y, least_variance)
-    return _partition_block(scaled, None, _STEP_PENALTY * math.log(length))
+    return partition_blocks([(y, least_variance, length)])[0]
+
+
+def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
+    """Partition several blocks as `partition_block` does; those of like lengths are quicker."""
+    longest_first = sorted(range(len(blocks)), key=lambda place: -len(blocks[place][0]))
+    in_order = [blocks[place] for place in longest_first]
+    found = _partition_blocks(
+        [(y - float(np.median(y))) / scale_of(y, least) for y, least, _ in in_order],
+        _EqualNoise(),
+        np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
+    )
+    return [block for _, block in sorted(zip(longest_first, found, strict=True))]
 
 
 def partition(
@@ -142,8 +157,9 @@ def partition(
         if relative_noise is None:
             block = find_block(y[part], least_variance, length)
         else:
-            penalty = _STEP_PENALTY * math.log(length)
-            block = _partition_block(y[part], relative_noise[part], penalty)
+            penalty = np.array([_STEP_PENALTY * math.log(length)])
+            variances = _KnownNoise(relative_noise[part])
+            [block] = _partition_blocks([y[part]], variances, penalty)
         low = part.start + _MARGIN if part.start else 0
         high = part.stop - _MARGIN if part.stop < len(y) else len(y)
         for choice in choices:
@@ -159,18 +175,18 @@ class _EqualNoise:
     """The filters of all starts where the noise of all values is the same."""
 
     def __init__(self) -> None:
-        self._filters = filters(BLOCK)
+        tables = filters(BLOCK)
+        self._gain = np.ascontiguousarray(tables.gain.T)
+        self._precision = np.ascontiguousarray(tables.precision.T)
+        self._log_variance = np.ascontiguousarray(tables.log_variance.T)
 
     def start_cost(self, now: int) -> float:
         """What a segment that starts at a value costs beyond the penalty."""
         return 0.0
 
     def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and logarithm of the variance at a value, for each earlier start."""
-        tables = self._filters
-        longest = len(tables.gain)
-        seen = slice(longest - now, longest)
-        return tables.gain[seen], tables.precision[seen], tables.log_variance[seen]
+        """Gain, precision and logarithm of the variance at a value: (ratios, earlier starts)."""
+        return self._gain[:, -now:], self._precision[:, -now:], self._log_variance[:, -now:]
 
 
 class _KnownNoise:
@@ -178,59 +194,77 @@ class _KnownNoise:
 
     def __init__(self, relative_noise: Array) -> None:
         self._relative = relative_noise
-        self._noise = filters(BLOCK).noise
-        self._drift = DRIFT_RATIOS * self._noise
-        self._level = np.outer(relative_noise, self._noise)
+        self._noise = filters(BLOCK).noise[:, np.newaxis]
+        self._drift = DRIFT_RATIOS[:, np.newaxis] * self._noise
+        self._level = self._noise * relative_noise
 
     def start_cost(self, now: int) -> float:
         """Its noise: else a segment would gain by starting at the noisiest value."""
         return math.log(self._relative[now])
 
     def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and logarithm of the variance at a value, for each earlier start."""
-        predicted = self._level[:now] + self._drift
+        """Gain, precision and logarithm of the variance at a value: (ratios, earlier starts)."""
+        predicted = self._level[:, :now] + self._drift
         variance = predicted + self._relative[now] * self._noise
         gain = predicted / variance
-        self._level[:now] = (1 - gain) * predicted
+        self._level[:, :now] = (1 - gain) * predicted
         return gain, 1 / variance, np.log(2 * variance)
 
 
-def _partition_block(y: Array, relative_noise: Array | None, penalty: float) -> BlockPartition:
-    """Optimal partitioning of a block for all drift ratios at once."""
-    length, choices = len(y), len(DRIFT_RATIOS)
-    variances = _EqualNoise() if relative_noise is None else _KnownNoise(relative_noise)
+def _partition_blocks(
+    blocks: Sequence[Array], variances: _EqualNoise | _KnownNoise, penalties: Array
+) -> list[BlockPartition]:
+    """Optimal partitioning of blocks, the longest first, for all drift ratios at once."""
+    lengths = [len(y) for y in blocks]
+    count, choices, longest = len(blocks), len(DRIFT_RATIOS), lengths[0]
+    values = np.zeros((count, longest))
+    for row, y in enumerate(blocks):
+        values[row, : len(y)] = y
     cap = SPIKE**2
-    # Rows are the starts of the last segment: the filter's level, and the least cost
+    # The last axis is the starts of the last segment: the filter's level, and the least cost
     # of everything up to here when the last segment starts there.
-    level = np.empty((length, choices))
-    cost = np.empty((length, choices))
-    error_buffer = np.empty((length, choices))
-    square_buffer = np.empty((length, choices))
-    near_buffer = np.empty((length, choices), dtype=bool)
-    best: Array = np.zeros(choices)
-    best_start = np.zeros((length + 1, choices), dtype=np.intp)
-    columns = np.arange(choices)
-    for now in range(length):
+    shape = (count, choices, longest)
+    level, cost = np.empty(shape), np.empty(shape)
+    error_buffer, square_buffer = np.empty(shape), np.empty(shape)
+    near_buffer = np.empty(shape, dtype=bool)
+    best: Array = np.zeros((count, choices))
+    best_start = np.zeros((count, longest + 1, choices), dtype=np.intp)
+    for now in range(longest):
+        while lengths[count - 1] <= now:
+            count -= 1
+        y = values[:count, now, np.newaxis]
         if now:
             gain, precision, log_variance = variances.advance(now)
-            error, square, near = error_buffer[:now], square_buffer[:now], near_buffer[:now]
-            np.subtract(y[now], level[:now], out=error)
+            earlier = (slice(count), slice(None), slice(now))
+            error, square, near = (
+                error_buffer[earlier],
+                square_buffer[earlier],
+                near_buffer[earlier],
+            )
+            np.subtract(y[:, np.newaxis], level[earlier], out=error)
             np.multiply(error, error, out=square)
             square *= precision
             np.less(square, cap, out=near)
             np.minimum(square, cap, out=square)
             square += log_variance
-            cost[:now] += square
+            cost[earlier] += square
             error *= gain
-            error *= near
-            level[:now] += error
-        level[now] = y[now]
-        cost[now] = best + penalty + variances.start_cost(now)
-        start = cost[: now + 1].argmin(axis=0)
-        best_start[now + 1] = start
-        best = cost[start, columns]
-    boundaries = [_trace(best_start[:, choice].tolist()) for choice in range(choices)]
-    return BlockPartition(boundaries, best.tolist())
+            np.add(level[earlier], error, out=level[earlier], where=near)
+        level[:count, :, now] = y
+        cost[:count, :, now] = (
+            best[:count] + penalties[:count, np.newaxis] + variances.start_cost(now)
+        )
+        costs = cost[:count, :, : now + 1]
+        start = costs.argmin(axis=2)
+        best_start[:count, now + 1] = start
+        best[:count] = np.take_along_axis(costs, start[:, :, np.newaxis], axis=2)[:, :, 0]
+    return [
+        BlockPartition(
+            [_trace(best_start[row, : length + 1, choice].tolist()) for choice in range(choices)],
+            best[row].tolist(),
+        )
+        for row, length in enumerate(lengths)
+    ]
 
 
 def _trace(best_start: list[int]) -> list[int]:

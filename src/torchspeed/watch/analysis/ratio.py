@@ -21,9 +21,8 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
+from functools import cache
 from typing import Protocol
-
-from scipy.special import stdtrit
 
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 
@@ -112,6 +111,9 @@ def standard_error(interval: tuple[float, float], rounds: int) -> float:
     return math.log(high / low) / 2 / quantile(rounds - 1)
 
 
+@cache
 def quantile(freedom: float) -> float:
     """Student's quantile of an interval, in standard errors."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s that most publishes need not take
+
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))

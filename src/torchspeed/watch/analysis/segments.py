@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts, recipe_facts
@@ -22,7 +23,7 @@ _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """Consecutive runs of a series under the same conditions; at least one."""
 
@@ -36,7 +37,7 @@ class Segment:
         """Hashes of the commits, oldest first."""
         return list(self.points)
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """The values, oldest first."""
         return [point.value for point in self.points.values()]
@@ -96,12 +97,14 @@ def _split_series(series: Series, periods: Mapping[str, int]) -> tuple[Segment, 
         if run.point is None:
             continue
         here = periods.get(commit)
-        if points and (here != period or differing_facts(recipe, run.recipe)):
+        is_same = here == period and recipe == run.recipe
+        if points and not is_same and (here != period or differing_facts(recipe, run.recipe)):
             segments.append(Segment(points, recipe))
             points, recipe = {}, ""
         points[commit] = run.point
-        recipe = _together(recipe, run.recipe)
-        period = here
+        if not is_same:
+            recipe = _together(recipe, run.recipe)
+            period = here
     if points:
         segments.append(Segment(points, recipe))
     return tuple(segments)

@@ -101,7 +101,6 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
             generated=generated,
             project=_project(conf),
             published=tuple(site_rows()) if contents.layout.of_models else (),
-            previous=site,
         )
         gc.unfreeze()
         manifest = {
@@ -166,7 +165,7 @@ def _inputs(conf: Any, commits: tuple[Commit, ...], results: Path) -> str:
     """Digest of everything that the site depends on: results, history, settings and code."""
     state = hashlib.blake2b(digest_size=16)
     settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
-    versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2", "matplotlib")]
+    versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2", "pillow")]
     state.update(repr((sorted(settings.items()), commits, versions)).encode("utf-8", "replace"))
     for folder in (_WATCH, results):
         _add_files(state, folder, skip="__pycache__")

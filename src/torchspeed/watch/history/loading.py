@@ -185,7 +185,10 @@ class _Loader:
     def _series(self) -> Iterator[Series]:
         for (machine, environment), setup in self._setups.items():
             runs = self._in_order(setup.runs)
-            for number, case in enumerate(self._runs.cases):
+            numbers = range(len(self._runs.cases))
+            rows = [[of_commit.get(n, NEVER_RUN) for n in numbers] for of_commit in runs.values()]
+            of_cases = zip(*rows, strict=True) if rows else [()] * len(numbers)
+            for case, of_case in zip(self._runs.cases, of_cases, strict=True):
                 benchmark = self._benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
@@ -193,7 +196,7 @@ class _Loader:
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    runs={commit: runs[commit].get(number, NEVER_RUN) for commit in runs},
+                    runs=dict(zip(runs, of_case, strict=True)),
                 )
 
     def _load_machine(self, folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import msgspec
 
@@ -151,7 +152,7 @@ NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """All runs of one case on one machine in one environment, by commit."""
 
@@ -164,7 +165,7 @@ class Series:
     """Commit hash to run, oldest commit first: one for each commit of which this
     machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
 
-    @property
+    @cached_property
     def values(self) -> dict[str, float]:
         """Commit hash to value, oldest first, of the runs that have one."""
         return {

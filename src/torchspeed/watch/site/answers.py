@@ -18,7 +18,7 @@ from torchspeed.watch.history.records import Environment
 from torchspeed.watch.site.commit_changes import largest_first, recent_changes
 from torchspeed.watch.site.contents import Contents, SeriesSummary, Setup
 from torchspeed.watch.site.names import case_name
-from torchspeed.watch.site.releases import ReleaseView, newest_column
+from torchspeed.watch.site.releases import ReleaseView, newest_column, release_views
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
@@ -86,6 +86,13 @@ class NewestRelease:
     others: int = 0
     """Number of other measurements, such as peak memory, that clearly differ."""
 
+    @property
+    def headline(self) -> str:
+        """The answer in a few words."""
+        if self.slower or self.faster:
+            return f"{len(self.slower)} slower, {len(self.faster)} faster"
+        return "No clear difference"
+
 
 @dataclass(frozen=True, slots=True)
 class NewestRun:
@@ -101,6 +108,46 @@ class NewestRun:
     """Cases of the setup whose newest value is from an older commit."""
     failed_elsewhere: int
     """Cases that failed or timed out in the newest run of another setup."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a few words."""
+        return f"{len(self.failed)} of {self.cases} cases" if self.failed else "Nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to the questions of the first screen, where there are any."""
+
+    recent: RecentChanges
+    release: NewestRelease | None
+    run: NewestRun | None
+    slowest: SlowestModel | None
+    release_views: tuple[ReleaseView, ...]
+    """The releases that were compared interleaved, which one of the answers is from."""
+
+    @property
+    def headlines(self) -> list[tuple[str, str]]:
+        """Each question with its answer in a few words."""
+        lines = [("Has anything become slower lately?", self.recent.headline)]
+        if self.release:
+            question = f"What did torch {self.release.new} change against {self.release.old}?"
+            lines.append((question, self.release.headline))
+        if self.run:
+            lines.append(("What failed in the newest run?", self.run.headline))
+        return lines
+
+
+def answers_of(contents: Contents) -> Answers:
+    """Answer the questions of the first screen."""
+    views = release_views(contents)
+    return Answers(
+        recent=changes_lately(contents),
+        release=newest_release(contents, views),
+        run=newest_run(contents),
+        slowest=slowest_model(contents),
+        release_views=tuple(views),
+    )
 
 
 def _count(changes: Sequence[Change], direction: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from torchspeed.watch.site.answers import answers_of
 from torchspeed.watch.site.badge import write_badge
 from torchspeed.watch.site.bundle import bundle
 from torchspeed.watch.site.case_files import write_case_files
 from torchspeed.watch.site.contents import Contents
 from torchspeed.watch.site.data_files import write_data_files
 from torchspeed.watch.site.feed import write_feed
-from torchspeed.watch.site.figures import write_figures
 from torchspeed.watch.site.index import Json, index_data
+from torchspeed.watch.site.link_preview import draw_link_preview
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
 from torchspeed.watch.site.scripts import json_bytes
@@ -27,7 +28,6 @@ def build_site(
     generated: int,
     project: dict[str, str],
     published: tuple[Json, ...] = (),
-    previous: Path | None = None,
 ) -> None:
     """Write a whole site into a folder.
 
@@ -40,22 +40,17 @@ def build_site(
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
-        previous: A site published before, whose unchanged figures are used again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "torchspeed.css", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
     script = bundle(STATIC / "script" / "main.js")
     (folder / "torchspeed.js").write_text(script, encoding="utf-8")
-    figures = write_figures(folder, contents, published, previous)
     index = index_data(
         contents,
         generated=generated,
         project=project,
         published=published,
-        figures=[
-            {"file": figure.file, "title": figure.title, "text": figure.text} for figure in figures
-        ],
     )
     write_data_files(folder, contents, index)
     write_case_files(folder, contents)
@@ -77,14 +72,16 @@ def build_site(
             site=project["site"],
         )
         (folder / file).write_bytes(feed)
+    answers = answers_of(contents)
     page = render_page(
         contents,
+        answers,
         generated=generated,
         project=project,
-        figures=figures,
         regressions=regressions,
     )
     (folder / "index.html").write_bytes(page)
+    (folder / "preview.png").write_bytes(draw_link_preview(project["name"], answers))
     data = regressions_data(contents, regressions)
     (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
     (folder / "badge.svg").write_bytes(write_badge(contents))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -241,8 +242,10 @@ def mean_ratios(
         if setup is None or ("pass" in summary.labels and "device" not in summary.labels):
             continue
         base = baseline(history, setup.commits)
-        values = {index: point.value for index, point in summary.points}
-        before, after = values.get(base, 0), values.get(setup.newest, 0)
+        values = summary.series.values
+        before, after = (
+            values.get(history.commits[commit].hash, 0) for commit in (base, setup.newest)
+        )
         if summary.comparable_from <= base and before > 0 and after > 0:
             of_model = "pass" in summary.labels
             labels = [summary.labels[key] if of_model else "" for key in ("device", "pass")]
@@ -295,23 +298,22 @@ def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
         series_of_machine[series.machine] += bool(series.values)
     setups = []
     for (machine, environment), of_setup in members.items():
-        runs = [
-            (place[commit], run)
-            for series in of_setup
-            for commit, run in series.runs.items()
-            if run.outcome is not Outcome.NEVER_RUN
-        ]
-        if not runs:
+        known = dict.fromkeys(commit for series in of_setup for commit in series.runs)
+        measured = sorted(
+            (commit for commit in known if any(_was_run(series, commit) for series in of_setup)),
+            key=place.__getitem__,
+        )
+        if not measured:
             continue
-        commits = tuple(sorted({commit for commit, _ in runs}))
-        newest_runs = [run for commit, run in runs if commit == commits[-1]]
+        newest = measured[-1]
+        newest_runs = [series.runs[newest] for series in of_setup if _was_run(series, newest)]
         records = history.recorded.get((machine, environment), {})
         record = [(place[commit], noted[-1]) for commit, noted in records.items()][-1:]
         setups.append(
             Setup(
                 machine=history.machines[machine],
                 environment=history.environments[environment],
-                commits=commits,
+                commits=tuple(place[commit] for commit in measured),
                 counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
                 at=max((run.at for run in newest_runs if run.at is not None), default=None),
                 record=record[0] if record else None,
@@ -323,6 +325,10 @@ def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
     )
     setups.sort(key=lambda setup: (-series_of_machine[setup.machine.name], setup.machine.name))
     return tuple(setups)
+
+
+def _was_run(series: Series, commit: str) -> bool:
+    return series.runs.get(commit, NEVER_RUN).outcome is not Outcome.NEVER_RUN
 
 
 def _summary(
@@ -338,15 +344,19 @@ def _summary(
 ) -> SeriesSummary:
     series = history.series[index]
     environment = history.environments[series.environment]
-    runs = [
-        (place[commit], run)
-        for commit, run in series.runs.items()
-        if run.outcome is not Outcome.NEVER_RUN
-    ]
-    at, last = runs[-1] if runs else (None, NEVER_RUN)
-    points = tuple((commit, run.point) for commit, run in runs if run.point is not None)
-    values = {commit: point.value for commit, point in points}
-    behind = sum(commit > points[-1][0] for commit in measured) if points else 0
+    points: list[tuple[int, Point]] = []
+    others: list[tuple[int, str, str]] = []
+    at, last = None, NEVER_RUN
+    for commit, run in series.runs.items():
+        if run is NEVER_RUN or run.outcome is Outcome.NEVER_RUN:
+            continue
+        at, last = place[commit], run
+        if run.point is None:
+            others.append((at, run.outcome.value, run.reason))
+        else:
+            points.append((at, run.point))
+    values = {commit: point.value for commit, point in points[-SPARK_VALUES:]}
+    behind = len(measured) - bisect_right(measured, points[-1][0]) if points else 0
     is_stale = behind and last.outcome is Outcome.OK
     segments = findings.segments[index] if findings.segments else ()
     return SeriesSummary(
@@ -357,10 +367,8 @@ def _summary(
         metric=metric,
         environment=environment,
         group=layout.group(history.benchmarks[series.case.benchmark]),
-        points=points,
-        others=tuple(
-            (commit, run.outcome.value, run.reason) for commit, run in runs if run.point is None
-        ),
+        points=tuple(points),
+        others=tuple(others),
         status="stale" if is_stale else last.outcome.value,
         at=at,
         reason=last.reason,

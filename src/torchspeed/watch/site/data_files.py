@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.index import (
     BLOCK,
     Json,
-    published_value,
     series_in_a_file,
     shortened,
 )
 from torchspeed.watch.site.scripts import json_bytes, write_script
 
-_DISTANCES = ("lo", "hi", "q1", "q3")
-_Columns = dict[str, dict[int, float]]
-"""Each kind of number of a series by commit index, where it has one."""
+_OF_REVISIONS = ("v", "lo", "hi")
+"""Kinds of numbers in the files of revisions."""
+
+Array = npt.NDArray[np.float64]
+_Column = list[float | None]
+_Columns = dict[str, _Column]
+"""Each kind of number that a series has, with a place for each commit of the history."""
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index, the files of every benchmark and a file per block of revisions."""
     write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
-    columns = [_columns(row) for row in contents.series]
+    commits = len(contents.history.commits)
+    columns = [_columns(row, commits) for row in contents.series]
     for name, benchmark, members in series_files("s", contents):
         series = [_history_of(row, columns[row.index]) for row in members]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
-    for number, block in enumerate(_blocks(columns, len(contents.history.commits))):
+    for number, block in enumerate(_blocks(columns, commits)):
         write_script(folder, f"r/{number}", {"first": number * BLOCK, "series": block})
 
 
@@ -53,27 +62,64 @@ def series_files(
             yield name, benchmark, members[first : first + share]
 
 
-def _columns(summary: SeriesSummary) -> _Columns:
-    columns: _Columns = {key: {} for key in ("v", *_DISTANCES)}
-    for commit, point in summary.points:
-        value = point.value
-        columns["v"][commit] = published_value(point)
-        for low, high, spread in (("lo", "hi", point.interval), ("q1", "q3", point.quartiles)):
-            if spread is not None and value != 0:
-                columns[low][commit] = names.distance(value - spread[0], value)
-                columns[high][commit] = names.distance(spread[1] - value, value)
-    return columns
+def _columns(summary: SeriesSummary, commits: int) -> _Columns:
+    at = [commit for commit, _ in summary.points]
+    points = [point for _, point in summary.points]
+    values = np.array([point.value for point in points])
+    low, high = _ends([point.interval for point in points])
+    first, third = _ends([point.quartiles for point in points])
+    columns = {
+        "v": _spread_out(at, np.where(np.isnan(low), values, _shortened(values)), commits),
+        "lo": _distances(at, values - low, values, commits),
+        "hi": _distances(at, high - values, values, commits),
+        "q1": _distances(at, values - first, values, commits),
+        "q3": _distances(at, third - values, values, commits),
+    }
+    return {key: column for key, column in columns.items() if any(map(_is_known, column))}
+
+
+def _ends(spreads: Sequence[tuple[float, float] | None]) -> tuple[Array, Array]:
+    """Low and high ends; NaN where there are none."""
+    ends = np.array([spread or (math.nan, math.nan) for spread in spreads]).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _shortened(values: Array) -> Array:
+    """Values to five significant digits, as `shortened` gives them."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        places = 4 - np.floor(np.log10(np.abs(values)))
+        scale = 10.0 ** np.abs(places)
+        # A whole number over a power of ten is the float that its decimal digits mean.
+        small, large = np.rint(values * scale) / scale, np.rint(values / scale) * scale
+    short = np.where(places < 0, large, small)
+    return np.where(np.isfinite(short), short, values)
+
+
+def _distances(at: Sequence[int], differences: Array, values: Array, commits: int) -> _Column:
+    """Distances from values as `names.distance` gives them; none from a value of zero."""
+    known = ~np.isnan(differences) & (values != 0)
+    places = np.asarray(at, dtype=np.intp)[known].tolist()
+    return _spread_out(places, names.distances(differences[known], values[known]), commits)
+
+
+def _spread_out(at: Sequence[int], numbers: npt.NDArray[Any], commits: int) -> _Column:
+    """A place for each commit, with the numbers in the places of theirs."""
+    column: _Column = [None] * commits
+    for commit, number in zip(at, numbers.tolist(), strict=True):
+        column[commit] = number
+    return column
+
+
+def _is_known(number: float | None) -> bool:
+    return number is not None
 
 
 def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
-    values = columns["v"]
-    if values:
-        first, last = min(values), max(values)
-        data["from"] = first
-        for key, column in columns.items():
-            if column:
-                data[key] = [column.get(commit) for commit in range(first, last + 1)]
+    if columns:
+        span = slice(summary.points[0][0], summary.points[-1][0] + 1)
+        data["from"] = span.start
+        data |= {key: column[span] for key, column in columns.items()}
     if summary.others:
         reasons = sorted({reason for _, _, reason in summary.others})
         place = {reason: index for index, reason in enumerate(reasons)}
@@ -90,14 +136,10 @@ def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
 
 def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | None]]:
     for first in range(0, commits, BLOCK):
-        span = range(first, min(first + BLOCK, commits))
+        span = slice(first, first + BLOCK)
         yield [
-            {
-                key: [column[key].get(commit) for commit in span]
-                for key in ("v", "lo", "hi")
-                if column[key]
-            }
-            if any(commit in column["v"] for commit in span)
+            {key: column[span] for key, column in of_series.items() if key in _OF_REVISIONS}
+            if any(map(_is_known, of_series.get("v", [])[span]))
             else None
-            for column in columns
+            for of_series in columns
         ]

@@ -46,7 +46,6 @@ def index_data(
     generated: int,
     project: dict[str, str],
     published: Sequence[Json],
-    figures: Sequence[Json],
 ) -> Json:
     """Everything about a history but the values themselves."""
     history = contents.history
@@ -144,7 +143,6 @@ def index_data(
         ],
         "published": published,
         "problems": [structs.asdict(problem) for problem in history.problems],
-        "figures": figures,
     }
     place_of_benchmark = _places(benchmark.name for benchmark in benchmarks)
     places = (place_of_benchmark, place_of_machine, place_of_environment)

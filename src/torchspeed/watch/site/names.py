@@ -10,6 +10,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+import numpy.typing as npt
+
 from torchspeed.watch.analysis.events import Event
 from torchspeed.watch.history.records import Case, Environment, Series
 
@@ -103,6 +106,15 @@ def _facts(environment: Environment) -> dict[str, str]:
 def distance(difference: float, value: float) -> int:
     """A distance from a value in 1/10,000 of it, as data files store it."""
     return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
+
+
+def distances(
+    differences: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """`distance` of each difference from the value in its place."""
+    with np.errstate(over="ignore"):
+        shares = differences / np.abs(values) * 10_000
+    return np.rint(np.clip(shares, -_FARTHEST, _FARTHEST)).astype(np.int64)
 
 
 def setting(name: str, value: str) -> str:

@@ -7,20 +7,13 @@ from collections.abc import Sequence
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT
 from torchspeed.watch.site import names
-from torchspeed.watch.site.answers import (
-    changes_lately,
-    newest_release,
-    newest_run,
-    slowest_model,
-)
+from torchspeed.watch.site.answers import Answers
 from torchspeed.watch.site.commit_changes import by_commit
 from torchspeed.watch.site.contents import Contents
-from torchspeed.watch.site.figures import Figure
 from torchspeed.watch.site.index import RULES, log_command
 from torchspeed.watch.site.matrix import matrices
 from torchspeed.watch.site.regressions import Regression
 from torchspeed.watch.site.release_charts import release_charts
-from torchspeed.watch.site.releases import release_views
 from torchspeed.watch.site.rendering import render
 
 POLICY = (
@@ -37,15 +30,14 @@ LATEST_COMMITS = 8
 
 def render_page(
     contents: Contents,
+    answers: Answers,
     *,
     generated: int,
     project: dict[str, str],
-    figures: Sequence[Figure],
     regressions: Sequence[Regression],
 ) -> bytes:
     """Render ``index.html``."""
     commits, setups = contents.history.commits, contents.setups
-    views = release_views(contents)
     newest = max((setup.newest for setup in setups), default=None)
 
     def range_command(change: Change) -> str:
@@ -71,20 +63,19 @@ def render_page(
         layout=contents.layout,
         changes=contents.changes[:LATEST],
         by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
-        slowest=slowest_model(contents),
-        recent=changes_lately(contents),
-        release=newest_release(contents, views),
-        release_views=views,
+        slowest=answers.slowest,
+        recent=answers.recent,
+        release=answers.release,
+        release_views=answers.release_views,
         release_charts=release_charts,
         minimum_effect=MINIMUM_EFFECT,
-        run=newest_run(contents),
+        run=answers.run,
         oldest=min((setup.commits[0] for setup in setups), default=None),
         attention=[
             row for row in contents.series if row.status in {"failed", "timed out", "stale"}
         ],
         generated=generated,
         project=project,
-        figures=figures,
         regressions=regressions,
     )
     return page.encode("utf-8", "replace")

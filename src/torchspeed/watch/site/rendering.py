@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +26,11 @@ _CLASSES = {"never run": "never", "timed out": "timed-out"}
 
 def render(template: str, **context: Any) -> str:
     """Render a template of the folder ``templates``; all that it shows is escaped."""
+    return _templates().get_template(template).render(**context)
+
+
+@cache
+def _templates() -> Environment:
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -55,7 +60,7 @@ def render(template: str, **context: Any) -> str:
         mark=lambda column: mark(*column),
         sparkline=sparkline,
     )
-    return templates.get_template(template).render(**context)
+    return templates
 
 
 def _address(row: SeriesSummary, view: str) -> str:

@@ -15,7 +15,7 @@ must not flatten the rest, a change of three values must show."""
 
 
 def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
-    """Draw values at equal distances; a gap where there is none.
+    """Draw values at equal distances; the line spans what was not measured.
 
     Args:
         values: Oldest first.
@@ -32,17 +32,12 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     span = max(high - low, abs(middle) * _LEAST_SPAN) or 1.0
     step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
     path: list[str] = []
-    pen_down = False
     for index, value in enumerate(values):
         if value is None:
-            pen_down = False
             continue
         x = MARGIN + index * step
         y = HEIGHT / 2 - (min(max(value, low), high) - middle) / span * (HEIGHT - 2 * MARGIN)
-        path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
-        if not pen_down:
-            path.append("h0")  # a lone value between gaps is a dot
-        pen_down = True
+        path.append(f"{'L' if path else 'M'}{x:.1f} {y:.1f}")
     return Markup(
         '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
         'aria-hidden="true"><path class="line" d="{}"/></svg>'
