@@ -43,7 +43,7 @@ def test_a_case_shows_its_newest_value_noise_changes_and_how_to_measure_it(
         if s == index_of(site, series)
     ]
     rows = visitor.rows("#case-app table.all-changes")
-    assert [row[2] for row in rows] == [one["state"] for one in own]
+    assert [row[1] for row in rows] == [one["state"] for one in own]
     assert case_of(series).split("(")[0].split(".")[-1] in visitor.text("#case-app .command pre")
     assert page.get_by_role("application").count() == 1
 

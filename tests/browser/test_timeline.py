@@ -96,7 +96,7 @@ def test_arrow_keys_read_values_aloud_and_enter_opens_the_changes(
             arg=commit[:8],
         )
         said = plain(page.locator("#announcer").inner_text())
-        shown = visitor.rows(".readout table")[0][1]
+        shown = visitor.rows(".readout table")[0][2]
         assert shown in said
         if commit in truth["values"]:
             assert size(shown) == pytest.approx(truth["values"][commit], rel=0.006)
@@ -199,8 +199,8 @@ def test_pointing_reads_values_of_all_series(site: Site, visitor: Visitor) -> No
         values = history(site, case)["values"]
         full = next((one for one in values if one.startswith(commit)), None)
         if full:
-            assert size(row[1]) == pytest.approx(values[full], rel=0.006)
-            assert row[2].startswith("+")
+            assert size(row[2]) == pytest.approx(values[full], rel=0.006)
+            assert row[4].startswith("+")
     assert page.locator("line.cursor").count() == 1
 
 
@@ -231,7 +231,7 @@ def test_relative_to_any_commit(site: Site, visitor: Visitor) -> None:
 def test_different_units_are_shown_relative_to_each_other(visitor: Visitor) -> None:
     visitor.go(timeline(FORWARD, MEMORY, m="gpu-lab"))
     assert "The units differ" in visitor.text("#timeline-app .large > .note")
-    values = [row[1] for row in visitor.rows(".readout table")]
+    values = [row[2] for row in visitor.rows(".readout table")]
     assert values[0].endswith("s")
     assert values[1].endswith("iB")
 
@@ -255,7 +255,7 @@ def test_the_x_axis_may_be_commits_dates_or_torch_releases(site: Site, visitor: 
         ]
         common = [commit for commit in values if commit in others][-1]
         row = visitor.rows(".readout table")[0]
-        assert size(row[1]) == pytest.approx(values[common], rel=0.006)
+        assert size(row[2]) == pytest.approx(values[common], rel=0.006)
         assert row[0].endswith(f"at {common[:8]}")
     assert paths(visitor, "path.whisker") == 1
 

@@ -12,8 +12,8 @@ from torchspeed.watch.site.link_preview import draw_link_preview
 @pytest.mark.parametrize("name", ["torchspeed", HOSTILE, "bell\x07", "日本語", "x" * 500, ""])
 def test_it_is_a_picture_of_the_size_that_previews_have(name: str) -> None:
     answers = answers_of(handmade_contents())
-    picture = draw_link_preview(name, answers)
+    picture = draw_link_preview(name, "Benchmarks", answers)
     assert picture.startswith(b"\x89PNG")
     width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
     assert (width, height) == (1200, 630)
-    assert draw_link_preview(name, answers) == picture
+    assert draw_link_preview(name, "Benchmarks", answers) == picture

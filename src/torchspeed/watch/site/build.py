@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from torchspeed.watch.site.answers import answers_of
+from torchspeed.watch.site.answers import Answers, answers_of
 from torchspeed.watch.site.badge import write_badge
 from torchspeed.watch.site.bundle import bundle
 from torchspeed.watch.site.case_files import write_case_files
@@ -81,7 +81,12 @@ def build_site(
         regressions=regressions,
     )
     (folder / "index.html").write_bytes(page)
-    (folder / "preview.png").write_bytes(draw_link_preview(project["name"], answers))
+    (folder / "preview.png").write_bytes(_link_preview(project["name"], contents, answers))
     data = regressions_data(contents, regressions)
     (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
     (folder / "badge.svg").write_bytes(write_badge(contents))
+
+
+def _link_preview(project: str, contents: Contents, answers: Answers) -> bytes:
+    what = "Speed of PyTorch models" if contents.layout.of_models else "Benchmarks"
+    return draw_link_preview(project, f"{what}, commit by commit", answers)

@@ -13,11 +13,12 @@ _MARGIN = 80
 _GREY, _BLACK = "#57606a", "#1f2328"
 
 
-def draw_link_preview(project: str, answers: Answers) -> bytes:
+def draw_link_preview(project: str, subtitle: str, answers: Answers) -> bytes:
     """Draw the questions of the first screen and their answers as a PNG file.
 
     Args:
         project: Its name.
+        subtitle: What the site shows.
         answers: Only their headlines are shown.
     """
     picture = Image.new("RGB", _SIZE, "white")
@@ -27,7 +28,7 @@ def draw_link_preview(project: str, answers: Answers) -> bytes:
         drawing.text((_MARGIN, y), text, colour, ImageFont.load_default(size))
 
     write(project, 60, 72, _BLACK)
-    write("Speed of PyTorch models, commit by commit", 155, 32, _GREY)
+    write(subtitle, 155, 32, _GREY)
     for place, (question, answer) in enumerate(answers.headlines):
         write(question, 245 + 120 * place, 26, _GREY)
         write(answer, 280 + 120 * place, 44, _BLACK)

@@ -29,6 +29,7 @@ import { linearScale, logScale } from "./scales.js";
 
 const LINE = 15;
 const GAP = 12;
+const LABEL_LINE = 14;
 
 /** @param {string} text */
 export const textWidth = (text, size = 12) => text.length * size * 0.6;
@@ -47,8 +48,9 @@ function layoutOf(rows, options) {
   const { width } = options;
   const marks = rows.flatMap((row) => row.marks.filter(isMark));
   const longest = Math.max(...rows.map((row) => textWidth(row.label, 13)), 40);
-  const left = Math.min(longest + 16, width * (width < 560 ? 0.34 : 0.26));
-  const room = Math.max(...marks.map((mark) => textWidth(mark.text)), 30) + 12;
+  const left = Math.min(longest + 16, width * (width < 560 ? 0.4 : 0.26));
+  const widest = Math.max(...marks.map((mark) => textWidth(mark.text)), 30) + 12;
+  const room = Math.min(widest, width * 0.42);
   const right = width - 10 - room;
   const values = marks.map((mark) => mark.value);
   let [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [1, 10];
@@ -62,23 +64,32 @@ function layoutOf(rows, options) {
 
 /**
  * The name of a row; a long name goes on two lines, the model above its details.
- * @param {MarkRow} row
+ * @param {string} label
+ * @param {number} left where the marks begin, in pixels
+ */
+function linesOf(label, left) {
+  if (textWidth(label, 13) <= left - 14) return [label];
+  const space = label.indexOf(" ");
+  const cut = space >= 0 ? space : label.lastIndexOf("_", Math.floor((left - 14) / 7.8) - 1);
+  return cut < 0 ? [label] : [label.slice(0, cut + 1).trim(), label.slice(cut + 1)];
+}
+
+/**
+ * @param {string} label
  * @param {number} left
  * @param {number} middle
  */
-function rowLabel(row, left, middle) {
-  const { label } = row;
-  const fits = Math.floor((left - 14) / 7.6);
-  const long = label.length > fits && row.marks.length > 1;
-  const space = label.indexOf(" ");
-  const cut = !long ? -1 : space >= 0 ? space : label.lastIndexOf("_", fits - 1);
-  const lines = cut < 0 ? [label] : [label.slice(0, cut + 1).trim(), label.slice(cut + 1)];
+function rowLabel(label, left, middle) {
+  const lines = linesOf(label, left);
   return lines.map((line, i) => {
-    const text = line.length > fits ? line.slice(0, fits - 1) + "…" : line;
-    const at = middle + (lines.length > 1 ? i * 14 - 7 : 0);
+    const fits = Math.floor((left - 14) / (i ? 7 : 7.8));
+    const half = Math.floor((fits - 1) / 2);
+    const text =
+      line.length > fits ? `${line.slice(0, half)}…${line.slice(half + 1 - fits)}` : line;
+    const at = middle + (lines.length > 1 ? i * LABEL_LINE - LABEL_LINE / 2 : 0);
     return svg(
       "text",
-      { class: i ? null : "strong", x: fix(left - 12), y: fix(at), "text-anchor": "end" },
+      { class: i ? "detail" : "strong", x: fix(left - 12), y: fix(at), "text-anchor": "end" },
       svg("title", {}, label),
       text,
     );
@@ -143,7 +154,10 @@ function drawMark(slot, x, left, at, options) {
   const before = options.from === 1 && place < x(1);
   const anchor = before ? "end" : "start";
   const text = { x: fix(before ? place - 7 : end + 8), y: fix(at + 4), "text-anchor": anchor };
-  group.append(svg("text", { class: "strong", ...text }, slot.text));
+  const letters = Math.floor((before ? place - left : options.width - end - 10) / textWidth("0"));
+  const fits = slot.text.length <= letters;
+  const shown = fits ? slot.text : `${slot.text.slice(0, Math.max(8, letters - 1))}…`;
+  group.append(svg("text", { class: "strong", ...text }, shown));
   return [group];
 }
 
@@ -193,11 +207,14 @@ export function drawMarks(root, rows, options) {
       rules.push(svg("line", { class: "gridline", x1: 0, x2: options.width, y1: at, y2: at }));
     }
     const top = y;
-    marks.push(...rowLabel(row, left, top + (row.marks.length * LINE) / 2 + 4));
+    const ofMarks = row.marks.length * LINE;
+    const height = Math.max(ofMarks, linesOf(row.label, left).length * LABEL_LINE);
+    const first = top + (height - ofMarks + LINE) / 2;
+    marks.push(...rowLabel(row.label, left, top + height / 2 + 4));
     row.marks.forEach((slot, i) =>
-      marks.push(...drawMark(slot, x, left, top + i * LINE + LINE / 2, options)),
+      marks.push(...drawMark(slot, x, left, first + i * LINE, options)),
     );
-    y += row.marks.length * LINE + GAP;
+    y += height + GAP;
   }
   const bottom = y - GAP / 2;
   root.setAttribute("viewBox", `0 0 ${options.width} ${Math.ceil(bottom + 4)}`);

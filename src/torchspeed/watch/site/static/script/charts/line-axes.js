@@ -75,7 +75,7 @@ export function yTicks(y, frame, kind, unit, small) {
 }
 
 /** Half the width of a label in pixels, roughly. @param {string} text */
-const halfWidth = (text) => text.length * 3.4;
+const halfWidth = (text) => text.length * 3.9;
 
 /**
  * A short line at the axis and a label below it; labels that would touch are left out.

@@ -155,9 +155,8 @@ export function drawSmallLine(line, plot) {
   const [only] = line.points;
   const { x, y, frame } = plot;
   const lone = only && line.points.length === 1;
-  const d = lone
-    ? `M${fix(frame.left)} ${fix(y(only.value))}H${fix(Math.max(x(only.at), frame.left + 24))}`
-    : linePath(line, plot);
+  const start = only ? Math.max(frame.left, Math.min(x(only.at) - 4, frame.right - 8)) : 0;
+  const d = lone ? `M${fix(start)} ${fix(y(only.value))}h8` : linePath(line, plot);
   return svg(
     "g",
     { class: `${line.look} series`, "data-line": line.id },

@@ -10,6 +10,9 @@ import { spreadLabels } from "./thinning.js";
 /** @import { Frame, Labelled, YAxis } from "./line-axes.js" */
 /** @import { BandName, Line, Plot } from "./line-layers.js" */
 
+/** Width of a letter of a label in pixels, roughly. */
+const LETTER = 7.9;
+
 /**
  * @typedef {object} LineOptions
  * @property {number} width in pixels
@@ -35,7 +38,7 @@ import { spreadLabels } from "./thinning.js";
  */
 function frameOf(lines, { width, height, labels = false, small = false }) {
   const longest = Math.max(0, ...lines.map((line) => line.label.length));
-  const right = labels ? Math.min(210, longest * 7.4 + 22) : small ? 6 : 14;
+  const right = labels ? Math.min(width * 0.3, longest * LETTER + 22) : small ? 6 : 14;
   return {
     left: small ? 52 : 66,
     right: width - right,
@@ -48,8 +51,10 @@ function frameOf(lines, { width, height, labels = false, small = false }) {
  * The labels at the ends of the lines, moved apart.
  * @param {Line[]} lines
  * @param {Plot} plot
+ * @param {number} width of the picture
  */
-function endLabels(lines, { y, frame }) {
+function endLabels(lines, { y, frame }, width) {
+  const most = Math.floor((width - frame.right - 14) / LETTER);
   const ends = lines.flatMap((line) => {
     const last = line.points.at(-1);
     return last ? [{ line, at: y(last.value) }] : [];
@@ -64,15 +69,21 @@ function endLabels(lines, { y, frame }) {
     svg(
       "text",
       { class: `${line.look} series end`, x: frame.right + 10, y: fix((places[i] ?? 0) + 4) },
-      shortened(line.label),
+      shortened(line.label, most),
       svg("title", {}, line.label),
     ),
   );
 }
 
-/** Cut in the middle, as labels mostly differ at their ends. @param {string} label */
-const shortened = (label) =>
-  label.length > 26 ? `${label.slice(0, 12)}…${label.slice(-13)}` : label;
+/**
+ * Cut in the middle, as labels mostly differ at their ends.
+ * @param {string} label
+ * @param {number} most letters
+ */
+function shortened(label, most) {
+  const start = Math.floor((most - 1) / 2);
+  return label.length > most ? `${label.slice(0, start)}…${label.slice(start + 1 - most)}` : label;
+}
 
 /**
  * Draws into an <svg>.
@@ -137,7 +148,7 @@ export function drawLines(root, lines, options) {
   }
   layers.push(seen.map((line) => (small ? drawSmallLine(line, plot) : drawLine(line, plot))));
   if (options.whiskers) layers.push(seen.flatMap((line) => drawWhiskers(line, plot)));
-  if (labels) layers.push(endLabels(seen, plot));
+  if (labels) layers.push(endLabels(seen, plot, width));
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...layers.flat());
   return plot;

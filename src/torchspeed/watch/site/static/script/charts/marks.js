@@ -1,5 +1,6 @@
 // The shapes and hues of marks: what tells lines and dots apart besides their labels.
 
+import { MODEL_HUES, getModel } from "../data/model.js";
 import { svg } from "../page/elements.js";
 import { markClass } from "../page/signs.js";
 
@@ -30,8 +31,28 @@ export const markPath = (shape, x, y) =>
 /** A pixel as text. @param {number} pixel */
 export const fix = (pixel) => pixel.toFixed(1);
 
-/** Hues that tell models apart; more models than hues share them and differ in shape. */
-export const MODEL_HUES = 8;
+/**
+ * The class of a model's hue, where everything was measured on one device; else nothing.
+ * @param {Case} what
+ */
+export const modelHue = (what) => (getModel().oneDevice ? ` hue-${what.hue}` : "");
+
+/**
+ * A hue for each row of a chart: that of its model, or the next one that no other row has.
+ * @param {Case[]} cases
+ */
+function huesOf(cases) {
+  /** @type {Map<string, number>} */
+  const hues = new Map();
+  for (const { rowId, hue } of cases) {
+    if (hues.has(rowId)) continue;
+    const taken = new Set(hues.values());
+    let own = hue;
+    while (taken.has(own) && taken.size < MODEL_HUES) own = (own + 1) % MODEL_HUES;
+    hues.set(rowId, own);
+  }
+  return hues;
+}
 
 /**
  * The class that gives each case its hue and dash. Where all cases run on one device its hue
@@ -41,14 +62,14 @@ export const MODEL_HUES = 8;
  * @returns {(what: Case) => string}
  */
 export function looksOf(cases) {
-  const rows = [...new Set(cases.map((what) => what.rowId))];
+  const hues = huesOf(cases);
   const devices = new Set(cases.map((what) => what.device));
   const kinds = new Set(cases.map((what) => what.metric.unit));
   return (what) => {
     const look = markClass(what.device, what.pass);
     const dotted = kinds.size > 1 && what.metric.unit !== "seconds" ? " not-time" : "";
-    if (devices.size > 1 || rows.length < 2) return look + dotted;
-    return `${look} hue-${rows.indexOf(what.rowId) % MODEL_HUES}${dotted}`;
+    if (devices.size > 1 || (hues.size < 2 && !getModel().oneDevice)) return look + dotted;
+    return `${look} hue-${hues.get(what.rowId)}${dotted}`;
   };
 }
 

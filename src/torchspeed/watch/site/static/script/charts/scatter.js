@@ -88,13 +88,15 @@ export function drawScatter(root, dots, options) {
     const start = px + 9 + size > frame.right ? px - 9 - size : px + 9;
     /** @type {Box} */
     const box = { left: start, right: start + size, top: py - 7, bottom: py + 7 };
-    const hides = taken.some(
-      (other) =>
-        box.left <= other.right &&
-        other.left <= box.right &&
-        box.top <= other.bottom &&
-        other.top <= box.bottom,
-    );
+    const hides =
+      box.left < 2 ||
+      taken.some(
+        (other) =>
+          box.left <= other.right &&
+          other.left <= box.right &&
+          box.top <= other.bottom &&
+          other.top <= box.bottom,
+      );
     if (hides) continue;
     taken.push(box);
     texts.push(svg("text", { class: "strong", x: fix(start), y: fix(py + 4) }, dot.label));

@@ -22,6 +22,7 @@
  * @property {string} mode
  * @property {string} title
  * @property {boolean} measured whether any machine has a value of it
+ * @property {number} hue of its model, a place among eight
  */
 
 /** What a benchmark's function does. @param {string} name */
@@ -100,5 +101,6 @@ export function buildCase(key, order, benchmark, metric, allLabels, layout) {
     mode: labels.mode ?? "",
     title: [...prefix, model, ...details, column].join(" · "),
     measured: false,
+    hue: 0,
   };
 }

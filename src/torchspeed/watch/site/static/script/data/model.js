@@ -96,6 +96,9 @@ function startingPlace(index, series, releases) {
   return { machine: index.machines[machine]?.name ?? "", environment: environment?.id ?? "" };
 }
 
+/** Hues that tell models apart; more models than hues share them and differ in shape. */
+export const MODEL_HUES = 8;
+
 /** @param {Index} index */
 export function buildModel(index) {
   /** @type {Commit[]} */
@@ -122,7 +125,12 @@ export function buildModel(index) {
   const allCases = [...cases.values()].sort(
     (a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0) || a.order - b.order,
   );
-  allCases.forEach((what, at) => (what.order = at));
+  const measured = allCases.filter((what) => what.measured);
+  const models = distinct(measured.map((what) => what.model));
+  allCases.forEach((what, at) => {
+    what.order = at;
+    what.hue = Math.max(0, models.indexOf(what.model)) % MODEL_HUES;
+  });
   /** @type {Release[]} */
   const releases = index.environments
     .map((environment, at) => ({ ...environment, at }))
@@ -150,6 +158,8 @@ export function buildModel(index) {
     devices: distinct(allCases.map((what) => what.device)).sort(
       (a, b) => Number(b === "cpu") - Number(a === "cpu"),
     ),
+    /** Whether all was measured on one device, so that its hue would say nothing. */
+    oneDevice: distinct(measured.map((what) => what.device)).length < 2,
     passes: distinct(allCases.map((what) => what.pass)),
     subject: index.layout.subject,
     /** Headings of the first and the second column of cases. */

@@ -97,8 +97,17 @@ export const CHANGE_COLUMNS = [
 /** Columns after those that can be sorted by. */
 export const OTHER_CHANGE_COLUMNS = ["Before → after", "Where", "Commits in question"];
 
-/** One change as a row. @param {Change} change */
-export function changeRow(change) {
+/** One change as a row that names its case. @param {Change} change */
+export const changeRow = (change) => drawChange(change, true);
+
+/** One change as a row of a table about its case. @param {Change} change */
+export const ownChangeRow = (change) => drawChange(change, false);
+
+/**
+ * @param {Change} change
+ * @param {boolean} named whether the case and the place are named
+ */
+function drawChange(change, named) {
   const model = getModel();
   const { key, case: what, machine, environment, metric } = seriesOf(change);
   const page = addressOf("case", { s: key, m: machine.name, e: environment.id });
@@ -109,19 +118,23 @@ export function changeRow(change) {
   return el(
     "tr",
     {},
-    el(
-      "th",
-      { scope: "row" },
-      el("a", { href: page }, what.title),
-      el("span", { class: "muted" }, ` · ${metric.label}`),
-    ),
+    named
+      ? el(
+          "th",
+          { scope: "row" },
+          el("a", { href: page }, what.title),
+          el("span", { class: "muted" }, ` · ${metric.label}`),
+        )
+      : null,
     el("td", { class: "number" }, foundChange(change, false)),
     el("td", {}, change.state),
     el("td", {}, evidenceOf(change)),
     el("td", {}, el("a", { href: comparisonAddress(change) }, hash), ` ${date}`),
     el("td", { class: "text" }, causeOf(change)),
-    el("td", {}, values.join(" → ")),
-    el("td", {}, machine.name, el("span", { class: "muted" }, ` · ${label}`)),
+    el("td", { class: "text" }, values.join(" → ")),
+    named
+      ? el("td", { class: "text" }, machine.name, el("span", { class: "muted" }, ` · ${label}`))
+      : null,
     el("td", {}, rangeFold(change)),
   );
 }

@@ -10,12 +10,13 @@ const KNOWN_DEVICES = new Set(["cpu", "cuda", "mps", "xpu"]);
 const KNOWN_PASSES = new Set(["forward", "backward"]);
 
 /**
- * Classes that give a mark its hue (device) and its dash or fill (pass).
+ * Classes that give a mark its hue (device) and its dash or fill (pass). Where everything was
+ * measured on one device it has no hue.
  * @param {string} device
  * @param {string} pass
  */
 export function markClass(device, pass) {
-  const hue = KNOWN_DEVICES.has(device) ? device : "other";
+  const hue = KNOWN_DEVICES.has(device) && !getModel().oneDevice ? device : "other";
   return `dev-${hue} pass-${KNOWN_PASSES.has(pass) ? pass : "none"}`;
 }
 
@@ -23,9 +24,10 @@ export function markClass(device, pass) {
  * A filled or hollow square for a device and pass.
  * @param {string} device
  * @param {string} pass
+ * @param {string} [hue] class of a hue other than that of the device
  */
-export const keySquare = (device, pass) =>
-  el("span", { class: `key ${markClass(device, pass)}`, "aria-hidden": "true" });
+export const keySquare = (device, pass, hue = "") =>
+  el("span", { class: `key ${markClass(device, pass)}${hue}`, "aria-hidden": "true" });
 
 const PASS_ORDER = ["forward", "backward"];
 

@@ -37,6 +37,15 @@ const bySize = ({ ratio }) => Math.abs(Math.log(ratio ?? NaN));
 /** @param {Change} change */
 const byCommit = (change) => change.c;
 
+/** Smallest relative changes to choose from. @type {[string, string][]} */
+const SIZES = [
+  ["0.03", "at least 3%"],
+  ["0.05", "at least 5%"],
+  ["0.1", "at least 10%"],
+  ["0.25", "at least 25%"],
+  ["0.5", "at least 50%"],
+];
+
 /** @type {Record<string, (change: Change) => number | string>} */
 const SORTERS = {
   case: (change) => seriesOf(change).case.title,
@@ -53,6 +62,7 @@ function chosen(state) {
   const wanted = (/** @type {string} */ key) => firstParam(state, key);
   const [certainty, direction, metric] = ["state", "direction", "metric"].map(wanted);
   const [machine, environment, cause, model_] = ["m", "e", "cause", "model"].map(wanted);
+  const least = Math.log1p(Number(wanted("size")) || 0);
   return model.index.changes.filter((change) => {
     const series = seriesOf(change);
     if (certainty && change.state !== certainty) return false;
@@ -62,10 +72,12 @@ function chosen(state) {
     if (environment && series.environment.id !== environment) return false;
     if (cause && change.cause !== cause) return false;
     if (model_ && series.case.owner !== model_) return false;
-    const subject = model.commits[change.c]?.subject ?? "";
-    const hash = model.commits[change.c]?.hash ?? "";
-    const text = `${series.key} ${series.case.title} ${subject} ${hash}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    if (least && !(bySize(change) >= least)) return false;
+    const { hash = "", subject = "" } = model.commits[change.c] ?? {};
+    const within = model.index.ranges[change.range]?.commits ?? [];
+    const commits = [[hash, 0, subject], ...within].map(([id, , text]) => `${id} ${text}`);
+    const searched = [series.key, series.case.title, ...commits].join(" ").toLowerCase();
+    return words.every((word) => searched.includes(word));
   });
 }
 
@@ -161,6 +173,9 @@ function buildFields() {
           ["worse", "worse"],
           ["better", "better"],
         ]),
+    }),
+    selectField("size", "Size", {
+      options: () => choicesOf([["", "any size"], ...SIZES]),
     }),
     selectField("model", capital(owner), { options: () => allOr(owners, `${owner}s`) }),
     selectField("metric", "Metric", {

@@ -38,6 +38,18 @@ function stateOf(series) {
 const freshVerdict = ({ change }) =>
   change && change.state !== "refuted" && isNews(change) ? change.verdict : "";
 
+/** The scale of a sparkline: the largest and the least of its values. @param {Series} series */
+function rangeOf({ spark, metric }) {
+  const known = spark.filter((value) => value !== null);
+  if (known.length < 2) return el("span", { class: "range" });
+  const ends = [Math.max(...known), Math.min(...known)];
+  return el(
+    "span",
+    { class: "range", title: `largest and least of the newest ${known.length} values` },
+    ends.map((end) => el("span", {}, formatValue(end, metric.unit))),
+  );
+}
+
 /** @param {Series | undefined} series */
 function drawCell(series) {
   if (!series)
@@ -57,8 +69,9 @@ function drawCell(series) {
         "aria-label": `${value} ${state.textContent}, ${what.title}`,
       },
       el("span", { class: "value" }, value),
-      state,
       sparkline(series.spark, freshVerdict(series)),
+      rangeOf(series),
+      state,
     ),
   );
 }
@@ -136,7 +149,7 @@ function drawMatrix(metricAt, m, e) {
   const label = index.metrics[metricAt]?.label;
   const table = el(
     "table",
-    { class: "matrix" },
+    { class: columns.length < 3 ? "matrix few" : "matrix" },
     el(
       "caption",
       { class: "visually-hidden" },

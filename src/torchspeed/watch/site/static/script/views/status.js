@@ -62,8 +62,7 @@ function chosen(state) {
 
 /** Why the newest run has no value, or is not of the newest commit. @param {Series} series */
 function why(series) {
-  if (series.status === "stale")
-    return `last measured ${plural(series.behind, "commit")} before the newest`;
+  if (series.status === "stale") return `${plural(series.behind, "commit")} behind the newest`;
   if (!series.reason) return series.status === "failed" ? "the run left no message" : "";
   const whole = series.text === null ? null : getModel().index.texts[series.text];
   if (!whole) return series.reason;

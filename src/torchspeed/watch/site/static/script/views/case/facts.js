@@ -62,7 +62,7 @@ export function summaryCards(series) {
     card(`Newest ${metric.label}`, formatValue(last?.v, metric.unit), measured),
     card(
       "Newest change",
-      change ? foundChange(change) : "No change",
+      change ? foundChange(change, false) : "No change",
       change
         ? `${change.state}, since ${model.commitLine(change.c)}`
         : "no value is beyond the noise",
@@ -92,7 +92,7 @@ export function relatedTable(series, source) {
   const others = (source.related[String(series.at)] ?? []).flatMap((s) => model.series[s] ?? []);
   if (!others.length) return null;
   return factsTable(
-    "The same work, measured otherwise",
+    "Other measurements of this model and pass",
     others.map((other) => {
       const page = addressOf("case", {
         s: other.key,
@@ -101,9 +101,11 @@ export function relatedTable(series, source) {
       });
       const value = formatValue(other.last?.v, other.metric.unit);
       const change = other.change ? [" ", foundChange(other.change)] : null;
-      const settings = other.case.row === series.case.row ? "" : ` · ${other.case.row}`;
-      const name = `${other.metric.label} · ${other.case.group}${settings}`;
-      return [name, [el("a", { href: page }, value), change]];
+      const { label } = other.metric;
+      const settings = other.case.details
+        .split(", ")
+        .filter((detail) => detail && !label.toLowerCase().startsWith(detail.toLowerCase()));
+      return [[label, ...settings].join(" · "), [el("a", { href: page }, value), change]];
     }),
   );
 }
@@ -114,8 +116,10 @@ export function relatedTable(series, source) {
  * @param {BenchmarkSource} source
  */
 export function commandBlock(series, source) {
-  const command = source.commands[series.key];
-  if (!command) return null;
+  const measured = source.commands[series.key];
+  if (!measured) return null;
+  const { torch } = series.environment;
+  const command = /^[\w.+-]+$/.test(torch) ? `${measured} --torch ${torch}` : measured;
   return el(
     "div",
     { class: "command" },
@@ -143,7 +147,7 @@ export function environmentTable(series) {
     el(
       "details",
       { class: "fold" },
-      el("summary", {}, "All that was recorded of it"),
+      el("summary", {}, "Everything that was recorded about it"),
       factsTable("Environment", Object.entries(facts)),
     ),
   ];

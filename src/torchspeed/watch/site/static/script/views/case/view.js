@@ -4,7 +4,7 @@ import { firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
 import { el, freshId, nodesOf } from "../../page/elements.js";
-import { CHANGE_COLUMNS, changeRow, OTHER_CHANGE_COLUMNS } from "../../page/found-changes.js";
+import { CHANGE_COLUMNS, OTHER_CHANGE_COLUMNS, ownChangeRow } from "../../page/found-changes.js";
 import { machineField, environmentField } from "../../page/place-fields.js";
 import { scrollBox } from "../../page/tables.js";
 import { readTimeline } from "../timeline/asking.js";
@@ -33,7 +33,8 @@ function changesTable(series) {
   if (!changes.length)
     return el("p", { class: "empty" }, "No change has been found in this series.");
   const caption = "Changes of this case";
-  const titles = [...CHANGE_COLUMNS.map(({ text }) => text), ...OTHER_CHANGE_COLUMNS];
+  const all = [...CHANGE_COLUMNS.map(({ text }) => text), ...OTHER_CHANGE_COLUMNS];
+  const titles = all.filter((text) => text !== "Case" && text !== "Where");
   const heads = titles.map((text) =>
     el("th", { scope: "col", class: text === "Change" ? "number" : null }, text),
   );
@@ -44,7 +45,7 @@ function changesTable(series) {
       { class: "list all-changes" },
       el("caption", { class: "visually-hidden" }, caption),
       el("thead", {}, el("tr", {}, heads)),
-      el("tbody", {}, changes.map(changeRow)),
+      el("tbody", {}, changes.map(ownChangeRow)),
     ),
   );
 }
@@ -135,7 +136,7 @@ export const caseView = {
           part("Changes", changesTable(series)),
           releases ? part("Torch releases", ...releases) : null,
           part("Samples", samples),
-          related ? part("The same work, measured otherwise", related) : null,
+          related ? part("Other measurements of this model and pass", related) : null,
           part("Measure it again", commandBlock(series, source)),
           part("Environment", environmentTable(series)),
           part("What is measured", ...sourceBlock(source)),

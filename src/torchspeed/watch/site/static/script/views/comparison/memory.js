@@ -1,5 +1,6 @@
 // Time against memory: a dot for each case that has both.
 
+import { modelHue } from "../../charts/marks.js";
 import { byColumn, markClass } from "../../page/signs.js";
 import { buildTable } from "../../page/tables.js";
 import { formatValue } from "../../text/format.js";
@@ -57,7 +58,7 @@ export async function memoryScene(asked) {
     scatter: points.map((point, i) => ({
       x: point.seconds,
       y: point.bytes,
-      look: markClass(point.what.device, point.what.pass),
+      look: markClass(point.what.device, point.what.pass) + modelHue(point.what),
       shape: models.indexOf(labelOf(point)),
       label: labelOf(point),
       title: `${rows[i]?.[0]}: ${rows[i]?.[1]}, ${rows[i]?.[2]}`,

@@ -1,5 +1,6 @@
 // Values that others published, beside ours.
 
+import { modelHue } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
 import { markClass } from "../../page/signs.js";
@@ -53,7 +54,8 @@ function slotsOf({ name, theirs, ours }, unit) {
     ? {
         value: ours.value,
         interval: ours.interval,
-        look: markClass(ours.series.case.device, ours.series.case.pass),
+        look:
+          markClass(ours.series.case.device, ours.series.case.pass) + modelHue(ours.series.case),
         text: `${formatValue(ours.value, unit)} ours`,
         title: `${name}: ours`,
       }

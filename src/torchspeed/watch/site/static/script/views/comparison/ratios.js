@@ -1,5 +1,6 @@
 // Ratios of pairs of series that differ in one label only.
 
+import { modelHue } from "../../charts/marks.js";
 import { byColumn, markClass } from "../../page/signs.js";
 import {
   capital,
@@ -117,7 +118,8 @@ export async function ratiosScene(asked, kind) {
     const text = formatFactor(pair.ratio);
     const both = [pair.base, pair.entry].map((entry) => formatValue(entry.value, unit));
     const title = `${row}, ${column.name}: ${text} (${both.join(" and ")})`;
-    return { value: pair.ratio, look: column.look, text, title };
+    const look = column.look + modelHue(pair.entry.series.case);
+    return { value: pair.ratio, look, text, title };
   };
   const means = order.map(({ name }) => {
     const all = [...rows.values()].flatMap((cells) => cells.get(name)?.ratio ?? []);

@@ -1,7 +1,7 @@
 // Values of each model, one mark for each device, pass, release or whatever is compared.
 
-import { MODEL_HUES } from "../../charts/marks.js";
-import { getModel } from "../../data/model.js";
+import { modelHue } from "../../charts/marks.js";
+import { MODEL_HUES, getModel } from "../../data/model.js";
 import { byColumn, markClass } from "../../page/signs.js";
 import {
   capital,
@@ -154,7 +154,9 @@ export async function valuesScene(asked) {
       return {
         value,
         interval: base ? null : entry.interval,
-        look: column.look,
+        look: column.look.includes(" hue-")
+          ? column.look
+          : column.look + modelHue(entry.series.case),
         shape: column.shape,
         text: format(value),
         title: `${label}, ${column.name}${commitOf(entry)}: ${formatValue(entry.value, unit)}${relative}`,

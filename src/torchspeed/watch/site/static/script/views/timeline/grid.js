@@ -2,10 +2,10 @@
 
 import { addressOf, currentState } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
-import { lineSwatch, looksOf } from "../../charts/marks.js";
+import { lineSwatch } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
-import { byColumn, foundChange, isNews } from "../../page/signs.js";
+import { byColumn, foundChange, isNews, markClass } from "../../page/signs.js";
 import { formatValue } from "../../text/format.js";
 import { notice } from "../view.js";
 import { eventsOf } from "./asking.js";
@@ -83,6 +83,27 @@ function drawItem(series, picture) {
   );
 }
 
+/**
+ * Rows with a course to draw, and those with a single value.
+ * @param {Series[][]} rows
+ */
+function split(rows) {
+  /** @param {Series} member */
+  const hasCourse = ({ spark }) => spark.filter((value) => value !== null).length > 1;
+  return {
+    courses: rows.filter((row) => row.some(hasCourse)),
+    single: rows.filter((row) => !row.some(hasCourse)),
+  };
+}
+
+/** A model with a single value as a link. @param {Series[]} series @param {number} place */
+function nameOnce([first], place) {
+  if (!first) return [];
+  const { case: what, machine, environment } = first;
+  const href = addressOf("case", { s: first.key, m: machine.name, e: environment.id });
+  return [place ? ", " : "", el("a", { href }, what.row)];
+}
+
 /** @param {Asked} asked */
 function membersOf(asked) {
   const e = asked.environments[0] ?? 0;
@@ -105,6 +126,7 @@ function membersOf(asked) {
  */
 export async function drawGrid(asked, show) {
   const { members, rows } = membersOf(asked);
+  const { courses, single } = split([...rows.values()]);
   if (!rows.size) {
     show(
       notice("Nothing has been measured here yet: choose another metric, machine or environment."),
@@ -114,7 +136,7 @@ export async function drawGrid(asked, show) {
   const cases = new Map(members.map((member) => [member.case.column, member.case]));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
-  const items = [...rows.values()].map((series) => {
+  const items = courses.map((series) => {
     series.sort((a, b) => byColumn(a.case, b.case));
     const picture = svg("svg", {
       class: "chart",
@@ -152,11 +174,14 @@ export async function drawGrid(asked, show) {
     asked.y === "relative" ? "; relative to the level at the start of the range" : "";
   const legend = [...cases.values()]
     .sort(byColumn)
-    .map((what) => el("li", {}, lineSwatch(looksOf([what])(what)), what.column));
+    .map((what) => el("li", {}, lineSwatch(markClass(what.device, what.pass)), what.column));
   show(
     el("ul", { class: "legend", "aria-label": "Lines" }, legend),
     el("p", { class: "note" }, `${direction}${relative}.`),
     el("ul", { class: "multiples" }, items),
+    ...(single.length
+      ? [el("p", { class: "note" }, "Measured at one commit only: ", single.flatMap(nameOnce))]
+      : []),
   );
   await Promise.all(pictures.slice(0, AT_ONCE).map(draw));
 }

@@ -22,18 +22,25 @@ import { commonCommit, runsOf } from "../../data/runs.js";
  * @typedef {Line & LineSource} SeriesLine
  */
 
+/** @param {string} name @returns {(line: SeriesLine) => string} */
+const labelOf = (name) => (line) => line.case.labels[name] ?? "";
+
 /** What tells these lines apart, in as few words as will do. @param {SeriesLine[]} lines */
 function nameLines(lines) {
   /** @type {((line: SeriesLine) => string)[]} */
   const parts = [
     (line) => line.case.row,
-    (line) => line.case.column.replaceAll(" · ", " "),
+    ...getModel().index.layout.columns.map((name) => labelOf(name)),
     (line) => line.case.metric.label,
     (line) => (line.series ? getModel().environmentLabel(line.series.environment) : ""),
   ];
   const telling = parts.filter((part) => new Set(lines.map(part)).size > 1);
   for (const line of lines)
-    line.label = telling.map((part) => part(line)).join(" ") || line.case.row;
+    line.label =
+      telling
+        .map((part) => part(line))
+        .filter(Boolean)
+        .join(" ") || line.case.row;
   return lines;
 }
 

@@ -2,6 +2,7 @@
 // passes.
 
 import { addressOf, allParams, changeParams, currentState, filterWords } from "../../address.js";
+import { modelHue } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
 import { searchField, selectField } from "../../page/fields.js";
@@ -46,7 +47,8 @@ function modelBoxes(members) {
         const others = allParams(currentState(), "s").filter((key) => key !== what.key);
         pick(box.checked ? [...others, what.key] : others);
       });
-      return el("label", { class: "check" }, box, keySquare(what.device, what.pass), what.column);
+      const square = keySquare(what.device, what.pass, modelHue(what));
+      return el("label", { class: "check" }, box, square, what.column);
     }),
   );
 }

@@ -4,7 +4,7 @@ import { addressOf, allParams, changeParams, currentState } from "../../address.
 import { lineSwatch } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
-import { el } from "../../page/elements.js";
+import { el, nodesOf } from "../../page/elements.js";
 import { foundChange, noNumber } from "../../page/signs.js";
 import { scrollBox } from "../../page/tables.js";
 import { formatChange, formatDay, formatReach, formatValue } from "../../text/format.js";
@@ -31,6 +31,18 @@ function lastChangeAddress(series) {
     m: series.machine.name,
     e: series.environment.id,
   });
+}
+
+/** What changed around the code at a commit; many of them are folded. @param {string[]} events */
+function eventList(events) {
+  const list = el(
+    "ul",
+    {},
+    events.map((text) => el("li", {}, "◆ ", text)),
+  );
+  if (events.length < 3) return events.length ? list : null;
+  const words = `◆ ${events.length} changes of the recipe, the machine or the environment here`;
+  return el("details", {}, el("summary", {}, words), list);
 }
 
 /** @param {SeriesLine} line */
@@ -71,7 +83,8 @@ export class Readout {
     this.removable = removable;
     this.when = el("p", { class: "when" });
     this.values = el("div", {});
-    this.node = el("div", { class: "readout" }, this.when, this.values);
+    this.events = el("div", { class: "events note" });
+    this.node = el("div", { class: "readout" }, this.when, this.values, this.events);
   }
 
   /** Builds a row for each line of the chart's scene. */
@@ -80,13 +93,16 @@ export class Readout {
     if (!scene) return;
     const { asked, lines } = scene;
     const environments = new Set(lines.map((line) => line.series?.e));
+    const metrics = new Set(lines.map((line) => line.case.metric.id));
     const number = () => el("td", { class: "number" });
     this.#cells = lines.map(() => ({ value: number(), reach: number(), since: number() }));
     const since = asked.y === "relative" ? "Relative" : "Since start";
-    const heads = ["Series", "Value", "Fastest quarter", since, "Last change"].map((head, i) =>
+    const heads = ["Series", "Last change", "Value", since, "Fastest quarter"].map((head, i) =>
       el("th", { scope: "col", class: i > 0 ? "number" : null }, head),
     );
-    const rows = lines.map((line, i) => this.#row(line, i, environments.size > 1));
+    const rows = lines.map((line, i) =>
+      this.#row(line, i, environments.size > 1, metrics.size > 1),
+    );
     const caption = "Values at the cursor";
     this.values.replaceChildren(
       scrollBox(
@@ -106,12 +122,13 @@ export class Readout {
    * @param {SeriesLine} line
    * @param {number} i
    * @param {boolean} withEnvironment
+   * @param {boolean} withMetric
    */
-  #row(line, i, withEnvironment) {
+  #row(line, i, withEnvironment, withMetric) {
     const environment = withEnvironment ? line.series?.environment : null;
-    const label = environment
-      ? ` · ${getModel().environmentLabel(environment)}`
-      : commitNote(line);
+    const metric = withMetric ? ` · ${line.case.metric.label}` : "";
+    const label =
+      metric + (environment ? ` · ${getModel().environmentLabel(environment)}` : commitNote(line));
     const title = line.case.title;
     const page = addressOf("timeline", {
       s: line.case.key,
@@ -129,10 +146,10 @@ export class Readout {
         this.removable ? el("a", { href: page }, title) : title,
         label ? el("span", { class: "muted" }, label) : null,
       ),
-      cells?.value,
-      cells?.reach,
-      cells?.since,
       el("td", { class: "number" }, lastChange(line)),
+      cells?.value,
+      cells?.since,
+      cells?.reach,
       this.removable ? el("td", {}, removeButton(line)) : null,
     );
     row.addEventListener("pointerenter", () => this.chart.highlight(line.id));
@@ -149,9 +166,11 @@ export class Readout {
     const { scene } = this.chart;
     if (!scene || at === undefined) {
       this.when.textContent = "";
+      this.events.replaceChildren();
       return;
     }
     scene.lines.forEach((line, i) => this.#showLine(scene, line, i, at));
+    this.events.replaceChildren(...nodesOf([eventList(events)]));
     if (scene.asked.x === "torch") {
       const name = el("strong", {}, scene.axis.name(at));
       this.when.replaceChildren(name, ": each series at one commit with all releases");
@@ -163,7 +182,6 @@ export class Readout {
       el("a", { href: this.chart.changesAddress(at) }, el("code", {}, getModel().shortOf(at))),
       ` · ${formatDay(commit.date)} · ${commit.subject}`,
       ...commit.tags.map((tag) => el("span", { class: "badge" }, tag)),
-      events.length ? ` · ${events.join(", ")}` : "",
     );
   }
 
