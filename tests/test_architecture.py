@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from torchspeed.watch.asv.settings import MEASURED_PATHS
+from torchspeed.watch.asv.settings import load_settings, measured_paths
+
+MEASURED_PATHS = measured_paths(load_settings(Path(__file__).parents[1]))
 
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys

@@ -23,9 +23,8 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import asv.util
+from torchspeed.watch.asv.settings import load_settings
 
 VIEWS = ("", "all-changes", "changes", "timeline", "compare", "releases", "status", "about")
 """Fragments of the page's views, after ``#/``."""
@@ -77,12 +76,12 @@ def _results_folders(checkout: Path) -> list[Path]:
     )
 
 
-def _settings(checkout: Path) -> dict[str, Any]:
+def _settings(checkout: Path) -> dict[str, str]:
     """The settings of the project that its pages need; empty where it publishes none."""
-    for path in sorted(checkout.rglob("asv*.conf.json*")):
-        settings: dict[str, Any] = asv.util.load_json(str(path), js_comments=True)
+    for path in sorted(checkout.rglob("asv.conf.json")):
+        settings = load_settings(path.parent)
         wanted = ("project", "project_url", "show_commit_url")
-        return {name: settings[name] for name in wanted if name in settings}
+        return {name: str(getattr(settings, name)) for name in wanted}
     return {}
 
 

@@ -25,6 +25,7 @@ CONFIGURATION: dict[str, Any] = {
     "build_command": [],
     "install_command": ["python --version"],
     "uninstall_command": ["python --version"],
+    "measured_paths": ["benchmarks", "asv.conf.json"],
     "plugins": [".torchspeed.watch.asv.hooks"],
 }
 

@@ -106,13 +106,13 @@ def test_a_night_confirms_a_slowdown_and_finds_its_commit_and_operator(
 
     page = html.unescape((project / "html" / "index.html").read_text())
     text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", page))
-    [first_lines] = re.findall(r"Slower: (slow it time \+(?:49|50)\.\d% .*?)\. ", text)
+    [first_lines] = re.findall(r"Slower: (Suite it slow \+(?:49|50)\.\d% .*?)\. ", text)
     assert re.search(r"confirmed: .*interleaved \+(49|50)\.\d%", first_lines)
     cause = rf"made by {culprit[:8]} ?; aten::cumsum accounts for 100 %"
     assert re.search(cause, first_lines)
 
     report = _run("report", project, tmp_path)
-    assert re.match(r"### slow it time: worse, \+(49|50)\.\d% \(confirmed\)\n", report)
+    assert re.match(r"### Suite it slow: worse, \+(49|50)\.\d% \(confirmed\)\n", report)
     assert f"- **Commit**: {culprit[:8]}\n- **Why**: aten::cumsum accounts for 100 %" in report
 
     again = _run("nightly", project, tmp_path, "--cases", "slow", "--budget", "10min")

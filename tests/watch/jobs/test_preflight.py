@@ -55,9 +55,15 @@ def test_changes_of_what_is_not_measured_do_not_matter(
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("changed")
-    check_clean(folder)
+    measured = ("benchmarks", "src/torchspeed/models")
+    check_clean(folder, measured)
     (folder / "src/torchspeed/models/a.py").write_text("changed")
     with pytest.raises(TorchspeedError, match=r"src/torchspeed/models/a\.py differs"):
-        check_clean(folder)
+        check_clean(folder, measured)
     commit(folder, {}, "Done")
-    check_clean(folder)
+    check_clean(folder, measured)
+    (folder / "untracked").write_text("new")
+    check_clean(folder, ())
+    (folder / "README.md").write_text("once more")
+    with pytest.raises(TorchspeedError, match=r"README\.md differs"):
+        check_clean(folder, ())

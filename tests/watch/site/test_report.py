@@ -80,7 +80,7 @@ def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: 
     change = replace(_change(history), previous=30)
     text = write_report(history, [change], "text")
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
-    assert f"one of 8 (not bisected): git log --oneline {commits} -- src" in text
+    assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
     bisected = replace(change, made_by=(commit_hash(35), commit_hash(36)))
     assert re.search(
         rf"Commit: +{commit_hash(36)[:8]}\n", write_report(history, [bisected], "text")

@@ -47,8 +47,11 @@ REPLACED = {
 
 CALLED = {
     "asv.environment.Environment.run": "self args kwargs",
+    "asv.environment.Environment.install_project": "self conf repo commit_hash",
+    "asv.environment.Environment.run_executable": "self executable args kwargs",
     "asv.environment.get_environments": "conf env_specifiers verbose",
     "asv.plugins.virtualenv.Virtualenv._run_pip": "self args kwargs",
+    "asv.repo.get_repo": "conf",
     "asv.results.Results.get_result_keys": "self benchmarks",
     "asv.results.Results.get_result_stats": "self key params",
     "asv.results.Results.get_result_value": "self key params",
@@ -59,7 +62,7 @@ CALLED = {
 
 ATTRIBUTES = {
     "asv.benchmarks.Benchmarks": "_all_benchmarks _benchmark_selection _conf",
-    "asv.environment.Environment": "_path _requirements",
+    "asv.environment.Environment": "_build_root _cache _path _requirements",
     "asv.results.Results": "_filename _results _samples _stats",
     "asv.runner.Spawner": "benchmark_dir env",
 }

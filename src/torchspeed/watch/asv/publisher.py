@@ -28,7 +28,7 @@ from asv.util import ProcessError, UserError
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import read_regular
 from torchspeed.published.values import site_rows
-from torchspeed.watch.asv.settings import MEASURED_PATHS
+from torchspeed.watch.asv.settings import measured_paths
 from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.records import Commit
@@ -93,7 +93,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
         if findings.changes:
             since = min(change.previous for change in findings.changes)
             since_hash = history.commits[since].hash
-            ancestry = read_ancestry(Path(repo._path), commits, since_hash, MEASURED_PATHS)
+            ancestry = read_ancestry(Path(repo._path), commits, since_hash, measured_paths(conf))
         contents = contents_of(history, findings, ancestry)
         build_site(
             fresh,

@@ -35,7 +35,7 @@ class ScratchProject:
         self._checkout = checkout
         settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
         settings |= {
-            "repo": str(checkout),
+            "repo": ask_git(checkout, "rev-parse", "--show-toplevel"),
             "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
             "env_dir": str(checkout / settings.get("env_dir", "env")),
             "results_dir": str(self.results),

@@ -19,20 +19,6 @@ from torchspeed.files import read_regular
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.records import Commit
 
-MEASURED_PATHS = (
-    "benchmarks",
-    "src/torchspeed/models",
-    "src/torchspeed/workloads.py",
-    "src/torchspeed/devices.py",
-    "src/torchspeed/errors.py",
-    "src/torchspeed/files.py",
-    "src/torchspeed/data",
-    "src/torchspeed/training",
-    "src/torchspeed/measure",
-    "pyproject.toml",
-    "asv.conf.json",
-)
-"""What can change a measured value. Nothing outside these paths runs in a measured process."""
 _Release = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)+$")]
 
 
@@ -54,7 +40,14 @@ class Pair:
         file_name = Path(asv.results.get_filename("", "", self.environment))
         return file_name.stem.removeprefix("-")
 
+    @property
+    def label(self) -> str:
+        """What sentences call it: its torch release, or its name where it pins none."""
+        return f"torch {self.torch}" if self.torch else self.environment
+
     def __str__(self) -> str:
+        if not self.torch:
+            return self.environment
         return f"torch {self.torch} + torchvision {self.torchvision}"
 
 
@@ -74,6 +67,12 @@ class Configuration:
     """The newest first, as asv.conf.json lists them."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
+    package: str = ""
+    """Folder that is imported as it is (key ``package_dir``), so that comparisons of commits build
+    nothing; empty where asv's commands build the package."""
+    measured_paths: tuple[str, ...] = ()
+    """What can change a measured value (key ``measured_paths``): nothing outside these files and
+    folders runs in a measured process. Empty where nobody says, so that everything may."""
     releases: tuple[Pair, ...] = ()
     """Releases that are compared with their neighbours, the newest first (`torchspeed releases`).
     They share the variables of the newest pair; asv knows no environment of theirs."""
@@ -85,7 +84,7 @@ def read_configuration(root: Path) -> Configuration:
     Raises:
         TorchspeedError: it is missing, damaged, or names no pair or no Python that is here.
     """
-    conf = _load(root)
+    conf = load_settings(root)
     python = conf.pythons[0]
     conf.env_dir = str(root / conf.env_dir)
     environments = list(asv.environment.get_environments(conf, None, verbose=False))
@@ -113,8 +112,21 @@ def read_configuration(root: Path) -> Configuration:
         environments=Path(conf.env_dir),
         pairs=pairs,
         reference=str(getattr(conf, "reference", "")),
+        package=_package(conf),
+        measured_paths=measured_paths(conf),
         releases=_releases(root, conf, pairs[0]),
     )
+
+
+def measured_paths(conf: Any) -> tuple[str, ...]:
+    """What can change a measured value, as asv's settings say; empty where they do not."""
+    return tuple(map(str, getattr(conf, "measured_paths", ())))
+
+
+def _package(conf: Any) -> str:
+    """The folder that is imported as it is: as a key of ours says, or where nothing is built."""
+    named = str(getattr(conf, "package_dir", ""))
+    return named or ("src" if conf.build_command == [] else "")
 
 
 def results_folder(root: Path) -> Path:
@@ -123,7 +135,7 @@ def results_folder(root: Path) -> Path:
     Raises:
         TorchspeedError: the file is missing or damaged.
     """
-    return root / str(_load(root).results_dir)
+    return root / str(load_settings(root).results_dir)
 
 
 def environments_folder(root: Path) -> Path:
@@ -132,7 +144,7 @@ def environments_folder(root: Path) -> Path:
     Raises:
         TorchspeedError: asv.conf.json is missing or damaged.
     """
-    return root / str(_load(root).env_dir)
+    return root / str(load_settings(root).env_dir)
 
 
 def tracked_commits(root: Path) -> tuple[Commit, ...]:
@@ -144,7 +156,7 @@ def tracked_commits(root: Path) -> tuple[Commit, ...]:
     Raises:
         TorchspeedError: the file is damaged, or the repository or branch cannot be read.
     """
-    conf = _load(root)
+    conf = load_settings(root)
     try:
         repository = asv.repo.get_repo(conf)
         branch = repository.get_branch_name(conf.branches[0])
@@ -155,8 +167,8 @@ def tracked_commits(root: Path) -> tuple[Commit, ...]:
     return read_commits(Path(repository._path), branch)
 
 
-def _load(root: Path) -> Any:
-    """asv's settings.
+def load_settings(root: Path) -> Any:
+    """Read asv's settings from ``root/asv.conf.json``.
 
     Raises:
         TorchspeedError: the file is missing or damaged.

@@ -49,7 +49,7 @@ def describe_culprit(root: Path, culprit: Culprit) -> str:
     assert after.version is not None  # noqa: S101 - candidates are commits
     subject = ask_git(root, "log", "-1", "--format=%h %s", after.version.commit)
     same_commit = before.version is not None and before.version.commit == after.version.commit
-    what = f"torch {after.pair.torch}" if same_commit else subject
+    what = after.pair.label if same_commit else subject
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"

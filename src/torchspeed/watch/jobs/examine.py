@@ -65,9 +65,10 @@ class Examination:
 
 
 @functools.cache  # a night looks at its queue after every task
-def _count_candidates(checkout: Path, before: str, after: str) -> int:
+def _count_candidates(checkout: Path, before: str, after: str, package: str) -> int:
     """Count the commits after ``before``, up to ``after``, that change the package."""
-    span = ("--first-parent", "--count", f"{before}..{after}", "--", ":/src")
+    paths = [f":/{package}"] if package else []
+    span = ("--first-parent", "--count", f"{before}..{after}", "--", *paths)
     return int(ask_git(checkout, "rev-list", *span) or 0)
 
 
@@ -77,6 +78,7 @@ def examinations(
     changes: Sequence[Change],
     machine: str,
     pairs: Sequence[Pair],
+    package: str,
 ) -> Iterator[Examination]:
     """What is not known yet about the confirmed changes of a machine.
 
@@ -86,6 +88,7 @@ def examinations(
         changes: those of the analysis.
         machine: whose changes are examined.
         pairs: torch releases that can be measured.
+        package: folder whose changes count; every file of the repository if empty.
     """
     by_release = {pair.torch: pair for pair in pairs}
     for change in changes:
@@ -99,7 +102,7 @@ def examinations(
             continue
         ends = (history.commits[at].hash for at in (change.previous, change.commit))
         before, after = change.made_by or ends
-        if _count_candidates(checkout, before, after) > 1:
+        if _count_candidates(checkout, before, after, package) > 1:
             yield Examination("bisect", series.case.name, pair, before, after)
         if change.explanation is None:
             yield Examination("explain", series.case.name, pair, before, after)

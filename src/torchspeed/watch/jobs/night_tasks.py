@@ -243,6 +243,7 @@ def confirmed_changes(situation: Situation) -> Iterator[ExamineChange]:
             situation.changes,
             situation.machine,
             situation.pairs,
+            situation.configuration.package,
         ):
             yield ExamineChange(examination)
 

@@ -12,7 +12,6 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.commands import AsvError, NoCaseError
 from torchspeed.watch.asv.selection import SHORT, Selection, matching
-from torchspeed.watch.asv.settings import MEASURED_PATHS
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git, read_commits
 from torchspeed.watch.history.loading import load_history
@@ -80,7 +79,8 @@ class _Night:
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
         """What failed tonight as a whole, a commit or a release, and why."""
-        changing = ask_git(root, "rev-list", "--first-parent", self._branch, "--", *MEASURED_PATHS)
+        paths = configuration.measured_paths
+        changing = ask_git(root, "rev-list", "--first-parent", self._branch, "--", *paths)
         self._changing = frozenset(changing.split())
         """Hashes of the commits that can change a measured value."""
         suites = [

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.asv.settings import MEASURED_PATHS, Configuration, Pair
+from torchspeed.watch.asv.settings import Configuration, Pair
 from torchspeed.watch.history.git import ask_git
 
 _GIB = 1024**3
-_ENVIRONMENT_SIZE = 6 * _GIB
-"""Bytes that a new environment takes: a CUDA build of torch with its libraries."""
+_TORCH_SIZE = 6 * _GIB
+"""Bytes that a new environment with torch takes: a CUDA build with its libraries."""
+_ENVIRONMENT_SIZE = _GIB // 4
+"""Bytes that any other takes at least."""
 _RESULTS_SIZE = _GIB // 4
 
 
@@ -55,13 +58,18 @@ def check_branch(root: Path, branch: str) -> None:
         )
 
 
-def check_clean(root: Path) -> None:
-    """Refuse changes that are not committed: a value belongs to a commit.
+def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
+    """Refuse changes of measured files that are not committed: a value belongs to a commit.
+
+    Args:
+        root: the checkout.
+        measured_paths: what is measured; every tracked file if empty.
 
     Raises:
         TorchspeedError: a file that is measured differs from HEAD.
     """
-    dirty = ask_git(root, "status", "--porcelain", "--", *MEASURED_PATHS)
+    untracked = () if measured_paths else ("--untracked-files=no",)
+    dirty = ask_git(root, "status", "--porcelain", *untracked, "--", *measured_paths)
     if dirty:
         first = dirty.splitlines()[0].split(maxsplit=1)[1]
         count = len(dirty.splitlines())
@@ -80,7 +88,8 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     """
     new = [pair for pair in pairs if not pair.folder.is_dir()]
     results = configuration.results
-    need = len(new) * _ENVIRONMENT_SIZE + _RESULTS_SIZE
+    sizes = [_TORCH_SIZE if pair.torch else _ENVIRONMENT_SIZE for pair in new]
+    need = sum(sizes) + _RESULTS_SIZE
     free = shutil.disk_usage(results.parent).free
     if free < need:
         raise TorchspeedError(

@@ -37,7 +37,7 @@ def open_workplace(
     check_machine_name(name)
     if committed:
         preflight.check_branch(root, configuration.branch)
-        preflight.check_clean(root)
+        preflight.check_clean(root, configuration.measured_paths)
     preflight.check_room(configuration, pairs)
     with exclusive_run(configuration.environments, job):
         yield Workplace(root, configuration, pairs, name)

@@ -81,7 +81,7 @@ def _culprit(history: History, change: Change) -> str:
     if count == 1:
         return after[:8]
     narrowed = "narrowed by bisection" if change.made_by else "not bisected"
-    return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]} -- src"
+    return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
 
 
 def _reason(change: Change, unit: str) -> str:

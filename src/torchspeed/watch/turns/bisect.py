@@ -156,7 +156,7 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
     """
     old, new = side(place, before), side(place, after)
     if old.version is None or new.version is None:
-        raise TorchspeedError("a bisection compares commits; commit the changes of src/ first")
+        raise TorchspeedError("a bisection compares commits; commit the changes first")
     if old.version.commit == new.version.commit:
         pairs = place.configuration.pairs
         places = sorted((pairs.index(old.pair), pairs.index(new.pair)))
@@ -171,15 +171,17 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
             "a bisection is over commits or over torch releases, not both; give both sides the "
             "same release, or both the same commit"
         )
+    package = place.configuration.package
     commits = ask_git(
         place.root,
         *("rev-list", "--first-parent", "--reverse"),
-        *(f"{old.version.commit}..{new.version.commit}", "--", "src"),
+        *(f"{old.version.commit}..{new.version.commit}", "--", *filter(None, [package])),
     ).split()
     ancestor = ask_git(place.root, "merge-base", old.version.commit, new.version.commit)
     if ancestor != old.version.commit or not commits:
+        changed = f"{package}/" if package else "anything"
         raise TorchspeedError(
-            f"there is no commit between {old.name} and {new.name} that changes src/; "
+            f"there is no commit between {old.name} and {new.name} that changes {changed}; "
             "the first has to be an ancestor of the second"
         )
     return [f"{commit}@{old.pair.torch}" for commit in (old.version.commit, *commits)]

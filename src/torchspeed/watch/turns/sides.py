@@ -11,6 +11,7 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.asv.packages import build_package
 from torchspeed.watch.asv.settings import Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git
@@ -19,7 +20,6 @@ from torchspeed.watch.turns.workplace import Workplace
 WORKING_TREE = "."
 _PACKAGES = Path(".asv/interleaved/packages")
 """Where the packages of commits are put, below the checkout."""
-_PACKAGE = "src"
 _FIRST_TORCH_TO_FORK = (2, 7)
 """In a forked process torch 2.6.0 takes six times as long for a softmax as in any other."""
 
@@ -63,13 +63,19 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
     """
     root, configuration = place.root, place.configuration
     revision, _, own_release = text.partition("@")
-    pairs = select_pairs(configuration.pairs, own_release or release)
+    pairs = select_pairs(configuration.pairs, own_release or release or "newest")
     if len(pairs) != 1:
         raise TorchspeedError(f"a side takes one torch release, not {own_release or release!r}")
     [pair] = pairs
+    package = configuration.package
     if revision == WORKING_TREE:
-        if ask_git(root, "status", "--porcelain", "--", _PACKAGE):
-            return Side(f"the working tree, torch {pair.torch}", root / _PACKAGE, pair)
+        if package and ask_git(root, "status", "--porcelain", "--", package):
+            return Side(f"the working tree, {pair.label}", root / package, pair)
+        if not package and ask_git(root, "status", "--porcelain", "--untracked-files=no"):
+            raise TorchspeedError(
+                "the working tree has changes that are not committed, and only commits can be "
+                "built; commit them first"
+            )
         revision = "HEAD"
     commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if not commit or revision.startswith("-"):
@@ -77,30 +83,35 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
             f"{revision!r} is no commit, tag or branch of this repository; "
             "`git log --oneline` lists them, and . is the working tree"
         )
-    name = f"{revision} ({commit[:8]}), torch {pair.torch}"
+    name = f"{revision} ({commit[:8]}), {pair.label}"
     version = Version(commit, pair.torch, pair.torchvision, configuration.python)
-    return Side(name, _check_out(root, commit), pair, version)
+    folder = root / _PACKAGES / commit
+    if package:
+        return Side(name, _check_out(root, commit, folder, package), pair, version)
+    folder = folder.with_name(f"{commit}-{pair.folder.name}")
+    if not folder.is_dir():
+        build_package(root, pair, commit, folder)
+    return Side(name, folder, pair, version)
 
 
-def _check_out(root: Path, commit: str) -> Path:
-    """Put the package of a commit into a folder of its own; return that.
+def _check_out(root: Path, commit: str, folder: Path, package: str) -> Path:
+    """Put the package of a commit into a folder of its own; return where it is imported from.
 
     Raises:
         TorchspeedError: the commit has none.
     """
-    folder = root / _PACKAGES / commit
     shutil.rmtree(folder, ignore_errors=True)
     archived = subprocess.run(
-        ["git", "archive", "--format=tar", commit, _PACKAGE],
+        ["git", "archive", "--format=tar", commit, package],
         cwd=root,
         capture_output=True,
         check=False,
     )
     if archived.returncode:
         raise TorchspeedError(
-            f"commit {commit[:8]} has no {_PACKAGE}/, so there is nothing to measure; "
+            f"commit {commit[:8]} has no {package}/, so there is nothing to measure; "
             "choose a later one"
         )
     with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         archive.extractall(folder, filter="data")
-    return folder / _PACKAGE
+    return folder / package

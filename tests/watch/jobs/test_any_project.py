@@ -1,0 +1,93 @@
+"""Commits of a project that has to be built are compared, narrowed and measured at night."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import commit, git
+from tests.watch import torchless
+from tests.watch.interruptible import start_driver
+
+SUITE = """
+import time
+
+class Suite:
+    params = ["quick", "slow"]
+    param_names = ["way"]
+    timer = time.process_time
+    sample_time, warmup_time, rounds, repeat = 0.005, 0, 1, 3
+
+    def time_work(self, way):
+        from package import work
+        work(way)
+"""
+PACKAGE = """
+def work(way):
+    for _ in range({slow} if way == "slow" else 1000):
+        sum(range(20))
+"""
+BUILD = """
+import sys, zipfile
+commit_has, to = sys.argv[1:]
+with zipfile.ZipFile(to + "/package-1-py3-none-any.whl", "w") as wheel:
+    wheel.write(commit_has + "/package.py", "package.py")
+    for name, text in {
+        "METADATA": "Metadata-Version: 2.1\\nName: package\\nVersion: 1\\n",
+        "WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n",
+        "RECORD": "",
+    }.items():
+        wheel.writestr("package-1.dist-info/" + name, text)
+"""
+BUILT = torchless.PUBLISHED | {
+    "plugins": [".torchspeed.watch"],
+    "project": "package",
+    "measured_paths": [],
+    "build_command": ["python {build_dir}/build_wheel.py {build_dir} {build_cache_dir}"],
+    "install_command": [
+        "in-dir={env_dir} python -m pip install --no-index --force-reinstall {wheel_file}"
+    ],
+    "uninstall_command": ["return-code=any python -m pip uninstall -y package"],
+}
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Three commits of a package that lies beside its suites; the last one does more work."""
+    files = {
+        "asv.conf.json": json.dumps(BUILT),
+        "package.py": PACKAGE.format(slow=1000),
+        "build_wheel.py": BUILD,
+    }
+    root = make_project(SUITE, files)
+    commit(root, {"README": "x"}, "Document")
+    commit(root, {"package.py": PACKAGE.format(slow=1600)}, "Do more in one way")
+    return root
+
+
+def _run(project: Path, home: Path, *arguments: str) -> str:
+    process = start_driver(arguments[0], project, home, *arguments[1:])
+    printed, wrong = process.communicate()
+    assert process.returncode == 0, printed + wrong
+    assert "torch" not in re.sub("torchspeed", "", printed)
+    return printed
+
+
+def test_built_commits_are_compared_bisected_and_measured(project: Path, tmp_path: Path) -> None:
+    printed = _run(project, tmp_path, "compare", "--before", "HEAD~2", "--cases", "")
+    [slow] = re.findall(r"^\| `suite\.Suite\.time_work\('slow'\)` .*$", printed, re.M)
+    [quick] = re.findall(r"^\| `suite\.Suite\.time_work\('quick'\)` .*$", printed, re.M)
+    assert slow.split("|")[-2].strip() == "slower", printed
+    assert 1.3 < float(slow.split("|")[4]) < 1.9
+    assert quick.split("|")[-2].strip() == "same"
+    printed = _run(project, tmp_path, "bisect", "--cases", "slow", "--before", "HEAD~2")
+    head = git(project, "rev-parse", "--short", "HEAD")
+    assert f"{head} Do more in one way" in printed.splitlines()[-1]
+    _run(project, tmp_path, "nightly", "--budget", "60s")
+    measured = {path.name[:8] for path in (project / "results" / "m").glob("*-*.json")}
+    assert git(project, "rev-parse", "HEAD")[:8] in measured  # how many more depends on the time
+    assert (project / "html" / "index.html").exists()
