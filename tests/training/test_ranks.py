@@ -126,6 +126,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     done = subprocess.run(
         ["bash", str(ROOT / "docs" / "train.sbatch"), "--device", "cpu", "-d", "dummy", "-b", "32",
          "--items", "1000", "-e", "2", "--limit-batches", "4", "--json", str(file),
+         "--optimiser", "sgd",
          "--baseline", str(baseline), "-q"],
         env={**environment(), **slurm},
         cwd=tmp_path,

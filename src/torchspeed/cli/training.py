@@ -17,7 +17,7 @@ TRAIN_EXAMPLES = """
 Examples:\n
   torchspeed train  (LeNet on real digits, nothing to download)\n
   torchspeed train -m resnet18_mnist -d mnist --download -e 10 --target-accuracy 99\n
-  torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 15\n
+  torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 6\n
   torchspeed train -m resnet50 -d dummy --device cuda --precision bf16-mixed --devices 8
 """
 
