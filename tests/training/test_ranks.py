@@ -144,7 +144,8 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert [rank["rank"] for rank in two["ranks"]] == [0, 1]
     assert [rank["steps"] for rank in two["ranks"]] == [7, 7]
     assert two["scaling"]["baseline_devices"] == 1
-    assert 0 < two["scaling"]["efficiency"] < 2
+    expected = two["items_per_s"] / (2 * half.items_per_s)
+    assert two["scaling"]["efficiency"] == pytest.approx(expected)
     for text in ("medians over 2 ranks", "slowest", "of rank", "spread", "efficiency"):
         assert text in done.stdout
     assert done.stdout.count("medians over") == 1
