@@ -91,7 +91,7 @@ def suites(tmp_path: Path) -> Path:
 def environment() -> Path:
     """An environment that has asv_runner and no torch, whose import takes seconds."""
     folder = Path(tempfile.mkdtemp(prefix="torchspeed-environment-"))
-    atexit.register(shutil.rmtree, folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
