@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -33,7 +32,6 @@ from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
 from torchspeed.watch.asv.selection import in_short_set
 from torchspeed.watch.history.benchmark_list import more_is_better
-from torchspeed.watch.history.suite_lists import store_list
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
@@ -73,19 +71,6 @@ def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
     for benchmark in benchmarks.values():
         for params in cases_of(benchmark):
             yield case_name(benchmark, params)
-
-
-def test_a_run_in_a_fresh_clone_leaves_the_list_of_benchmarks_as_it_is(
-    root: Path, benchmarks: dict[str, Any], tmp_path: Path
-) -> None:
-    tracked = root / "results/benchmarks.json"
-    written = tmp_path / "benchmarks.json"
-    shutil.copy(tracked, written)
-    store_list(tmp_path, "another machine", benchmarks, suites_at=1)
-    assert written.read_text() == tracked.read_text(), (
-        "the suites have changed: `.venv/bin/python -m asv run --machine NAME --bench "
-        "just-discover` lists them anew, commit results/benchmarks.json"
-    )
 
 
 def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
