@@ -52,7 +52,7 @@ screenshots: setup-test ## take the README's pictures of the published site
 test: setup-test lint ## lint, types and all tests
 	@$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script eslint, prettier and tsc
+lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script and style eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy

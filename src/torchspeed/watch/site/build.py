@@ -17,6 +17,7 @@ from torchspeed.watch.site.link_preview import draw_link_preview
 from torchspeed.watch.site.pages import render_page
 from torchspeed.watch.site.regressions import lasting_regressions, regressions_data
 from torchspeed.watch.site.scripts import json_bytes
+from torchspeed.watch.site.stylesheet import stylesheet
 
 STATIC = Path(__file__).parent / "static"
 
@@ -42,8 +43,9 @@ def build_site(
         published: Values from the literature, as ``docs/site-data.md`` lists them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("theme.js", "torchspeed.css", "favicon.svg"):
+    for name in ("theme.js", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
+    (folder / "torchspeed.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
     script = bundle(STATIC / "script" / "main.js")
     (folder / "torchspeed.js").write_text(script, encoding="utf-8")
     index = index_data(

@@ -25,8 +25,8 @@ const helpText = (id) =>
     [kbd("←"), " ", kbd("→"), " read values, ", kbd("Enter"), " opens the changes, "],
     [kbd("+"), " ", kbd("−"), " zoom, ", kbd("Shift"), " with arrows moves, "],
     [kbd("Esc"), " shows the whole range. "],
-    "Thick lines are levels between change points; ◆ marks a change of the recipe, the machine or the environment, ✗ a " +
-      "failed run.",
+    "Thick lines are levels between change points; ◆ marks a change of the recipe, " +
+      "the machine or the environment, ✗ a failed run.",
   );
 
 /**
