@@ -25,7 +25,7 @@ CONFIGURATION: dict[str, Any] = {
     "build_command": [],
     "install_command": ["python --version"],
     "uninstall_command": ["python --version"],
-    "measured_paths": ["benchmarks", "asv.conf.json"],
+    "measured_paths": ["benchmarks", "src/torchspeed/models", "asv.conf.json"],
     "plugins": [".torchspeed.watch.asv.hooks"],
 }
 
