@@ -139,7 +139,7 @@ def test_figures_leave_failed_points_out(measured: Path, tmp_path: Path) -> None
 def command(file: Path) -> list[str]:
     # The last batch size leaves one step, which would be warm-up: a point that fails.
     return [sys.executable, "-m", "torchspeed.cli", "sweep", str(file), "-d", "dummy",
-            "-b", "64,2000", "--items", "1000", "--limit-batches", "3"]  # fmt: skip
+            "-b", "64,2000", "--items", "1000", "--limit-batches", "3", "-e", "1"]  # fmt: skip
 
 
 def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> 
     assert second.returncode == 3  # one of the two points cannot be measured
     messages = [entry.rsplit(": ", 1)[1] for entry in second.stderr.splitlines()]
     assert messages[0] == "known"
-    assert messages[1].startswith("all 1 steps would be warm-up")
+    assert messages[1].startswith("the only step would be warm-up")
     table, failures = second.stdout.split("failed")
     assert "sgd" in table
     assert "2000" not in table

@@ -116,7 +116,7 @@ def test_a_calibration_stands_in_while_a_series_is_too_short() -> None:
     history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
     of_short, of_long, of_elsewhere = noise_of(history)
     assert of_short == pytest.approx(0.02 / math.sqrt(2))
-    assert of_long == noise_between_runs(list(long.values.values()))
+    assert of_long == pytest.approx(noise_between_runs(list(long.values.values())))
     assert of_elsewhere is None
 
 

@@ -73,7 +73,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert process.returncode == 3, output + wrong  # a case failed
     assert wrong == ""
     parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
-    assert output.startswith(f"before: HEAD~1 ({parent[:8]}), torch \n")
+    assert output.startswith(f"before: HEAD~1 ({parent[:8]}), virtualenv-py3")
     assert f"after:  HEAD ({head[:8]})" in output
     slow, plain = _row(output, "slow"), _row(output, "plain")
     assert slow[-1] == "slower"
