@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from torchspeed.watch.analysis.findings import Findings
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.records import Environment, Outcome
+from torchspeed.watch.history.records import Environment, Outcome, Point, Run
 from torchspeed.watch.site import index as index_module
 from torchspeed.watch.site import names
 from torchspeed.watch.site.build import build_site
@@ -243,3 +245,25 @@ def test_a_long_history_is_told_over_several_files(
             assert len(data["series"]) <= share
             messages += [entry["s"] for entry in data["series"]]
         assert messages == members
+
+
+def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path: Path) -> None:
+    history, findings = handmade()
+    newest = history.commits[-1].hash
+    # The sixth digit lies in the middle, where two ways of rounding could differ.
+    values = (number / 1e6 for number in itertools.count(108_505, 10))
+    points = (Point(value, (value, value * 1.01)) for value in values)
+    series = tuple(
+        replace(each, runs=each.runs | {newest: Run(Outcome.OK, point=next(points))})
+        for each in history.series
+    )
+    contents = contents_of(replace(history, series=series), findings)
+    build_site(tmp_path, contents, generated=0, project=PROJECT)
+    index = registered(tmp_path / "data" / "index.js")[1]
+    seen = 0
+    for path in (tmp_path / "data" / "s").glob("*.js"):
+        for row in registered(path)[1]["series"]:
+            last = index["series"][row["s"]]["last"]
+            assert row["v"][last["c"] - row["from"]] == last["v"]
+            seen += 1
+    assert seen == len(series)

@@ -15,6 +15,7 @@ from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.index import (
     BLOCK,
     Json,
+    published_value,
     series_in_a_file,
     shortened,
 )
@@ -69,7 +70,7 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
     low, high = _ends([point.interval for point in points])
     first, third = _ends([point.quartiles for point in points])
     columns = {
-        "v": _spread_out(at, np.where(np.isnan(low), values, _shortened(values)), commits),
+        "v": _spread_out(at, np.array([published_value(point) for point in points]), commits),
         "lo": _distances(at, values - low, values, commits),
         "hi": _distances(at, high - values, values, commits),
         "q1": _distances(at, values - first, values, commits),
@@ -82,17 +83,6 @@ def _ends(spreads: Sequence[tuple[float, float] | None]) -> tuple[Array, Array]:
     """Low and high ends; NaN where there are none."""
     ends = np.array([spread or (math.nan, math.nan) for spread in spreads]).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
-
-
-def _shortened(values: Array) -> Array:
-    """Values to five significant digits, as `shortened` gives them."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        places = 4 - np.floor(np.log10(np.abs(values)))
-        scale = 10.0 ** np.abs(places)
-        # A whole number over a power of ten is the float that its decimal digits mean.
-        small, large = np.rint(values * scale) / scale, np.rint(values / scale) * scale
-    short = np.where(places < 0, large, small)
-    return np.where(np.isfinite(short), short, values)
 
 
 def _distances(at: Sequence[int], differences: Array, values: Array, commits: int) -> _Column:
