@@ -101,16 +101,21 @@ def _requests(
     """Seconds of each request, warm-up left out."""
     inputs = workload.example_inputs(size, device=device)
     serve = _serving(module, mode, inputs)
-    samples: list[float] = []
-    for number in range(-WARMUP_REQUESTS, FEWEST_REQUESTS * 10_000):
+
+    def request() -> float:
         began = time.perf_counter()
         serve(inputs)
         if inputs.is_cuda:
             torch.cuda.synchronize()
-        if number >= 0:
-            samples.append(time.perf_counter() - began)
-        if len(samples) >= FEWEST_REQUESTS and sum(samples) >= seconds:
-            break
+        return time.perf_counter() - began
+
+    for _ in range(WARMUP_REQUESTS):
+        request()
+    samples: list[float] = []
+    measured_s = 0.0
+    while len(samples) < FEWEST_REQUESTS or measured_s < seconds:
+        samples.append(request())
+        measured_s += samples[-1]
     return samples
 
 
