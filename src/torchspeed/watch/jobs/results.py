@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
@@ -56,13 +57,14 @@ def prune(root: Path, *, remove_them: bool) -> None:
         TorchspeedError: the results or the branch cannot be read, or something is measuring.
     """
     results = results_folder(root)
-    commits = {commit.hash for commit in tracked_commits(root)}
-    benchmarks, _ = read_benchmarks(results)
-    unused = tuple(find_unused(results, commits, benchmarks))
-    for result in unused:
-        print(result)
-    if remove_them:
-        with exclusive_run(environments_folder(root), "results prune"):
+    alone = exclusive_run(environments_folder(root), "results prune")
+    with alone if remove_them else nullcontext():
+        commits = {commit.hash for commit in tracked_commits(root)}
+        benchmarks, _ = read_benchmarks(results)
+        unused = tuple(find_unused(results, commits, benchmarks))
+        for result in unused:
+            print(result)
+        if remove_them:
             remove(unused)
     done = "removed" if remove_them else "to remove; repeat with --remove"
     print(f"{len(unused)} results {done}" if unused else "nothing to remove")
