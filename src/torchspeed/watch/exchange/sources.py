@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.history import suite_lists
-from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.git import ask_git, export_files
 
 
 @contextmanager
@@ -66,13 +64,7 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
             f"{revision!r} is no folder, no archive and no branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"
         )
-    archived = subprocess.run(
-        ["git", "-C", str(repository), "archive", "--format=tar", commit],
-        capture_output=True,
-        check=True,
-    )
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as opened:
-        opened.extractall(folder, filter="data")
+    export_files(repository, commit, folder)
 
 
 def _only_results(folder: Path, source: str) -> Path:

@@ -1,4 +1,4 @@
-"""The commits of a branch, as git lists them.
+"""The commits of a branch, as git lists them, and their files.
 
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used, and it
@@ -7,8 +7,10 @@ only reads.
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
@@ -120,6 +122,29 @@ def ask_git(repository: Path, *arguments: str) -> str:
     """
     done = _run(repository, arguments)
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+
+
+def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bool:
+    """Put the files of a commit below a folder, without touching the checkout.
+
+    Args:
+        repository: A checkout or a bare repository.
+        commit: A commit that it has.
+        folder: Where to.
+        paths: Files and folders of the commit; all of them if none is given.
+
+    Returns:
+        Whether the commit has such paths; otherwise nothing is written.
+
+    Raises:
+        TorchspeedError: git is missing.
+    """
+    archived = _run(repository, ("archive", "--format=tar", commit, *paths))
+    if archived.returncode:
+        return False
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return True
 
 
 def variables_for_git() -> dict[str, str]:

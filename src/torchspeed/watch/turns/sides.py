@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-import subprocess
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +11,7 @@ from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.asv.packages import build_package
 from torchspeed.watch.asv.settings import Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
-from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.history.git import ask_git, export_files
 from torchspeed.watch.turns.workplace import Workplace
 
 WORKING_TREE = "."
@@ -101,17 +98,9 @@ def _check_out(root: Path, commit: str, folder: Path, package: str) -> Path:
         TorchspeedError: the commit has none.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    archived = subprocess.run(
-        ["git", "archive", "--format=tar", commit, package],
-        cwd=root,
-        capture_output=True,
-        check=False,
-    )
-    if archived.returncode:
+    if not export_files(root, commit, folder, package):
         raise TorchspeedError(
             f"commit {commit[:8]} has no {package}/, so there is nothing to measure; "
             "choose a later one"
         )
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        archive.extractall(folder, filter="data")
     return folder / package
