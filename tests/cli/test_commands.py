@@ -17,7 +17,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torchvision import datasets
 from torchvision.models import get_model, get_model_weights
 
-from torchspeed.cli import training_options
+from tests.conftest import git
+from torchspeed.cli import session, training_options
 from torchspeed.cli.main import main
 from torchspeed.workload_names import WORKLOAD_NAMES
 from torchspeed.workloads import list_workloads
@@ -74,6 +75,20 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
     assert len(rank["samples_s"]["forward"]) == rank["steps"] == 5
     assert result["machine"]["physical cores"].isdecimal()
     assert result["machine"]["torch"] == torch.__version__.split("+", maxsplit=1)[0]
+
+
+def test_a_result_names_the_commit_of_a_checkout_and_not_of_a_project_that_it_is_installed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    package = tmp_path / ".venv" / "session.py"
+    package.parent.mkdir()
+    package.touch()
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    monkeypatch.setattr(session, "__file__", str(package))
+    assert run_json(tmp_path, "train", *QUICK)["commit"] is None
+    git(tmp_path, "add", "--force", str(package))
+    assert run_json(tmp_path, "train", *QUICK)["commit"] == git(tmp_path, "rev-parse", "HEAD")
 
 
 @pytest.fixture(scope="module")

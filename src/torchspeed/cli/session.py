@@ -109,9 +109,15 @@ def _origin() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """The commit of the checkout that this file lies in; None for an installed package."""
+    """The commit of the checkout that tracks this file; None for an installed package.
+
+    An installed package may lie within the checkout of another project.
+    """
+    folder = Path(__file__).parent
     try:
-        return ask_git(Path(__file__).parent, "rev-parse", "HEAD").strip() or None
+        if not ask_git(folder, "ls-files", "--", Path(__file__).name):
+            return None
+        return ask_git(folder, "rev-parse", "HEAD") or None
     except TorchspeedError:
         return None
 
