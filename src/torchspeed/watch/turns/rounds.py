@@ -4,12 +4,14 @@ A round of every case comes before the next round of any, so that minutes lie be
 of one case. Each round has processes of its own on both sides, because the layout of memory, and
 with it the speed, differs from process to process. Every case gets the fewest rounds of the
 `Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
-narrow enough; the ratio itself is never looked at.
+narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
+of them count.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +20,6 @@ from pathlib import Path
 
 from torchspeed.watch.analysis.ratio import (
     estimate_ratio,
-    half_width,
     ratio_of_round,
     spread_of_rounds,
 )
@@ -43,6 +44,9 @@ class Sampling:
     most_rounds: int = 16
     half_width: float = 0.015
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
+    doubtful_from: float = 0.01
+    """A ratio is doubtful that differs from 1 by this or more but by less than its whole interval,
+    if the interval is at most twice as wide as wanted. The case gets as many rounds again."""
 
 
 DEFAULT = Sampling()
@@ -73,6 +77,7 @@ class _Comparison:
         self._sampling = sampling
         self._keep = keep
         self._spreads: dict[TimedCase, float] = {}
+        self._repeated_until: dict[TimedCase, int] = {}
         self.results: list[CaseResult] = []
 
     def measure(self, servers: tuple[Server, Server], case: TimedCase, first: int) -> str:
@@ -97,7 +102,7 @@ class _Comparison:
 
         The spread of a case counts as no less than that of the middle case.
         """
-        fewest, half = self._sampling.fewest_rounds, self._sampling.half_width
+        fewest = self._sampling.fewest_rounds
         ready = {case: rounds for case, rounds in self.open.items() if len(rounds) >= fewest}
         self._spreads |= {
             case: spread_of_rounds([ratio_of_round(*samples) for samples in rounds])
@@ -105,9 +110,22 @@ class _Comparison:
         }
         least_spread = statistics.median(self._spreads.values()) if ready else 0.0
         for case, rounds in ready.items():
-            spread = max(self._spreads[case], least_spread)
-            if all_of_them or half_width(spread, len(rounds)) <= half:
-                self._close(case, ratio_of_case(case.name, rounds, least_spread))
+            result = ratio_of_case(case.name, rounds, least_spread)
+            if all_of_them or self._is_known(case, result):
+                self._close(case, result)
+
+    def _is_known(self, case: TimedCase, result: CaseRatio) -> bool:
+        """Whether a case needs no further round; a doubtful case is noted for as many again."""
+        rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
+        if case in self._repeated_until:
+            return rounds >= self._repeated_until[case]
+        if width / 2 > self._sampling.half_width and rounds < self._sampling.most_rounds:
+            return False
+        most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
+        if not self._sampling.doubtful_from <= abs(math.log(result.ratio)) <= width <= most:
+            return True
+        self._repeated_until[case] = 2 * rounds
+        return False
 
     def _close(self, case: TimedCase, result: CaseResult) -> None:
         del self.open[case]
@@ -138,7 +156,7 @@ def measure_interleaved(
     comparison = _Comparison(cases, sampling, keep)
     started, measured = time.monotonic(), 0
     try:
-        for number in range(sampling.most_rounds):
+        for number in itertools.count():
             count = len(comparison.open)
             with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
                 for place, case in enumerate(list(comparison.open), start=1):
@@ -151,7 +169,7 @@ def measure_interleaved(
                         f"{message}{left}",
                         flush=True,
                     )
-            comparison.close_known(all_of_them=number + 1 == sampling.most_rounds)
+            comparison.close_known()
             if not comparison.open:
                 break
     except BaseException:  # an interrupt, or the end of a time budget
@@ -167,5 +185,5 @@ def _time_left(
     """Time until every case has its fewest rounds; which ones need more is not known yet."""
     rounds = max(0, sampling.fewest_rounds - number - 1)
     left = rounds * open_cases + left_of_round
-    more = "" if rounds else ", then uncertain cases" if number < sampling.most_rounds - 1 else ""
+    more = "" if rounds else ", then uncertain cases"
     return f", {human_time(left * mean)} left{more}"
