@@ -237,4 +237,4 @@ def test_work_of_our_children_is_ours() -> None:
     before = other_load._own_seconds()
     burn = "import time\nwhile time.process_time() < 0.5: pass"
     subprocess.run([sys.executable, "-c", burn], check=True)
-    assert other_load._own_seconds() - before >= 0.5
+    assert other_load._own_seconds() - before >= 0.48  # each part is cut to hundredths
