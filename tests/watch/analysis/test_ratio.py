@@ -14,7 +14,7 @@ from scipy import stats
 
 from torchspeed.watch.analysis.ratio import (
     estimate_ratio,
-    half_width,
+    margin_of_error,
     ratio_of_round,
     verdict,
 )
@@ -116,16 +116,16 @@ def test_the_spread_of_a_single_round_is_unknown() -> None:
 
 
 def test_more_rounds_narrow_the_interval() -> None:
-    widths = [half_width(0.01, rounds) for rounds in range(2, 13)]
+    widths = [margin_of_error(0.01, rounds) for rounds in range(2, 13)]
     assert widths == sorted(widths, reverse=True)
     # Student's quantile for 99 % and 4 degrees of freedom, from any table: 4.604.
-    assert half_width(0.01, 5) == pytest.approx(4.604 * 0.01 / math.sqrt(5), rel=1e-3)
+    assert margin_of_error(0.01, 5) == pytest.approx(4.604 * 0.01 / math.sqrt(5), rel=1e-3)
 
 
 def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
     quiet, noisy = [1.0, 1.0001, 1.0], [1.0, 1.1, 0.9]
     ratio, (_, high) = estimate_ratio(quiet, 0.01)
-    assert math.log(high / ratio) == pytest.approx(half_width(0.01, 3))
+    assert math.log(high / ratio) == pytest.approx(margin_of_error(0.01, 3))
     assert estimate_ratio(noisy, 0.01) == estimate_ratio(noisy)
 
 

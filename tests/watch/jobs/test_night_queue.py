@@ -25,7 +25,7 @@ from torchspeed.watch.jobs.attempts import Attempts
 from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.budget import parse_duration_s
 from torchspeed.watch.jobs.night_queue import Situation, next_task
-from torchspeed.watch.jobs.night_tasks import SOURCES, ConfirmChanges, MeasureCommit
+from torchspeed.watch.jobs.night_tasks import SOURCES, measure
 
 NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
@@ -88,9 +88,9 @@ class Project:
         tried: set[str] = set()
         tasks = []
         while task := next_task(situation, SOURCES, tried, set()):
-            assert isinstance(task, MeasureCommit)
+            assert task.pair is not None
             tried.add(task.name)
-            tasks.append((self.hashes.index(task.commit.hash), task.pair.torch))
+            tasks.append((self.hashes.index(task.name.split()[0]), task.pair.torch))
         return tasks
 
 
@@ -176,7 +176,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(2)
-    newest = MeasureCommit(read_commits(project.folder)[-1], NEW, "newest commit")
+    newest = measure(read_commits(project.folder)[-1], NEW, "newest commit")
     for _ in range(3):
         assert project.night(NEW)[0] == (1, "2")
         project.attempts().add_failure(newest.name, "it does not build")
@@ -290,10 +290,9 @@ def test_a_suspected_change_comes_after_the_newest_commit_and_before_the_rest(
     while task := next_task(situation, SOURCES, tried, set()):
         tried.add(task.name)
         reasons.append(task.reason)
-        if isinstance(task, ConfirmChanges):
-            [suspect] = task.suspects
-            assert (suspect.before, suspect.after) == tuple(project.hashes[12:])
-            assert suspect.case == "s.track_a(1)"
+        if task.reason == "suspected change":
+            assert task.name.startswith("confirm {}..{} ".format(*project.hashes[12:]))
+    assert [suspect.case for suspect in situation.suspects] == ["s.track_a(1)"]
     assert list(dict.fromkeys(reasons)) == [
         "suspected change",
         "new torch release",

@@ -94,14 +94,14 @@ def estimate_ratio(
     Raises:
         ValueError: There are fewer than two.
     """
-    half = half_width(max(spread_of_rounds(ratios), least_spread), len(ratios))
+    half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
     pairs = itertools.combinations_with_replacement(map(math.log, ratios), 2)
     middle = statistics.median((first + second) / 2 for first, second in pairs)
     return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
 
 
-def half_width(spread: float, rounds: int) -> float:
-    """Half of the interval, as a logarithm: Student's quantile times the standard error."""
+def margin_of_error(spread: float, rounds: int) -> float:
+    """Return half the width of an interval, as a logarithm: Student's quantile of the error."""
     return quantile(rounds - 1) * spread / math.sqrt(rounds)
 
 

@@ -31,10 +31,11 @@ def check_machine_name(name: str) -> None:
 
 
 _loaded: list[str] = []
+"""Names of the machines that asv loaded in this process, oldest first."""
 
 
 def this_machine() -> str:
-    """Name of the machine that asv loaded last, which is the one that it measures for."""
+    """Return the machine that asv loaded last, which is the one that it measures for."""
     return _loaded[-1]
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.findings import analyse
@@ -105,39 +104,35 @@ class Tonight:
     """Outcomes and failures, which the task adds to."""
 
 
-class Task(Protocol):
+@dataclass(frozen=True, slots=True)
+class Task:
     """Something that a night can do within minutes, and continue on the next night."""
 
-    @property
-    def name(self) -> str:
-        """Identifies the task over the nights, in ``attempts.jsonl``."""
+    name: str
+    """Identifies the task over the nights, in ``attempts.jsonl``."""
+    description: str
+    """What it does, for a person."""
+    reason: str
+    """Why it is in the queue, such as ``newest commit``."""
+    environments: tuple[Pair, ...]
+    """Where it measures."""
+    is_done: Callable[[Situation], bool]
+    """Whether everything that it measures is stored."""
+    run: Callable[[Tonight], str]
+    """Does it, and stores each part as soon as it is measured.
 
-    @property
-    def reason(self) -> str:
-        """Why it is in the queue, such as ``newest commit``."""
+    It returns why the task is not done, as far as that is known; else an empty text. It raises a
+    `TorchspeedError` if it failed as a whole; the night goes on with the next task.
+    """
 
     @property
     def pair(self) -> Pair | None:
         """The environment of asv that it measures in, which is made if it is missing.
 
-        If that fails, no other task of this environment is tried tonight.
+        If that fails, no other task of this environment is tried tonight. The environments of two
+        releases that are compared are none of asv's.
         """
-
-    def __str__(self) -> str:
-        """Describe it to a person."""
-
-    def is_done(self, situation: Situation) -> bool:
-        """Whether everything that it measures is stored."""
-
-    def run(self, tonight: Tonight) -> str:
-        """Do it, and store each part as soon as it is measured.
-
-        Returns:
-            Why it is not done, as far as that is known; else an empty text.
-
-        Raises:
-            TorchspeedError: It failed as a whole; the night goes on with the next task.
-        """
+        return self.environments[0] if len(self.environments) == 1 else None
 
 
 Source = Callable[[Situation], Iterable[Task]]

@@ -15,6 +15,7 @@ from torchspeed.watch.asv.selection import SHORT, Selection, matching
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.git import ask_git, read_commits
 from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.attempts import FILE_NAME, NIGHTS, Attempts
 from torchspeed.watch.jobs.budget import Budget, BudgetSpentError, parse_duration_s
 from torchspeed.watch.jobs.measuring import Tally
@@ -113,6 +114,7 @@ class _Night:
             tried.add(task.name)
             print(f"{task.reason}:", flush=True)
             try:
+                preflight.check_room(self._place.configuration, task.environments)
                 with budget.enforced():
                     reason = task.run(self._tonight)
             except BudgetSpentError:
@@ -127,14 +129,16 @@ class _Night:
             except TorchspeedError as error:
                 reason = error.reason if isinstance(error, AsvError) else str(error)
                 if task.pair is None or task.pair.folder.is_dir():
-                    self._fail(task.name, str(task), reason)
+                    self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame
                     unusable.add(task.pair.environment)
                     self._fail(task.pair.environment, str(task.pair), reason)
                 continue
             self._situation = self._read_results()
             if self._situation.needs(task):
-                self._fail(task.name, str(task), reason or "some of its cases are not measured")
+                self._fail(
+                    task.name, task.description, reason or "some of its cases are not measured"
+                )
         print("nothing is left to be done tonight", flush=True)
 
     def end(self) -> ExitStatus:
@@ -190,7 +194,7 @@ class _Night:
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
         tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
-        names = {task.name: str(task) for task in tasks}
+        names = {task.name: task.description for task in tasks}
         names |= {pair.environment: str(pair) for pair in self._situation.pairs}
         set_aside = {
             names[name]: failures.reason

@@ -44,7 +44,8 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     verdicts = [verdict(case) for case in ratios]
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in _WORDS.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
-    return f"Of {len(ratios)} cases {counts}; the widest interval is ±{widest:.1%}."
+    cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
+    return f"Of {cases} {counts}; the widest interval is ±{widest:.1%}."
 
 
 def describe(ratio: Ratio) -> str:
