@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.leftovers import Leftovers
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -36,6 +38,11 @@ LONGEST = (
 
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
+LEFTOVERS = pytest.StashKey[tuple[Leftovers, set[str]]]()
+"""Where a run may leave something, and what lay there before it."""
+LEFT_BEHIND = pytest.StashKey[list[str]]()
+PATIENCE_S = 10.0
+"""Seconds for guards of killed runs to clean up after the last test."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,12 +52,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]
         tempfile.tempdir = None  # it is asked for again
+        places = Leftovers(ROOT, Path(config.stash[TEMPORARY]), Path.home())
+        config.stash[LEFTOVERS] = places, places.names()
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Keep the temporary folder of a run that failed, to be looked at."""
-    if exitstatus != pytest.ExitCode.OK:
-        session.config.stash[TEMPORARY] = ""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
+    stash = session.config.stash
+    if LEFTOVERS in stash:  # a worker leaves that to the process that started it
+        places, before = stash[LEFTOVERS]
+        stash[LEFT_BEHIND] = places.list_since(before, PATIENCE_S)
+        if stash[LEFT_BEHIND] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if session.exitstatus != pytest.ExitCode.OK:
+        stash[TEMPORARY] = ""
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name what the tests left behind."""
+    for name in config.stash.get(LEFT_BEHIND, []):
+        terminalreporter.write_line(f"left behind: {name}", red=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

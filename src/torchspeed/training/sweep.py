@@ -136,7 +136,7 @@ class Sweep:
 
     def _measure(self, point: Point) -> MeasuredPoint:
         options = [f"--{name.replace('_', '-')}={value}" for name, value in point.items()]
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
             file = Path(folder) / "result.json"
             command = [sys.executable, "-m", "torchspeed.cli", "train", "--quiet",
                        "--json", str(file), *self.arguments, *options]  # fmt: skip

@@ -73,7 +73,7 @@ def create_setup_cache(
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(prefix="torchspeed-")
     arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
     output, status = _run_script(self.env, arguments, folder, timeout)
     if status == 0:
