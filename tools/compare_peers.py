@@ -97,7 +97,7 @@ class Contest:
             torch.autograd.grad(objective, [self.inputs, *peer.model.parameters()])
 
     def times(self, which: str, budget: float) -> dict[str, list[float]]:
-        """Seconds of every peer, one value a round, for ``budget`` seconds on the wall."""
+        """Time every peer once a round, for ``budget`` seconds on the wall; return seconds."""
         timers, calls = {}, {}
         for peer in self.peers:
             peer.model.train(which == "training")
@@ -123,7 +123,7 @@ def ratio(slow: list[float], fast: list[float]) -> str:
 
 
 def rows(name: str, compiled: bool, budget: float) -> list[list[str]]:
-    """The table's lines of one workload, a pass each."""
+    """Return the table's lines of one workload, a pass each."""
     torch._dynamo.reset()
     contest = Contest(get_workload(name), compiled)
     lines = []

@@ -77,7 +77,7 @@ def _results_folders(checkout: Path) -> list[Path]:
 
 
 def _settings(checkout: Path) -> dict[str, str]:
-    """The settings of the project that its pages need; empty where it publishes none."""
+    """Return the settings of the project that its pages need; empty where it publishes none."""
     for path in sorted(checkout.rglob("asv.conf.json")):
         settings = load_settings(path.parent)
         wanted = ("project", "project_url", "show_commit_url")

@@ -42,7 +42,7 @@ TARGETS_BUSY = (0.01, 0.03)
 def report(
     unchanged: Sequence[CaseRatio], planted: Mapping[float, Sequence[CaseRatio]], *, busy: bool
 ) -> str:
-    """Markdown: a row for each case, then what was measured against what is wanted.
+    """Return Markdown: a row for each case, then what was measured against what is wanted.
 
     Args:
         unchanged: ratios of the commit to itself.

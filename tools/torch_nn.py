@@ -122,7 +122,7 @@ def _with_parameters_of(model: nn.Module, copy: nn.Sequential) -> nn.Sequential:
 
 
 def flux_cnn(model: FluxCNN) -> nn.Sequential:
-    """The layers of the post in a row."""
+    """Return the layers of the post in a row."""
     layers = [nn.Conv2d(3, 16, 5), nn.ReLU(), nn.MaxPool2d(2)]
     layers += [nn.Conv2d(16, 8, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()]
     layers += [nn.Linear(200, 120), nn.Linear(120, 84), nn.Linear(84, 10), nn.Softmax(1)]
@@ -130,7 +130,7 @@ def flux_cnn(model: FluxCNN) -> nn.Sequential:
 
 
 def lenet5(model: LeNet5) -> nn.Sequential:
-    """The layers of the source in a row."""
+    """Return the layers of the source in a row."""
     layers = [nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2)]
     layers += [nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()]
     layers += [nn.Linear(256, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)]

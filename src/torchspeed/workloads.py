@@ -219,7 +219,7 @@ _WORKLOADS = {workload.name: workload for workload in _TABLE}
 
 
 def list_workloads(family: str | None = None) -> list[str]:
-    """Names of all workloads, or of one family, in the table's order.
+    """Return the names of all workloads, or of one family, in the table's order.
 
     Raises:
         ValueError: no workload is of that family.

@@ -28,7 +28,7 @@ OTHER_COMMAND_FIELDS = (
 
 
 def configure(options: dict[str, Any]) -> RunConfig:
-    """The configuration that the options of a command ask for.
+    """Return the configuration that the options of a command ask for.
 
     Args:
         options: parameter names of the command and their values.
@@ -84,7 +84,7 @@ def _number(text: str) -> int | float | str:
 
 
 def default_data(model: str) -> str:
-    """The embedded data that suit a model; digits for one of one's own.
+    """Return the embedded data that suit a model; digits for one of one's own.
 
     Raises:
         TorchspeedError: unknown model; the nearest are offered.
@@ -105,7 +105,7 @@ def _dummy_items(batch_size: int, devices: int) -> int:
 
 
 def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
-    """Values of an option that takes several, with commas between.
+    """Return the values of an option that takes several, with commas between.
 
     Args:
         option: its name.

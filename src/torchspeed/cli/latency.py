@@ -84,7 +84,7 @@ def latency(
 
 
 def positive(text: str) -> int:
-    """A whole number from 1.
+    """Return a whole number from 1.
 
     Raises:
         ValueError: it is none.

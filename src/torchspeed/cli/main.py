@@ -86,5 +86,5 @@ def _run(arguments: list[str]) -> int | None:
 
 
 def _is_rank() -> bool:
-    """Whether torch's elastic agent started this process, and reports its outcome."""
+    """Tell whether torch's elastic agent started this process, and reports its outcome."""
     return "TORCHELASTIC_ERROR_FILE" in os.environ

@@ -52,11 +52,11 @@ class RunProgress(Observer):
         self._bar.stop()
 
     def prepared(self, summary: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self.console.print(summary, highlight=False)
 
     def begin(self, title: str, steps: int) -> None:
-        """A loop starts: a new bar."""
+        """Begin a new bar for a loop."""
         self._steps = self._items = 0
         self._began = self._drawn = time.perf_counter()
         self._bar.reset(self._task, total=steps, description=title, rate="")
@@ -74,7 +74,7 @@ class RunProgress(Observer):
         self._bar.refresh()
 
     def epoch(self, record: EpochRecord) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         held_out = ""
         if record.validation_loss is not None:
             held_out = f"; validation loss {record.validation_loss:.4f}"

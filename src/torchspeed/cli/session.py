@@ -99,7 +99,7 @@ def _logs(options: Mapping[str, Any]) -> list[Observer]:
 
 
 def _origin() -> dict[str, Any]:
-    """What wrote a result, and when."""
+    """Return what wrote a result, and when."""
     return {
         "schema": SCHEMA,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -109,7 +109,7 @@ def _origin() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """The commit of the checkout that tracks this file; None for an installed package.
+    """Return the commit of the checkout that tracks this file; None for an installed package.
 
     An installed package may lie within the checkout of another project.
     """

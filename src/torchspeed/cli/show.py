@@ -16,7 +16,7 @@ SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
 
 
 def seconds(value: float) -> str:
-    """A time with three significant digits and its unit."""
+    """Return a time with three significant digits and its unit."""
     if value >= SECONDS:
         return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
     if value >= MILLI:
@@ -25,7 +25,7 @@ def seconds(value: float) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share as a percentage, or a dash."""
+    """Return a share as a percentage, or a dash."""
     return "–" if value is None else f"{100 * value:.2f} %"
 
 
@@ -141,7 +141,7 @@ def _columns(result: RunResult, console: Console) -> None:
 
 
 def show_scaling(compared: Scaling, devices: int, console: Console) -> None:
-    """One line: throughput and efficiency against fewer devices."""
+    """Print one line: throughput and efficiency against fewer devices."""
     console.print(
         f"scaling: {compared.items_per_s:,.0f} items/s on {devices} devices, "
         f"{compared.baseline_items_per_s:,.0f} on {compared.baseline_devices}; "

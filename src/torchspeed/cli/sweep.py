@@ -113,7 +113,7 @@ class Announcer:
         self.console = Console(stderr=True)
 
     def __call__(self, outcome: Any, known: bool) -> None:
-        """A point is done, or was there already."""
+        """Report that a point is done, or was there already."""
         self.done += 1
         what = "known" if known else ("done" if outcome.result else f"failed: {outcome.reason}")
         settings = ", ".join(f"{name} {outcome.point[name]}" for name in self.shown)

@@ -20,12 +20,12 @@ from torchspeed.workload_names import WORKLOAD_NAMES
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Names of models that begin so."""
+    """Return the names of models that begin so."""
     return [name for name in WORKLOAD_NAMES if name.startswith(incomplete)]
 
 
 def complete_data(incomplete: str) -> list[str]:
-    """Names of data sets that begin so."""
+    """Return the names of data sets that begin so."""
     return [name for name in catalogue.DATA if name.startswith(incomplete)]
 
 
@@ -62,7 +62,7 @@ def takes(*groups: Group, without: tuple[str, ...] = ()) -> Callable[[Command], 
 
 
 def as_arguments(values: dict[str, Any]) -> list[str]:
-    """The command line that asks for these values of options.
+    """Return the command line that asks for these values of options.
 
     Args:
         values: of `takes`' options; None, an empty text and a flag's False are its defaults.

@@ -39,7 +39,7 @@ class ResizedDigits(Dataset[tuple[Tensor, int]]):
 
 
 def load_digits(options: DataOptions) -> Data:
-    """The digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default.
+    """Return the digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default.
 
     Raises:
         TorchspeedError: scikit-learn is not installed.

@@ -24,7 +24,7 @@ DEVIATION = (0.229, 0.224, 0.225)
 
 
 def load_imagenet(options: DataOptions) -> Data:
-    """The pictures under ``options.folder``, (3, 224, 224) by default.
+    """Return the pictures under ``options.folder``, (3, 224, 224) by default.
 
     Raises:
         TorchspeedError: no such folders, a class without pictures, a damaged archive.

@@ -37,7 +37,7 @@ CLASSES = 10
 
 
 def load_images(name: str, options: DataOptions) -> Data:
-    """One of ``IMAGE_SETS``, resized to ``options.shape`` where that differs.
+    """Return one of ``IMAGE_SETS``, resized to ``options.shape`` where that differs.
 
     Raises:
         TorchspeedError: a file is missing and not to be downloaded, damaged, or

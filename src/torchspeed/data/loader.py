@@ -67,7 +67,7 @@ class Batches:
         return len(self._loader)
 
     def epoch(self, number: int) -> Iterator[Any]:
-        """The batches of epoch ``number``.
+        """Return the batches of epoch ``number``.
 
         Raises:
             TorchspeedError: an item cannot be read, or a worker died.

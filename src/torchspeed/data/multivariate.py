@@ -68,7 +68,7 @@ SERIES = {
 
 
 def load_multivariate(name: str, options: DataOptions) -> Data:
-    """One of ``SERIES``, cut into windows.
+    """Return one of ``SERIES``, cut into windows.
 
     Raises:
         TorchspeedError: file missing and not to be downloaded, or damaged.

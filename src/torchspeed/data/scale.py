@@ -22,12 +22,12 @@ class Scale:
 
     @classmethod
     def of(cls, values: Tensor) -> Scale:
-        """The scale of the columns of (rows, columns)."""
+        """Return the scale of the columns of (rows, columns)."""
         deviation, mean = torch.std_mean(values, dim=0, correction=0)
         return cls(mean, deviation + EPSILON)
 
     def normalise(self, values: Tensor) -> Tensor:
-        """Values (..., columns) without unit."""
+        """Return the values (..., columns) without unit."""
         return (values - self.mean) / self.deviation
 
     def restore(self, values: Tensor, columns: slice) -> Tensor:

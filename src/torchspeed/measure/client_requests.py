@@ -29,7 +29,7 @@ _DUMP, _TOGGLE, _START = (_CALLGRIND + number for number in (0, 2, 4))
 
 
 def unsupported() -> str:
-    """Why requests cannot be sent on this kind of machine, or nothing."""
+    """Return why requests cannot be sent on this kind of machine, or nothing."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return (
             f"instructions are counted on Linux on x86-64, not {sys.platform} {platform.machine()}"

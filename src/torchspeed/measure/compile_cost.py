@@ -59,7 +59,7 @@ def compile_cost(workload: str, device: str, folder: Path) -> Cost:
 
 
 def code_folder(workload: str, device: str, folder: Path) -> Path:
-    """Where the code of one workload is kept: apart, since others may share kernels with it."""
+    """Return the folder of a workload's code: its own, since others may share kernels with it."""
     return folder / f"{workload}-{device}-code"
 
 

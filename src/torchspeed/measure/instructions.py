@@ -86,7 +86,7 @@ class _CallgrindError(Exception):
 
 
 def _obstacle() -> str:
-    """Why this machine cannot count, or nothing."""
+    """Return why this machine cannot count, or nothing."""
     if unsupported():
         return unsupported()
     for program, package in _PACKAGES.items():

@@ -32,7 +32,7 @@ class _Draw:
     generator: torch.Generator
 
     def normal(self, *shape: int) -> Tensor:
-        """Standard normal values in the operand's format, ``shape``."""
+        """Return standard normal values in the operand's format, ``shape``."""
         return torch.randn(shape, generator=self.generator).to(self.device, self.dtype)
 
     def integers(self, limit: int, *shape: int) -> Tensor:
@@ -218,7 +218,7 @@ class OperatorPasses:
 def operator_passes(
     operator: str, device: str, number_format: str, **sizes: int
 ) -> OperatorPasses:
-    """The passes of a case, built at the first call and kept while the case runs.
+    """Return the passes of a case, built at the first call and kept while the case runs.
 
     Raises:
         ValueError: as of `OperatorPasses`.

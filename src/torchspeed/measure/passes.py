@@ -60,12 +60,12 @@ class Passes:
 
     @torch.inference_mode()
     def forward(self) -> Tensor:
-        """One inference: evaluation mode, no graph. Returns the output."""
+        """Run one inference, in evaluation mode without a graph, and return the output."""
         self._set_training(False)
         return self._call(self.inputs)
 
     def backward(self) -> tuple[Tensor, ...]:
-        """One forward in training mode and the gradient of the objective.
+        """Run one forward in training mode and compute the gradient of the objective.
 
         With respect to every parameter that learns and, as FluxBench has it, the input;
         the gradients are returned in this order.
@@ -100,11 +100,11 @@ class CapturedPasses:
         )
 
     def forward(self) -> Tensor:
-        """One inference. Returns the output, which the next one writes over."""
+        """Run one inference and return the output, which the next inference writes over."""
         return self._forward(self._inputs)
 
     def backward(self) -> tuple[Tensor, ...]:
-        """One forward in training mode and the gradients, as `Passes.backward` has them."""
+        """Run one forward in training mode and return the gradients as `Passes.backward` does."""
         return self._backward(self._inputs, self._targets)
 
 
@@ -121,7 +121,7 @@ def passes(
     precision: str = "fp32",
     layout: str = "contiguous",
 ) -> Passes | CapturedPasses:
-    """The passes of a case, built at the first call and kept while the case runs.
+    """Return the passes of a case, built at the first call and kept while the case runs.
 
     asv calls ``setup`` before every sample; without this, so would we build.
 

@@ -68,7 +68,7 @@ class _Counter(TorchDispatchMode):
 
 
 def _is_view(func: Any) -> bool:
-    """Whether the operator only looks at its argument's memory in another way."""
+    """Tell whether the operator only looks at its argument's memory in another way."""
     aliases = [result.alias_info for result in func._schema.returns]
     return bool(aliases) and all(alias and not alias.is_write for alias in aliases)
 
@@ -99,12 +99,12 @@ def count(run: Callable[[], object]) -> Work:
 
 
 def parameter_bytes(model: nn.Module) -> int:
-    """Bytes of all parameters, each once."""
+    """Return the bytes of all parameters, each once."""
     return sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
 
 
 def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int:
-    """Bytes that autograd keeps of ``run`` for its backward pass.
+    """Return the bytes that autograd keeps of ``run`` for its backward pass.
 
     Args:
         run: computes the tensor that a backward pass would start from.

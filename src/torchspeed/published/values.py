@@ -69,7 +69,7 @@ class Source:
 
 
 def load_sources() -> list[Source]:
-    """All sources, by key, each with its values in the order of its tables."""
+    """Return all sources, by key, each with its values in the order of its tables."""
     files = resources.files(__package__).iterdir()
     tables = sorted(
         (file for file in files if file.name.endswith(".toml")), key=lambda file: file.name
@@ -79,7 +79,7 @@ def load_sources() -> list[Source]:
 
 
 def site_rows() -> list[dict[str, Any]]:
-    """The values that an asv case can be compared with, in the form of the site's ``published``.
+    """Return the values that an asv case is comparable with, as the site's ``published`` has them.
 
     There is a row for the model of the same name, with what differs, and another one for the
     workload that does the same work, where there is one.
@@ -155,7 +155,7 @@ def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Publis
 
 
 def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
-    """A number with its own unit, or with its column's."""
+    """Return a number with its own unit, or with its column's."""
     number, _, own_unit = printed.partition(" ")
     unit, factor = SI[own_unit if column_unit is None else column_unit]
     return float(number) * factor, unit

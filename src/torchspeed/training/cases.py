@@ -58,7 +58,7 @@ class Training:
         self._optimiser.step()
 
     def epoch(self) -> None:
-        """A step on each batch."""
+        """Make a step on each batch."""
         for batch in range(len(self._batches)):
             self.step(batch)
 
@@ -94,7 +94,7 @@ class AdamSteps:
         self._beginning = [p.detach().clone() for p in self._parameters]
 
     def run(self) -> None:
-        """All five steps, from the beginning."""
+        """Make all five steps, from the beginning."""
         with torch.no_grad():
             for parameter, beginning in zip(self._parameters, self._beginning, strict=True):
                 parameter.copy_(beginning)

@@ -82,7 +82,7 @@ class RunConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> RunConfig:
-        """The inverse of ``as_dict``; fields of other versions raise TypeError."""
+        """Return the inverse of ``as_dict``; fields of other versions raise TypeError."""
         options = dict(values["data_options"])
         options["folder"] = Path(options["folder"])
         if options["shape"] is not None:
@@ -90,11 +90,11 @@ class RunConfig:
         return cls(**{**values, "data_options": DataOptions(**options)})
 
     def is_tested(self, epoch: int) -> bool:
-        """Whether a test follows an epoch, counted from 1."""
+        """Tell whether a test follows an epoch, counted from 1."""
         return epoch % self.test_every == 0 or epoch == self.epochs
 
     def differences(self, other: RunConfig) -> list[str]:
-        """Names of the fields in which two runs differ."""
+        """Return the names of the fields in which two runs differ."""
         return [
             entry.name
             for entry in fields(self)

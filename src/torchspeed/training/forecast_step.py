@@ -30,7 +30,7 @@ class ForecastStep:
         self._parts: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
-        """One batch of (inputs, targets)."""
+        """Run one batch of (inputs, targets)."""
         result = self._step(batch, clock)
         last = batch[0][:, -1, self._columns].clone()  # a view would keep the whole batch
         self._parts.append((result.outputs.float().cpu(), result.targets.cpu(), last))

@@ -32,7 +32,7 @@ class Group:
         return self.rank == 0
 
     def gather(self, value: Any) -> list[Any]:
-        """The ``value`` of every rank, in their order, on every rank."""
+        """Return the ``value`` of every rank, in their order, on every rank."""
         if self.world == 1:
             return [value]
         values: list[Any] = [None] * self.world
@@ -40,12 +40,12 @@ class Group:
         return values
 
     def device(self, kind: str) -> str:
-        """The device of this rank: ``cpu``, or the GPU of its number on the node."""
+        """Return the device of this rank: ``cpu``, or the GPU of its number on the node."""
         return f"cuda:{self.local_rank}" if self.world > 1 and kind == "cuda" else kind
 
 
 def was_launched() -> bool:
-    """Whether torchrun, or a launcher like it, started this process as a rank."""
+    """Tell whether torchrun, or a launcher like it, started this process as a rank."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 

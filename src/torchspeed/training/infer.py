@@ -34,7 +34,7 @@ def infer(
     observer: Observer = NOBODY,
     group: Group = ALONE,
 ) -> RunResult:
-    """One pass over the test items, batch by batch.
+    """Run over the test items once, batch by batch.
 
     Args:
         config: what to do.
@@ -64,7 +64,7 @@ def infer_smoothly(
     observer: Observer = NOBODY,
     group: Group = ALONE,
 ) -> RunResult:
-    """Each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
+    """Run each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
 
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
     own process unless there are workers. Items are read anew for each, not for each pass.
@@ -84,7 +84,7 @@ def infer_smoothly(
 def _inference(
     run: Rank, mode: str, batches: Iterator[Any], available: int, step: Step
 ) -> RunResult:
-    """The result of one loop over so many batches without training."""
+    """Return the result of one loop over so many batches without training."""
     steps = run.steps(available)
     run.announce()
     run.observer.begin(mode.replace("-", " "), steps)

@@ -98,7 +98,7 @@ def measure_latency(
 def _requests(
     module: nn.Module, workload: Workload, mode: str, size: int, device: str, seconds: float
 ) -> list[float]:
-    """Seconds of each request, warm-up left out."""
+    """Return the seconds of each request, warm-up left out."""
     inputs = workload.example_inputs(size, device=device)
     serve = _serving(module, mode, inputs)
 

@@ -109,7 +109,7 @@ def _without_agent_log() -> Iterator[None]:
 
 
 def root_of(failures: dict[int, ProcessFailure], devices: int) -> str:
-    """What began it, in one line: a rank that is killed drags others into errors of their own."""
+    """Return the first cause in one line: a killed rank drags others into errors of their own."""
     killed = [
         failure
         for failure in failures.values()
@@ -128,6 +128,6 @@ def root_of(failures: dict[int, ProcessFailure], devices: int) -> str:
 
 
 def _message(recorded: Any) -> str:
-    """What the rank recorded of its error, without the error's class."""
+    """Return what the rank recorded of its error, without the error's class."""
     text = str(recorded["message"] if isinstance(recorded, dict) else recorded)
     return text.split("\n", maxsplit=1)[0].removeprefix("TorchspeedError: ")

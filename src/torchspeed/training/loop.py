@@ -119,7 +119,7 @@ def run_loop(
 
 
 def _count_right(outcome: StepResult) -> int:
-    """How many items were classified correctly; 0 where targets are no classes."""
+    """Return how many items were classified correctly; 0 where targets are no classes."""
     if outcome.targets.is_floating_point():
         return 0
     return int((outcome.outputs.argmax(1) == outcome.targets).sum())

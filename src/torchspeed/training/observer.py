@@ -13,13 +13,13 @@ class Observer:
         """Model and data are there, and the work begins."""
 
     def begin(self, title: str, steps: int) -> None:
-        """A loop of so many steps starts."""
+        """Note that a loop of so many steps starts."""
 
     def step(self, items: int, times: StepTimes) -> None:
-        """A step is done."""
+        """Note that a step is done."""
 
     def epoch(self, record: EpochRecord) -> None:
-        """An epoch and its test are done."""
+        """Note that an epoch and its test are done."""
 
 
 NOBODY = Observer()

@@ -31,7 +31,7 @@ _WARMUP_BEGINS = 0.01
 
 
 def make_optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
-    """The optimiser of a run; momentum is for those that have one.
+    """Return the optimiser of a run; momentum is for those that have one.
 
     Raises:
         TorchspeedError: there is none of that name; the nearest are offered.
@@ -54,7 +54,7 @@ def make_optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> opt
 def make_schedule(
     config: RunConfig, optimiser: optim.Optimizer, updates: int
 ) -> lr_scheduler.LRScheduler:
-    """The learning-rate schedule of a run, moved on after each epoch or step.
+    """Return the learning-rate schedule of a run, moved on after each epoch or step.
 
     cosine: to zero over its span; step: a tenth after each third of the span.
 

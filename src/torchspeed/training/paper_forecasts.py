@@ -50,7 +50,7 @@ def arguments(epochs: int, data_dir: str, seed: int) -> list[str]:
 
 
 def points(models: list[str], horizons: list[int]) -> list[Point]:
-    """A run of each model at each horizon.
+    """Return a run of each model at each horizon.
 
     Raises:
         TorchspeedError: a model is not of ``MODELS``.
@@ -66,7 +66,7 @@ def points(models: list[str], horizons: list[int]) -> list[Point]:
 
 
 def markdown(outcomes: list[MeasuredPoint]) -> str:
-    """A table of the runs that ended well: each model beside the last value."""
+    """Return a table of the runs that ended well: each model beside the last value."""
     rows = ["| horizon | forecast | RSE | CORR | RMSE | MAE | MAPE | best epoch |",
             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     shown: set[int] = set()

@@ -44,18 +44,18 @@ class Timeline:
     """A device's order of events in time; here the CPU's: work is done when its call returns."""
 
     def mark(self) -> Any:
-        """A point that is passed once all work given so far is done."""
+        """Return a point that is passed once all work given so far is done."""
         return time.perf_counter()
 
     def settle(self) -> None:
         """Wait until every mark is passed."""
 
     def seconds(self, earlier: Any, later: Any) -> float:
-        """Time between two marks that are passed, in seconds."""
+        """Return the time between two marks that are passed, in seconds."""
         return float(later - earlier)
 
     def host(self) -> float:
-        """The host's clock, in seconds."""
+        """Return the host's clock, in seconds."""
         return time.perf_counter()
 
 
@@ -72,16 +72,16 @@ class CudaTimeline(Timeline):
         return event
 
     def settle(self) -> None:
-        """The step's one synchronisation."""
+        """Wait for the device, once a step."""
         self._stream.synchronize()
 
     def seconds(self, earlier: torch.cuda.Event, later: torch.cuda.Event) -> float:
-        """Time between two events; CUDA counts it in milliseconds."""
+        """Return the time between two events, which CUDA counts in milliseconds."""
         return float(earlier.elapsed_time(later)) / 1e3
 
 
 def timeline_for(device: torch.device) -> Timeline:
-    """The timeline of the work on ``device``."""
+    """Return the timeline of the work on ``device``."""
     return CudaTimeline(device) if device.type == "cuda" else Timeline()
 
 

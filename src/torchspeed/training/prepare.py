@@ -92,7 +92,7 @@ def _set_backends(config: RunConfig) -> None:
 
 
 def _imported(config: RunConfig) -> Prepared:
-    """A model of one's own, for data that have a shape of their own."""
+    """Return a model of one's own, for data that have a shape of their own."""
     options = config.data_options
     data = load_data(config.data, options)
     model = import_callable(config.model)(**config.model_kwargs)

@@ -114,7 +114,7 @@ class Rank:
     def result(
         self, mode: str, loops: list[LoopResult], loss: float, accuracy: float | None
     ) -> RunResult:
-        """What all ranks measured, without the records of training."""
+        """Return what all ranks measured, without the records of training."""
         device = self.network.device
         parameters = (p.numel() for p in self.network.model.parameters() if p.requires_grad)
         return RunResult(
@@ -132,7 +132,7 @@ class Rank:
 
 
 def _summary(config: RunConfig, network: Network, data: Data) -> str:
-    """What is about to run, in one line."""
+    """Return what is about to run, in one line."""
     parameters = sum(p.numel() for p in network.model.parameters() if p.requires_grad)
     splits = {"to train on": data.train, "to validate with": data.validation,
               "to test on": data.test}  # fmt: skip

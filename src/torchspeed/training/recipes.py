@@ -31,7 +31,7 @@ _OTHER_RATE = 0.001
 
 
 def recipe_for(model: str, optimiser: str | None = None) -> Recipe:
-    """The recipe of a model, with a rate that suits the optimiser.
+    """Return the recipe of a model, with a rate that suits the optimiser.
 
     Args:
         model: as `RunConfig.model`.

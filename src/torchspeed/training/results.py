@@ -34,12 +34,12 @@ class EpochRecord:
     """Wall time of the test or validation that followed; no part of ``wall_s``."""
 
     def reaches(self, target: float | None) -> bool:
-        """Whether there is a target accuracy and the test reached it."""
+        """Tell whether there is a target accuracy and the test reached it."""
         accuracy = self.test_accuracy
         return target is not None and accuracy is not None and accuracy >= target
 
     def is_better_than(self, best: EpochRecord | None) -> bool:
-        """Whether its validation loss is less, or its test accuracy higher, than the best's."""
+        """Tell whether its validation loss is below, or its test accuracy above, the best's."""
         loss = self.validation_loss if self.test_loss is None else self.test_loss
         if loss is None or not math.isfinite(loss):
             return False
@@ -150,7 +150,7 @@ class RunResult:
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
-    """The steps of all loops of a rank; a phase it never had is left out."""
+    """Return the steps of all loops of a rank; a phase it never had is left out."""
     steps: list[StepTimes] = [step for loop in loops for step in loop.steps]
     warmup = [step for loop in loops for step in loop.warmup]
     phases = {
@@ -168,7 +168,7 @@ def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
 
 
 def phase_totals(loop: LoopResult) -> dict[str, float]:
-    """Seconds of each phase of a loop, warm-up included."""
+    """Return the seconds of each phase of a loop, warm-up included."""
     return {phase.value: sum(s[phase] for s in loop.warmup + loop.steps) for phase in Phase}
 
 

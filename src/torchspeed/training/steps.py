@@ -67,7 +67,7 @@ class TrainingStep:
         """Steps of this epoch."""
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
-        """One batch of (inputs, targets)."""
+        """Run one batch of (inputs, targets)."""
         inputs, targets = self._network.place(batch)
         clock.end_of(Phase.PROCESSING)
         size = self._trainee.accumulate
@@ -102,7 +102,7 @@ class InferenceStep:
 
     @torch.inference_mode()
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
-        """One batch of (inputs, targets)."""
+        """Run one batch of (inputs, targets)."""
         inputs, targets = self.network.place(batch)
         clock.end_of(Phase.PROCESSING)
         outputs, loss = self.network.forward(inputs, targets)
@@ -120,7 +120,7 @@ class SmoothInferenceStep:
 
     @torch.inference_mode()
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
-        """One item (input, target) of the data set."""
+        """Run one item (input, target) of the data set."""
         item, target = batch
         device = self.network.device
         item = item.to(device)

@@ -48,7 +48,7 @@ class MeasuredPoint:
 
 
 def grid(axes: dict[str, list[Any]]) -> list[Point]:
-    """All combinations of the settings, the last axis fastest."""
+    """Return all combinations of the settings, the last axis fastest."""
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
@@ -208,7 +208,7 @@ class Sweep:
 
 
 def cost(result: dict[str, Any]) -> float:
-    """What a search makes small: seconds to the target, or the training time without one."""
+    """Return what a search minimises: seconds to the target, or training time without one."""
     columns = result["time_to_accuracy"]
     spent = float(columns["training_function_s"])
     if columns["target_accuracy"] is None:

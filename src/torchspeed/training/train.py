@@ -109,7 +109,7 @@ class _Trainer:
         self._warmup = config.warmup
 
     def goes_on(self) -> bool:
-        """Whether there is another epoch."""
+        """Tell whether there is another epoch."""
         done, config = self.trainee.epochs, self.run.config
         return len(done) < config.epochs and not (
             done and done[-1].reaches(config.target_accuracy)
@@ -152,7 +152,7 @@ class _Trainer:
         return self.run.sum_up(self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested)))
 
     def result(self) -> RunResult:
-        """What all ranks measured, and how good the best epoch's forecasts are."""
+        """Return what all ranks measured, and how good the best epoch's forecasts are."""
         trainee = self.trainee
         last = trainee.epochs[-1]
         return replace(

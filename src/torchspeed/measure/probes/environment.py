@@ -30,7 +30,7 @@ _BUILT_WITH = {
 
 
 def facts() -> dict[str, str]:
-    """What can change a value without a change of the code, as text by name."""
+    """Return what can change a value without a change of the code, as text by name."""
     known = {
         "interpreter": f"{platform.python_implementation()} {platform.python_version()}, "
         f"{platform.python_compiler()}",
@@ -63,7 +63,7 @@ def facts() -> dict[str, str]:
 
 
 def details() -> dict[str, str]:
-    """What is recorded for people alone: asv_runner's release, and long texts of torch.
+    """Return what is recorded for people alone: asv_runner's release, and long texts of torch.
 
     The release is part of a benchmark's version too, which keeps values apart.
     """
@@ -92,7 +92,7 @@ def _search(built: str) -> dict[str, str]:
 
 
 def _dotted(version: int | None) -> str:
-    """The release behind a number of cuDNN: 92600 is 9.26.0, and 8902 was 8.9.2."""
+    """Return the release behind a number of cuDNN: 92600 is 9.26.0, and 8902 was 8.9.2."""
     if not version:
         return "none"
     big = 10_000 if version >= 10_000 else 1000

@@ -176,7 +176,7 @@ def _count_instructions(call: Callable[[], object]) -> None:
 
 
 def _run_with_kernels(call: Callable[[], object]) -> str:
-    """What oneDNN prints during one call: it writes to the standard output of C."""
+    """Return what oneDNN prints during one call: it writes to the standard output of C."""
     import torch  # noqa: PLC0415 - of the environment
 
     flush = ctypes.CDLL(None).fflush

@@ -47,7 +47,7 @@ class Timer(Protocol):
     """`timeit.Timer`."""
 
     def timeit(self, number: int) -> float:
-        """Seconds that so many calls take."""
+        """Return the seconds that so many calls take."""
 
 
 def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time: float) -> int:
@@ -80,7 +80,7 @@ class _Channel:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def request(self) -> str | None:
-        """The next line without its end; ``None`` when there will be no more."""
+        """Return the next line without its end; ``None`` when there will be no more."""
         line = self._requests.readline()
         return line.decode().strip() if line else None
 
@@ -89,7 +89,7 @@ class _Channel:
 
 
 def _skip_reason(benchmark: Any) -> str:
-    """Why the case does not run here: its ``setup`` raised it, so call that once more."""
+    """Return why the case does not run here: its ``setup`` raised it, so call that once more."""
     try:
         for setup in benchmark._setups:
             setup(*benchmark._build_params())

@@ -67,7 +67,7 @@ def _digest(y: Array, least_variance: float, length: int) -> str:
 
 
 def _code_digest() -> str:
-    """Digest of the files of this package and of numpy's version: a change starts afresh."""
+    """Return a digest of this package's files and numpy's version: a change starts afresh."""
     state = hashlib.blake2b(np.__version__.encode(), digest_size=12)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         state.update(path.read_bytes())

@@ -68,7 +68,7 @@ def with_cause(history: History, change: Change) -> Change:
 
 
 def in_words(explanation: Explanation) -> str:
-    """One sentence: the operator that accounts for most of the difference.
+    """Return one sentence: the operator that accounts for most of the difference.
 
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
     brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
@@ -99,7 +99,7 @@ def in_words(explanation: Explanation) -> str:
 
 
 def _calls(operator: str, kernel: KernelChange) -> bool:
-    """Whether an operator may be what called a kernel that changed, judged by their names."""
+    """Tell whether an operator may be what called a kernel that changed, judged by their names."""
     parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
     return any(part in operator for part in parts)
 

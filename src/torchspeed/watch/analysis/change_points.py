@@ -116,7 +116,7 @@ class Step:
 
 
 def values_to_confirm() -> int:
-    """Values that a series needs before a step in it can be confirmed at all."""
+    """Return the values that a series needs before a step in it can be confirmed at all."""
     return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
 
 
@@ -219,7 +219,7 @@ class _Fit:
 
 
 def blocks_to_partition(values: Sequence[float]) -> list[tuple[Array, float, int]]:
-    """What `find_steps` asks `partition_block` for at first, for finite values."""
+    """Return what `find_steps` asks `partition_block` for at first, for finite values."""
     if len(values) < 2 * FEWEST_VALUES:
         return []
     y, _, smallest = _on_scale(np.asarray(values, dtype=np.float64))
@@ -228,7 +228,7 @@ def blocks_to_partition(values: Sequence[float]) -> list[tuple[Array, float, int
 
 
 def _on_scale(values: Array) -> tuple[Array, float | None, float]:
-    """Values on the scale of the model, where noise is the same all over.
+    """Return values on the scale of the model, where noise is the same all over.
 
     Returns:
         Their logarithms or, where not all are positive, the values over a unit; the unit,

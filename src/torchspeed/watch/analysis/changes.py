@@ -168,7 +168,7 @@ def _reported_steps(
     shared: Sequence[float],
     most_new: int,
 ) -> list[Step]:
-    """The steps that are confirmed or recent, and the jump of the newest values after them.
+    """Return the steps that are confirmed or recent, and the jump of the newest values after them.
 
     Args:
         values: Values under the same conditions.
@@ -192,7 +192,7 @@ def _reported_steps(
 
 
 def _ratio_steps(points: Points) -> list[Step]:
-    """The steps of the ratios to the reference, which show smaller changes than runs do."""
+    """Return the steps of the ratios to the reference, which show smaller changes than runs do."""
     ratios = [point.ratio for point in points.values()]
     # Rounds that agree to the last digit have no measurable error.
     errors = [max(point.standard_error, 1e-4) for point in points.values()]
@@ -207,7 +207,7 @@ def _ratio_steps(points: Points) -> list[Step]:
 
 
 def _widened(step: Step, links: Sequence[float]) -> Step:
-    """A step of ratios with the uncertainty of the links between the references of its sides.
+    """Return a step of ratios with the uncertainty of the links between its sides' references.
 
     All points of a side share it, so that more points do not make it smaller.
 

@@ -106,7 +106,7 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
 
 
 def _reason(history: History, series: Series, commit: str) -> str:
-    """The reason that the notes give for a recipe from this commit on."""
+    """Return the reason that the notes give for a recipe from this commit on."""
     if history.notes is None:
         return ""
     position = history.positions[commit]
@@ -125,7 +125,7 @@ def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:
 def _changes(
     machine: str, environment: str, runs: list[tuple[str, dict[str, str]]]
 ) -> list[Event]:
-    """What differs between the facts of each commit, or run of one, and the next."""
+    """Return what differs between the facts of each commit, or run of one, and the next."""
     return [
         Event(machine, environment, previous, commit, fact, old.get(fact, ""), new.get(fact, ""))
         for (previous, old), (commit, new) in pairwise(runs)

@@ -85,7 +85,7 @@ def find_evidence(
 
 
 def _over(before: CaseRatio, after: CaseRatio) -> Evidence:
-    """The ratio of two ratios; the half-widths of their intervals add in quadrature."""
+    """Return the ratio of two ratios; the half-widths of their intervals add in quadrature."""
     ratio = after.ratio / before.ratio
     lower = math.hypot(
         math.log(after.ratio / after.interval[0]), math.log(before.interval[1] / before.ratio)

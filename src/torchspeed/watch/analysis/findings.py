@@ -146,7 +146,7 @@ def _cause(
     place: Mapping[str, int],
     of_machines: set[tuple[int, str]],
 ) -> Cause:
-    """What made a change: an event that lies within it outranks the vote of other series."""
+    """Return what made a change: an event within it outranks the vote of other series."""
     series = history.series[change.series]
     for event in events:
         concerns = event.machine == series.machine and event.environment in {

@@ -49,7 +49,7 @@ def machine_steps(
 
 
 def _kind(series: Series) -> str:
-    """What has a vote together: a metric of the models, or all of one unit without models."""
+    """Return what votes together: a metric of the models, or all of one unit without models."""
     labels = series.case.labels
     return labels["metric"] if "model" in labels else series.unit
 

@@ -128,7 +128,7 @@ def _informed(sizes: npt.NDArray[np.float64], others: Sequence[tuple[float, int]
 
 
 def caution(differences: int) -> float:
-    """What noise counts times that was estimated from a number of differences."""
+    """Return the factor for noise that was estimated from a number of differences."""
     return 1 + FEW_DIFFERENCES / differences
 
 

@@ -90,7 +90,7 @@ BlockFinder = Callable[[Array, float, int], BlockPartition]
 
 
 def blocks_of(length: int) -> list[slice]:
-    """The blocks that a series of some length is partitioned in; neighbours overlap."""
+    """Return the blocks that a series of some length is partitioned in; neighbours overlap."""
     starts = [0]
     while starts[-1] + BLOCK < length:
         starts.append(starts[-1] + BLOCK - 2 * _MARGIN)
@@ -98,7 +98,7 @@ def blocks_of(length: int) -> list[slice]:
 
 
 def scale_of(y: Array, least_variance: float) -> float:
-    """Standard deviation of first differences, apart from steps and spikes."""
+    """Return the standard deviation of first differences, apart from steps and spikes."""
     return math.sqrt(max(difference_variance(y), least_variance))
 
 
@@ -181,7 +181,7 @@ class _EqualNoise:
         self._log_variance = np.ascontiguousarray(tables.log_variance.T)
 
     def start_cost(self, now: int) -> float:
-        """What a segment that starts at a value costs beyond the penalty."""
+        """Return what a segment that starts at a value costs beyond the penalty."""
         return 0.0
 
     def advance(self, now: int) -> tuple[Array, Array, Array]:

@@ -44,7 +44,7 @@ class Ratio(Protocol):
 
 
 def verdict(ratio: Ratio) -> Verdict:
-    """Whether after is slower than before (`WORSE`), faster (`BETTER`) or neither (`SAME`)."""
+    """Tell whether after is slower than before (`WORSE`), faster (`BETTER`) or not (`SAME`)."""
     low, high = ratio.interval
     if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
         return Verdict.SAME
@@ -52,7 +52,7 @@ def verdict(ratio: Ratio) -> Verdict:
 
 
 def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
-    """Ratio of two sides within one round.
+    """Return the ratio of two sides within one round.
 
     Args:
         before: Samples of one side, seconds a call.
@@ -72,7 +72,7 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
 
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:
-    """Standard deviation of the logarithm of the rounds' ratios.
+    """Return the standard deviation of the logarithm of the rounds' ratios.
 
     Raises:
         ValueError: There are fewer than two.
@@ -85,7 +85,7 @@ def spread_of_rounds(ratios: Sequence[float]) -> float:
 def estimate_ratio(
     ratios: Sequence[float], least_spread: float = 0.0
 ) -> tuple[float, tuple[float, float]]:
-    """Ratio of two sides and its interval, from the rounds' ratios.
+    """Return the ratio of two sides and its interval, from the rounds' ratios.
 
     Args:
         ratios: One a round, two at least.
@@ -106,7 +106,7 @@ def margin_of_error(spread: float, rounds: int) -> float:
 
 
 def standard_error(interval: tuple[float, float], rounds: int) -> float:
-    """Standard error of the logarithm of a ratio, from its interval and its number of rounds."""
+    """Return the standard error of a ratio's logarithm, from its interval and number of rounds."""
     low, high = interval
     return math.log(high / low) / 2 / quantile(rounds - 1)
 

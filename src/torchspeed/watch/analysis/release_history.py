@@ -46,13 +46,13 @@ class ReleaseStep:
         return len(self.days) > 1
 
     def second_measurement(self, case: str) -> CaseRatio | None:
-        """The newest ratio of a case, if an earlier one was measured on another day."""
+        """Return the newest ratio of a case, if an earlier one was measured on another day."""
         newest = self.ratios[case]
         others = {ratio.at // _DAY for ratio in self.earlier[case]} - {newest.at // _DAY}
         return newest if others else None
 
     def is_confirmed(self, case: str) -> bool:
-        """Whether measurements on two days show the same difference, slower or faster."""
+        """Tell whether measurements on two days show the same difference, slower or faster."""
         newest = self.ratios[case]
         return verdict(newest) is not Verdict.SAME and any(
             verdict(ratio) is verdict(newest) and ratio.at // _DAY != newest.at // _DAY
@@ -174,7 +174,7 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
 
 
 def _noise(comparisons: Sequence[StoredComparison]) -> ReleaseNoise | None:
-    """What A/A comparisons by a recipe that releases were compared by differ from 1 by."""
+    """Return how far A/A comparisons with the recipe of the releases differ from 1."""
     headers = [comparison.header for comparison in comparisons]
     recipes = [header.recipe for header in headers if header.kind == "release"]
     of_release: dict[str, list[CaseRatio]] = defaultdict(list)

@@ -73,14 +73,14 @@ def compare_releases(history: History, noise: Sequence[float | None]) -> tuple[R
 
 
 def release_order(version: str) -> tuple[int, ...]:
-    """A release as numbers, so that 2.9 comes before 2.10."""
+    """Return a release as numbers, so that 2.9 comes before 2.10."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 def _environments(
     history: History, machine: str, indices: Mapping[tuple[str, str], object]
 ) -> list[str]:
-    """The environments of a machine, one for each torch release, the oldest release first.
+    """Return the environments of a machine, one for each torch release, the oldest release first.
 
     Of several environments with one release it is the one that measured the newest commit.
     """
@@ -100,7 +100,7 @@ def _environments(
 
 
 def _common_commit(history: History, measured: Mapping[str, set[str]]) -> str | None:
-    """The commit that the most environments measured, two at least; of several the newest."""
+    """Return the newest of the commits that the most environments, two at least, measured."""
     counts = Counter(commit for commits in measured.values() for commit in commits)
     most = max(counts.values(), default=0)
     if most < 2:

@@ -107,7 +107,7 @@ def judge(before: Measurement, after: Measurement, *, higher_is_better: bool = F
 def _reason_against(
     before: Measurement, after: Measurement, noise: float | None, size: float
 ) -> str:
-    """The first point of the rule that speaks against a difference, or nothing."""
+    """Return the first point of the rule that speaks against a difference, or nothing."""
     if before.recipe != after.recipe and before.recipe and after.recipe:
         return "measured by different recipes"
     if noise is None:
@@ -126,7 +126,7 @@ def _overlap(first: tuple[float, float], second: tuple[float, float]) -> bool:
 
 
 def noise_of_ratio(before: float | None, after: float | None) -> float | None:
-    """Standard deviation of the logarithm of a ratio from those of its two values."""
+    """Return the standard deviation of the logarithm of a ratio from those of its two values."""
     return None if before is None or after is None else math.hypot(before, after)
 
 

@@ -53,7 +53,7 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
 
 
 def _periods(history: History, place: tuple[str, str]) -> dict[str, int]:
-    """Number of the period of unchanged conditions that each measured commit belongs to."""
+    """Number the periods of unchanged conditions that the measured commits belong to."""
     numbers: dict[str, int] = {}
     known: dict[str, str] = {}
     number = 0
@@ -68,7 +68,7 @@ def _periods(history: History, place: tuple[str, str]) -> dict[str, int]:
 
 
 def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str, str]:
-    """The conditions that a commit was measured under, as its last run recorded them.
+    """Return the conditions that a commit was measured under, as its last run recorded them.
 
     Args:
         facts: What asv stores with the results.
@@ -111,7 +111,7 @@ def _split_series(series: Series, periods: Mapping[str, int]) -> tuple[Segment, 
 
 
 def _together(known: str, recorded: str) -> str:
-    """A recipe with the facts of both; the recorded one where it has all of them."""
+    """Return a recipe with the facts of both; the recorded one where it has all of them."""
     if known == recorded or not known or not recorded:
         return known or recorded
     facts = {**recipe_facts(known), **recipe_facts(recorded)}

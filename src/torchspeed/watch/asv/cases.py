@@ -14,17 +14,17 @@ def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
 
 
 def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
-    """The product of a benchmark's parameters, in asv's order."""
+    """Return the product of a benchmark's parameters, in asv's order."""
     return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
 
 
 def skipped_because(benchmark: dict[str, Any]) -> str:
-    """Why the suite skips cases of a benchmark, as far as it says."""
+    """Return why the suite skips cases of a benchmark, as far as it says."""
     return str(benchmark.get("skipped_because") or "skipped by its suite")
 
 
 def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
-    """Why a case is skipped, as far as that can be told without a process; empty if it runs."""
+    """Return why a case is skipped, as far as no process is needed to tell; empty if it runs."""
     named = dict(zip(benchmark["param_names"], params, strict=False))
     if named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent():
         return "no CUDA device on this machine"

@@ -43,7 +43,7 @@ _MOST_OUTPUT = 1 << 20
 
 
 def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
-    """The command that writes all benchmarks of a folder of suites to a file, as asv does."""
+    """Return the command that writes all benchmarks of a folder of suites to a file."""
     return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
 
 

@@ -138,7 +138,7 @@ def _hashes_of(repo: Any, range_spec: str | list[str]) -> list[str]:
 
 
 def _project(conf: Any) -> dict[str, str]:
-    """What the pages say of the project; asv's ``#`` means that there is no address.
+    """Return what the pages say of the project; asv's ``#`` means that there is no address.
 
     ``site_url`` is a key of ours in asv.conf.json: where the site will be served.
     """
@@ -156,13 +156,13 @@ def _project(conf: Any) -> dict[str, str]:
 
 
 def _now() -> int:
-    """Seconds since the epoch, or what ``SOURCE_DATE_EPOCH`` says for reproducible builds."""
+    """Return seconds since the epoch, or ``SOURCE_DATE_EPOCH`` for reproducible builds."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     return int(given) if given.isdigit() else int(time.time())
 
 
 def _inputs(conf: Any, commits: tuple[Commit, ...], results: Path) -> str:
-    """Digest of everything that the site depends on: results, history, settings and code."""
+    """Return a digest of all that the site depends on: results, history, settings and code."""
     state = hashlib.blake2b(digest_size=16)
     settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
     versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2", "pillow")]
@@ -173,7 +173,7 @@ def _inputs(conf: Any, commits: tuple[Commit, ...], results: Path) -> str:
 
 
 def _contents(site: Path) -> str:
-    """Digest of a published site, names and contents."""
+    """Return the digest of a published site, names and contents."""
     state = hashlib.blake2b(digest_size=16)
     _add_files(state, site, skip=MANIFEST)
     return state.hexdigest()
@@ -203,7 +203,7 @@ def _files(folder: Path) -> Iterable[str]:
 
 
 def _is_up_to_date(site: Path, inputs: str) -> bool:
-    """Whether the folder holds, whole and untouched, what these inputs would give."""
+    """Tell whether the folder holds, whole and untouched, what these inputs would give."""
     try:
         manifest = json.loads((site / MANIFEST).read_text(encoding="utf-8"))
         return bool(

@@ -89,7 +89,7 @@ class ScratchProject:
         run_asv(self._folder, arguments, Progress({}))
 
     def history(self, commit: str) -> History:
-        """What was measured of the commit.
+        """Return what was measured of the commit.
 
         Raises:
             TorchspeedError: nothing was.

@@ -59,11 +59,11 @@ class Selection:
     divides them, since it takes all of them to say which part a case belongs to."""
 
     def only_times(self) -> Selection:
-        """The selected cases that time something."""
+        """Return the selected cases that time something."""
         return replace(self, times=True)
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
-        """Whether a case is selected.
+        """Tell whether a case is selected.
 
         Args:
             benchmark: entry of asv's list of benchmarks.
@@ -99,7 +99,7 @@ SHORT = Selection(short=True)
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
-    """Whether a case belongs to the short set.
+    """Tell whether a case belongs to the short set.
 
     A suite's ``short`` is true for all of its cases, or a list of values for some of its
     parameters, which a case must then have. All cases of a suite that declares none belong to it.
@@ -112,7 +112,7 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:
-    """The cases whose name matches what a person typed, or ``otherwise`` if that is nothing.
+    """Return the cases whose name matches what was typed, or ``otherwise`` if that is nothing.
 
     Raises:
         TorchspeedError: It is no regular expression.

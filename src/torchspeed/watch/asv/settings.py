@@ -119,18 +119,18 @@ def read_configuration(root: Path) -> Configuration:
 
 
 def measured_paths(conf: Any) -> tuple[str, ...]:
-    """What can change a measured value, as asv's settings say; empty where they do not."""
+    """Return what can change a measured value, as asv's settings say; empty where they do not."""
     return tuple(map(str, getattr(conf, "measured_paths", ())))
 
 
 def _package(conf: Any) -> str:
-    """The folder that is imported as it is: as a key of ours says, or where nothing is built."""
+    """Return the folder that is imported as it is: by a key of ours, or where nothing is built."""
     named = str(getattr(conf, "package_dir", ""))
     return named or ("src" if conf.build_command == [] else "")
 
 
 def results_folder(root: Path) -> Path:
-    """The folder of results that ``root/asv.conf.json`` names.
+    """Return the folder of results that ``root/asv.conf.json`` names.
 
     Raises:
         TorchspeedError: the file is missing or damaged.
@@ -139,7 +139,7 @@ def results_folder(root: Path) -> Path:
 
 
 def environments_folder(root: Path) -> Path:
-    """The folder of asv's environments, and of the lock of the checkout.
+    """Return the folder of asv's environments, and of the lock of the checkout.
 
     Raises:
         TorchspeedError: asv.conf.json is missing or damaged.
@@ -148,7 +148,7 @@ def environments_folder(root: Path) -> Path:
 
 
 def tracked_commits(root: Path) -> tuple[Commit, ...]:
-    """The commits of the branch that a project publishes, oldest first.
+    """Return the commits of the branch that a project publishes, oldest first.
 
     The repository is the one that ``root/asv.conf.json`` names: the checkout, a folder, or an
     address, which asv has cloned before.

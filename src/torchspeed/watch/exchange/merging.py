@@ -73,7 +73,7 @@ def merge_results(source: Path, target: Path) -> Merged:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of results: those of hidden folders, such as ``.git``, are none."""
+    """Return the files of results, without those of hidden folders such as ``.git``."""
     return [
         path
         for path in folder.rglob("*")
@@ -104,7 +104,7 @@ def _merge(place: Path, old: bytes, new: bytes) -> bytes:
 
 
 def _lines_of_json(content: bytes) -> list[bytes]:
-    """A result file as lines, one for each version; old files are written over many."""
+    """Return a result file as lines, one for each version; old files are written over many."""
     try:
         return [json.dumps(json.loads(content)).encode()]
     except ValueError:
@@ -112,7 +112,7 @@ def _lines_of_json(content: bytes) -> list[bytes]:
 
 
 def _union(old: Sequence[bytes], new: Sequence[bytes], unchanged: bytes) -> bytes:
-    """The old lines, then those of the new ones that are not among them."""
+    """Return the old lines, then those of the new ones that are not among them."""
     known = set(old)
     extra = [line for line in new if line.strip() and line not in known]
     return b"\n".join([*old, *extra, b""]) if extra else unchanged

@@ -68,7 +68,7 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
 
 
 def _only_results(folder: Path, source: str) -> Path:
-    """The folder at or below this one that holds folders of machines."""
+    """Return the folder at or below this one that holds folders of machines."""
     holders = {path.parent.parent for path in folder.rglob("machine.json")}
     if not holders and (folder / suite_lists.FILE_NAME).is_file():
         return folder

@@ -103,7 +103,7 @@ def measurements(history: History) -> Iterator[Measurement]:
 
 
 def to_frame(history: History) -> pd.DataFrame:
-    """The measurements as a DataFrame, times and dates as seconds since the epoch.
+    """Return the measurements as a DataFrame, times and dates as seconds since the epoch.
 
     Raises:
         ImportError: pandas is not installed.

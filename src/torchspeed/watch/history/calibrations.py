@@ -148,7 +148,7 @@ class Calibration(msgspec.Struct, frozen=True):
         return repeated is not None and self._meets(repeated.noise, repeated.worst)
 
     def interleaved_case(self, case: str) -> RepeatedComparison | None:
-        """The interleaved comparisons of a case, by its name."""
+        """Return the interleaved comparisons of a case, by its name."""
         cases = self.interleaved.cases if self.interleaved else ()
         return next((repeated for repeated in cases if repeated.case == case), None)
 

@@ -33,7 +33,7 @@ def plain_value(written: str) -> str:
 
 
 def measures_models(benchmarks: Iterable[Benchmark]) -> bool:
-    """Whether a project measures models on devices, as the parameters of its suites say."""
+    """Tell whether a project measures models on devices, as the parameters of its suites say."""
     return any({"model", "device"} <= set(benchmark.param_names) for benchmark in benchmarks)
 
 

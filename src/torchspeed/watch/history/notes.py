@@ -47,7 +47,7 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machine: str = ""
 
     def is_about(self, machine: str, case: str) -> bool:
-        """Whether it concerns a case (by its name) on a machine."""
+        """Tell whether it concerns a case (by its name) on a machine."""
         return self.machine in {"", machine} and _matches(case, self.cases)
 
 
@@ -94,7 +94,7 @@ class Notes:
         self.recipe = lru_cache(maxsize=None)(self._recipe)
 
     def _recipe(self, benchmark: str, position: int) -> RecipeNote | None:
-        """The declared recipe of a benchmark's results at a commit, if there is one."""
+        """Return the declared recipe of a benchmark's results at a commit, if there is one."""
         chosen = None
         for first, note in self._recipes:
             if first <= position and _matches(benchmark, note.benchmarks):
@@ -102,7 +102,7 @@ class Notes:
         return chosen
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
-        """The last note about a change of a case between two commits, if there is one.
+        """Return the last note about a change of a case between two commits, if there is one.
 
         Args:
             machine: Name of the machine.

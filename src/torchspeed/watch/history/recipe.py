@@ -14,18 +14,18 @@ from functools import lru_cache
 
 
 def code_version(version: str) -> str:
-    """The part of a version that says what is measured."""
+    """Return the part of a version that says what is measured."""
     return version.partition(";")[0].strip()
 
 
 def recipe_of(version: str) -> str:
-    """The part of a version that says how it is measured; empty where it was not recorded."""
+    """Return the part of a version that says how it is measured; empty if it was not recorded."""
     return version.partition(";")[2].strip()
 
 
 @lru_cache(maxsize=1024)
 def recipe_facts(recipe: str) -> dict[str, str]:
-    """The facts of a recipe by name: ``{"rounds": "3", "asv_runner": "0.3.2"}``."""
+    """Return the facts of a recipe by name: ``{"rounds": "3", "asv_runner": "0.3.2"}``."""
     facts: dict[str, str] = {}
     for part in recipe.split(";"):
         words = part.split()
@@ -37,7 +37,7 @@ def recipe_facts(recipe: str) -> dict[str, str]:
 
 
 def differing_facts(before: str, after: str) -> dict[str, tuple[str, str]]:
-    """The facts that two recipes both name and that differ: name to both values.
+    """Return the facts that two recipes both name and that differ: name to both values.
 
     A fact that only one of them names is not known to differ.
     """

@@ -130,7 +130,7 @@ class ResultFile(msgspec.Struct):
 
 
 def texts(stored: dict[str, Any] | None) -> dict[str, str]:
-    """Name to text, empty for ``null``."""
+    """Turn values into texts, ``null`` into an empty one."""
     return {name: "" if value is None else str(value) for name, value in (stored or {}).items()}
 
 

@@ -66,7 +66,7 @@ class RunCache(Cache):
 
 
 def digest(*paths: Path) -> str:
-    """Digest of the contents of files, and of the reasons why some cannot be read."""
+    """Return the digest of the contents of files, and of the reasons why some cannot be read."""
     state = hashlib.blake2b(digest_size=16)
     for path in paths:
         try:

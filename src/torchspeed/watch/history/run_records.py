@@ -44,7 +44,7 @@ def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
 
 
 def _flat(state: Any, name: str = "") -> dict[str, str]:
-    """A state as text by name: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
     if isinstance(state, dict):
         members = [(str(key), value) for key, value in state.items()]
     elif isinstance(state, list) and any(isinstance(value, dict) for value in state):

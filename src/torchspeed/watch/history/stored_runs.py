@@ -151,7 +151,7 @@ class RunReader:
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
-        """The case of today's suites at each place of a row, ``None`` where there is none."""
+        """Return today's case at each place of a row, ``None`` where the suites have none."""
         key = (name, row.params)
         if key not in self._layouts:
             combinations = itertools.product(*row.params)
@@ -162,7 +162,7 @@ class RunReader:
 def _run(
     value: Any, spread: list[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
-    """The run of a case; ``None`` if what is stored is neither a value nor its absence.
+    """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
 
     Args:
         value: Its entry in the column ``result``.
@@ -192,7 +192,7 @@ def _run(
 
 
 def _without_value(report: Report) -> Run:
-    """What a report means where no value is stored."""
+    """Return what a report means where no value is stored."""
     if report.outcome is Outcome.OK:
         return Run(Outcome.FAILED, None, "it ran, but its value was not stored", report.at)
     if report.outcome is Outcome.NEVER_RUN:
@@ -212,13 +212,13 @@ def _finite(value: Any) -> float | None:
 
 
 def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
-    """An interval, if both ends are finite numbers in order (a single sample has none)."""
+    """Return an interval, if both ends are finite numbers in order (a single sample has none)."""
     low, high = _finite(lower), _finite(upper)
     return None if low is None or high is None or low > high else (low, high)
 
 
 def _finite_samples(samples: Any) -> tuple[float, ...]:
-    """The samples, or none at all if any is no finite number."""
+    """Return the samples, or none at all if any is no finite number."""
     try:
         # One pass in C: the sum of anything infinite or NaN is not finite.
         return tuple(map(float, samples)) if samples and math.isfinite(sum(samples)) else ()

@@ -130,7 +130,7 @@ def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_bytes(entries: Mapping[str, Any]) -> bytes:
-    """The content of a list's file."""
+    """Return the content of a list's file."""
     lines = [
         f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
         for name, entry in sorted(entries.items())

@@ -44,7 +44,7 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
 
 
 def describe_culprit(root: Path, culprit: Culprit) -> str:
-    """The size of a change and the commit or release that made it."""
+    """Return the size of a change and the commit or release that made it."""
     before, after = culprit.before, culprit.after
     assert after.version is not None  # noqa: S101 - candidates are commits
     subject = ask_git(root, "log", "-1", "--format=%h %s", after.version.commit)

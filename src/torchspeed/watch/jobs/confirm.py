@@ -95,7 +95,7 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
 
 
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
-    """The unconfirmed changes of times on a machine, without those of the machine itself.
+    """Return the unconfirmed changes of times on a machine, without those of the machine itself.
 
     Args:
         history: everything that is stored.

@@ -59,12 +59,12 @@ class Coverage:
             }
 
     def is_complete(self, commit: str, environment: str) -> bool:
-        """Whether every case was measured, skipped, or failed with a reason."""
+        """Tell whether every case was measured, skipped, or failed with a reason."""
         unfinished = (commit[:_ABBREVIATED], environment) in self._unfinished
         return self._missing.get((commit, environment)) == 0 and not unfinished
 
     def has(self, environment: str) -> bool:
-        """Whether anything was ever measured in an environment."""
+        """Tell whether anything was ever measured in an environment."""
         return any(stored == environment for _, stored in self._missing)
 
 
@@ -92,6 +92,6 @@ class ReferenceCoverage:
         self._every = frozenset[str]().union(*self._cases.values())
 
     def is_complete(self, commit: str, torch: str) -> bool:
-        """Whether a commit has every case that any commit has; the reference itself has them."""
+        """Tell whether a commit has every case that any has; the reference itself has them."""
         cases = self._cases.get((commit, torch), set())
         return (commit, torch) == self._reference or (bool(cases) and cases >= self._every)

@@ -80,7 +80,7 @@ def examinations(
     pairs: Sequence[Pair],
     package: str,
 ) -> Iterator[Examination]:
-    """What is not known yet about the confirmed changes of a machine.
+    """Yield what is not known yet about the confirmed changes of a machine.
 
     Args:
         checkout: any folder of the checkout.

@@ -82,13 +82,13 @@ class Situation:
         return find_suspects(self.history, self.changes, self.machine)
 
     def is_set_aside(self, task: Task) -> bool:
-        """Whether the task, or every task of its environment, failed on too many nights."""
+        """Tell whether the task, or every task of its environment, failed on too many nights."""
         environment = task.pair.environment if task.pair is not None else ""
         failures = map(self.attempts.failures.get, (task.name, environment))
         return any(failure is not None and failure.set_aside for failure in failures)
 
     def needs(self, task: Task) -> bool:
-        """Whether a task is neither done nor set aside."""
+        """Tell whether a task is neither done nor set aside."""
         return not (task.is_done(self) or self.is_set_aside(task))
 
 

@@ -145,7 +145,7 @@ def _titled(commit: Commit) -> str:
 
 
 def newest_commit(situation: Situation) -> Iterator[Task]:
-    """The newest commit with the newest release; where that fails, one of those before it."""
+    """Yield the newest commit with the newest release, and others while that fails."""
     for commit in reversed(situation.commits[-_NEWEST:]):
         task = measure(commit, situation.pairs[0], "newest commit")
         yield task
@@ -154,13 +154,13 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
-    """The unconfirmed changes of this machine, those of the newest commits first."""
+    """Yield the unconfirmed changes of this machine, those of the newest commits first."""
     for suspects, pair in _suspects_together(situation):
         yield confirm(suspects, pair)
 
 
 def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], Pair]]:
-    """The suspected changes between the same two commits, measured with the same release."""
+    """Yield the suspected changes between the same two commits with the same release."""
     pairs = {pair.torch: pair for pair in situation.pairs}
     commits = situation.history.commits if situation.history is not None else ()
     for commit in reversed(commits):
@@ -173,7 +173,7 @@ def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], Pa
 
 
 def confirmed_changes(situation: Situation) -> Iterator[Task]:
-    """What is not known yet about confirmed changes, those of the newest commits first."""
+    """Yield what is not known yet about confirmed changes, those of the newest commits first."""
     return map(examine, _examinations(situation))
 
 
@@ -190,7 +190,7 @@ def _examinations(situation: Situation) -> Iterator[Examination]:
 
 
 def new_releases(situation: Situation) -> Iterator[Task]:
-    """The newest commit with each release that was never measured here."""
+    """Yield the newest commit with each release that was never measured here."""
     for commit in situation.commits[-1:]:
         for pair in situation.pairs:
             if not situation.coverage.has(pair.stored_as):
@@ -198,7 +198,7 @@ def new_releases(situation: Situation) -> Iterator[Task]:
 
 
 def unmeasured_releases(situation: Situation) -> Iterator[Task]:
-    """Listed releases that lack cases which others have, on machines that compare releases."""
+    """Yield listed releases that lack cases of others, on machines that compare releases."""
     return itertools.starmap(compare_releases, _unmeasured_releases(situation))
 
 
@@ -214,7 +214,7 @@ def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, fr
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:
-    """Every commit that is measured, newest first, with every release."""
+    """Yield every commit that is measured, newest first, with every release."""
     for pair in situation.pairs:
         for commit in reversed(situation.commits):
             if situation.coverage.is_complete(commit.hash, pair.stored_as):
@@ -222,7 +222,7 @@ def missing_references(situation: Situation) -> Iterator[Task]:
 
 
 def all_commits(situation: Situation) -> Iterator[Task]:
-    """Every commit with every release, oldest first, the newest release first."""
+    """Yield every commit with every release, oldest first, the newest release first."""
     for pair in situation.pairs:
         for commit in situation.commits:
             yield measure(commit, pair, "older commit")
@@ -230,14 +230,14 @@ def all_commits(situation: Situation) -> Iterator[Task]:
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
-    """Every other commit: with the newest release first, and so that the largest gap shrinks."""
+    """Yield every other commit, the newest release first, so that the largest gap shrinks."""
     for pair in situation.pairs:
         tasks = [measure(commit, pair, "older commit") for commit in situation.commits]
         yield from _fill_in(tasks, situation)
 
 
 def remaining_cases(situation: Situation) -> Iterator[Task]:
-    """Where every case is wanted: the newest commit in full, then the others in the same order."""
+    """Yield, where every case is wanted, the newest commit in full, then the others in order."""
     for pair in situation.pairs:
         tasks = list(_in_full(situation, pair))
         yield from tasks[-1:]
@@ -245,7 +245,7 @@ def remaining_cases(situation: Situation) -> Iterator[Task]:
 
 
 def _in_full(situation: Situation, pair: Pair) -> Iterator[Task]:
-    """Every commit, oldest first, but for those that are set aside already."""
+    """Yield every commit, oldest first, but for those that are set aside already."""
     for commit in situation.commits if situation.full else ():
         if not situation.is_set_aside(measure(commit, pair, "older commit")):
             yield measure(commit, pair, "every case", full=True)

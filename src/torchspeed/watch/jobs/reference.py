@@ -70,7 +70,7 @@ def reference(
 
 
 def reference_side(place: Workplace) -> Side:
-    """The side that everything is measured against.
+    """Return the side that everything is measured against.
 
     Raises:
         TorchspeedError: asv.conf.json names none, or none that exists.
@@ -119,7 +119,7 @@ def measure_against_reference(
 
 
 def _measured(place: Workplace, before: Version, after: Version | None) -> set[str]:
-    """Names of the cases that need no further measurement."""
+    """Return the names of the cases that need no further measurement."""
     return {
         name
         for comparison in read_comparisons(place.configuration.results)[0]

@@ -184,7 +184,7 @@ def _pairs(
 
 
 def _findings(step: ReleaseStep) -> str:
-    """Markdown: a row for each case that differs between two releases."""
+    """Return Markdown: a row for each case that differs between two releases."""
     differing = [ratio for ratio in step.ratios.values() if verdict(ratio) is not Verdict.SAME]
     differing.sort(key=lambda ratio: ratio.ratio)
     heading = f"torch {step.after} against {step.before}: "
@@ -216,7 +216,7 @@ def _certainty(step: ReleaseStep, case: str) -> str:
 
 
 def _compared(step: ReleaseStep) -> str:
-    """How many cases of two releases were compared, and when."""
+    """Return how many cases of two releases were compared, and when."""
     if not step.commits:
         return "missing"
     first, *later = sorted(step.days)
@@ -225,7 +225,7 @@ def _compared(step: ReleaseStep) -> str:
 
 
 def _day(at: int) -> str:
-    """The day (UTC) of a moment in seconds since the epoch."""
+    """Return the day (UTC) of a moment in seconds since the epoch."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
@@ -239,7 +239,7 @@ def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
 
 
 def _newly_published(configuration: Configuration) -> str:
-    """What the package index offers beyond the newest pinned release; it may be out of reach."""
+    """Return what the index offers beyond the newest pinned release, as far as it answers."""
     try:
         published = package_index.published_releases(configuration.python)
     except TorchspeedError as error:

@@ -168,7 +168,7 @@ def _cores(root: Path) -> Iterator[Finding]:
 
 
 def _cgroups(root: Path) -> Iterator[Path]:
-    """The folders that may limit this process's CPU time, of both versions of cgroups."""
+    """Return the folders that may limit this process's CPU time, of both versions of cgroups."""
     base = root / "sys/fs/cgroup"
     for line in read_text(root / "proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")

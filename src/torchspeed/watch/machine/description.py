@@ -39,7 +39,7 @@ def cpu_description() -> Mapping[str, Any]:
 
 
 def describe() -> dict[str, str]:
-    """The facts that asv keeps of a machine.
+    """Return the facts that asv keeps of a machine.
 
     The kernel's version is left out on purpose: asv makes these facts part of
     a series' identity, and a kernel update must not start a new one.

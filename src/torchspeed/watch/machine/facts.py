@@ -25,7 +25,7 @@ CPUS = "sys/devices/system/cpu"
 
 
 def machine_facts(root: Path = Path("/")) -> dict[str, str]:
-    """What this machine is, as text by name.
+    """Return what this machine is, as text by name.
 
     Args:
         root: where ``sys`` and ``proc`` are.
@@ -100,7 +100,7 @@ def read_text(path: Path) -> str:
 
 
 def machine_state() -> dict[str, Any]:
-    """What this machine is doing just now; units are in the names."""
+    """Return what this machine is doing just now; units are in the names."""
     load = os.getloadavg()
     memory = psutil.virtual_memory()
     frequency = psutil.cpu_freq()

@@ -62,7 +62,7 @@ _NOTHING = {"", "[N/A]", "[Not Supported]", "N/A", "[Unknown Error]"}
 
 
 def _query(fields: list[str]) -> list[list[str]]:
-    """Values of each device; no device where the tool is missing or fails."""
+    """Return the values of each device; no device where the tool is missing or fails."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
@@ -77,7 +77,7 @@ def _query(fields: list[str]) -> list[list[str]]:
 
 
 def gpu_facts() -> dict[str, str]:
-    """What each device is: ``gpu 0 name``, ``gpu 0 driver``, ...; empty without one."""
+    """Return what each device is: ``gpu 0 name``, ``gpu 0 driver``, ...; empty without one."""
     return {
         f"gpu {number} {name}": value
         for number, values in enumerate(_query(list(_FACTS)))

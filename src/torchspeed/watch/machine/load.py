@@ -19,7 +19,7 @@ class LoadWatch:
         self._own = _own_seconds()
 
     def load(self) -> Load:
-        """The load so far.
+        """Return the load so far.
 
         Our own share is that of this process and of all children that have ended: ask
         when the measured processes have.

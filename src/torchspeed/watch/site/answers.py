@@ -151,7 +151,7 @@ def answers_of(contents: Contents) -> Answers:
 
 
 def _count(changes: Sequence[Change], direction: str) -> str:
-    """How many are confirmed, and how many are not."""
+    """Return how many are confirmed, and how many are not."""
     confirmed = sum(change.state is State.CONFIRMED for change in changes)
     unconfirmed = len(changes) - confirmed
     if not confirmed:

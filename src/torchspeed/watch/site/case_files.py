@@ -83,13 +83,13 @@ def _releases(contents: Contents, case: str) -> list[dict[str, Any]]:
 
 
 def measure_command(case: str) -> str:
-    """The command that measures one case again, to be typed in a checkout."""
+    """Return the command that measures one case again, to be typed in a checkout."""
     pattern = _REGULAR.sub(r"\\\g<0>", case)
     return f"torchspeed bench --cases {shlex.quote(f'^{pattern}$')}"
 
 
 def description(benchmark: Benchmark) -> str:
-    """The docstring of a benchmark's function, else that of its class; empty without either."""
+    """Return the docstring of a benchmark's function, else of its class; empty without either."""
     try:
         tree = ast.parse(benchmark.code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -116,7 +116,7 @@ def _source(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    """Whether another series measures something else of the same work in the same place."""
+    """Tell whether another series measures something else of the same work in the same place."""
     if row.benchmark is other.benchmark or not other.points:
         return False
     if setup_key(row.series) != setup_key(other.series):

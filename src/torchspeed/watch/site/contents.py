@@ -161,11 +161,11 @@ class Contents:
         return self.findings.changes
 
     def of_setup(self, setup: Setup) -> list[SeriesSummary]:
-        """The series of a setup."""
+        """Return the series of a setup."""
         return [summary for summary in self.series if setup_key(summary.series) == setup.key]
 
     def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
-        """The series of each benchmark."""
+        """Return the series of each benchmark."""
         members: dict[str, list[SeriesSummary]] = defaultdict(list)
         for summary in self.series:
             members[summary.benchmark.name].append(summary)
@@ -173,12 +173,12 @@ class Contents:
 
 
 def in_order(history: History) -> History:
-    """The same history with its series in the order of the site."""
+    """Return the same history with its series in the order of the site."""
     return replace(history, series=tuple(sorted(history.series, key=series_order)))
 
 
 def series_order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
-    """The order of series on the site: benchmark, parameters, machine, environment."""
+    """Return the order of series on the site: benchmark, parameters, machine, environment."""
     return (series.case.benchmark, series.case.params, series.machine, series.environment)
 
 
@@ -229,7 +229,7 @@ def contents_of(
 def mean_ratios(
     series: Iterable[SeriesSummary], setups: Iterable[Setup], history: History
 ) -> tuple[MeanRatio, ...]:
-    """Geometric mean of newest / baseline for each metric and setup.
+    """Return the geometric mean of newest / baseline for each metric and setup.
 
     Of models there is one for each device and pass. The baseline of a setup is the newest tagged
     commit measured with it before its newest commit, or the first commit measured where none is
@@ -268,7 +268,7 @@ def _mean_order(mean: MeanRatio) -> tuple[str, tuple[str, str], str, bool, str]:
 
 
 def baseline(history: History, commits: Sequence[int]) -> int:
-    """The commit to compare the newest one with by default, by index.
+    """Return the commit to compare the newest one with by default, by index.
 
     That is the newest tagged one before it, else the first.
 
@@ -281,12 +281,12 @@ def baseline(history: History, commits: Sequence[int]) -> int:
 
 
 def setup_key(series: Series) -> tuple[str, str]:
-    """Names of the machine and the environment of a series."""
+    """Return the names of the machine and the environment of a series."""
     return (series.machine, series.environment)
 
 
 def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
-    """All setups, the one to show first at the front.
+    """Return all setups, the one to show first at the front.
 
     That is the machine with the most series that have a value, and of its environments the
     one with the newest value, then with the newest torch.
@@ -389,7 +389,7 @@ def _metric(series: Series) -> Metric:
 
 
 def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
-    """The two metrics of every model, other times, other memory, the rest by name."""
+    """Order metrics: the two of every model, other times, other memory, the rest by name."""
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)

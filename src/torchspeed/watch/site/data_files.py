@@ -93,7 +93,7 @@ def _distances(at: Sequence[int], differences: Array, values: Array, commits: in
 
 
 def _spread_out(at: Sequence[int], numbers: npt.NDArray[Any], commits: int) -> _Column:
-    """A place for each commit, with the numbers in the places of theirs."""
+    """Return a place for each commit, with the numbers in the places of theirs."""
     column: _Column = [None] * commits
     for commit, number in zip(at, numbers.tolist(), strict=True):
         column[commit] = number

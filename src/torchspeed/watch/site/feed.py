@@ -55,6 +55,6 @@ def write_feed(
 
 
 def _entry_id(contents: Contents, change: Change) -> str:
-    """A change that becomes confirmed, or is refuted, is a new entry."""
+    """Return the id of an entry: a change that is confirmed or refuted later gets a new one."""
     suffix = "" if change.state is State.CONFIRMED else f":{change.state.value}"
     return f"{change_id(contents, change)}{suffix}"

@@ -154,7 +154,7 @@ def _places(of_names: Iterable[str]) -> dict[str, int]:
 
 
 def series_in_a_file(contents: Contents) -> int:
-    """How many series of a benchmark one file holds."""
+    """Return how many series of a benchmark one file holds."""
     return max(1, VALUES // max(1, len(contents.history.commits)))
 
 
@@ -251,13 +251,13 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
 
 
 def log_command(contents: Contents, before: str, after: str) -> str:
-    """The command that lists, in a checkout, what a change may come from."""
+    """Return the command that lists, in a checkout, what a change may come from."""
     paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
     return f"git log --oneline {before[:12]}..{after[:12]}{paths}"
 
 
 def diff_address(commit_url: str, before: str, after: str) -> str:
-    """Where the differences of two commits are shown, for hosts that have it; else empty.
+    """Return where the differences of two commits are shown, for hosts that have it; else empty.
 
     Args:
         commit_url: The front of a commit's address, such as ``https://github.com/a/b/commit/``.
@@ -269,7 +269,7 @@ def diff_address(commit_url: str, before: str, after: str) -> str:
 
 
 def _reason(summary: SeriesSummary) -> str:
-    """One line: of a failure that of its exception."""
+    """Return one line: of a failure that of its exception."""
     if summary.status in {"failed", "timed out"}:
         return exception_line(summary.reason)
     return summary.reason
@@ -282,7 +282,7 @@ def change_id(contents: Contents, change: Change) -> str:
 
 
 def shortened(value: float, significant: int = 5) -> float:
-    """A value to so many significant digits: what a median's spread is worth."""
+    """Return a value to so many significant digits: what a median's spread is worth."""
     return float(f"{value:.{significant}g}")
 
 
@@ -291,7 +291,7 @@ def _shortened(value: float | None, significant: int = 5) -> float | None:
 
 
 def published_value(point: Point) -> float:
-    """A value as data files store it: exact where nothing says how exact it is."""
+    """Return a value as data files store it: exact where nothing says how exact it is."""
     return point.value if point.interval is None else shortened(point.value)
 
 

@@ -37,11 +37,11 @@ class Layout:
         return self.subject == "model"
 
     def column(self, labels: Mapping[str, str]) -> tuple[str, ...]:
-        """The column that a case with these labels belongs to."""
+        """Return the column that a case with these labels belongs to."""
         return tuple(labels.get(name, "") for name in self.columns)
 
     def group(self, benchmark: Benchmark) -> str:
-        """The heading under which lists have a benchmark.
+        """Return the heading under which lists have a benchmark.
 
         The suite of models is ``time series``; of other benchmarks it is module and class,
         ``parsing · Parser``, and empty for a function that has neither.
@@ -65,7 +65,7 @@ def layout_of(benchmarks: Iterable[Benchmark]) -> Layout:
 
 
 def _shared_parameters(benchmarks: Sequence[Benchmark]) -> tuple[str, ...]:
-    """The parameters of most benchmarks whose values make `MOST_COLUMNS` columns at most."""
+    """Return the parameters of most benchmarks that make `MOST_COLUMNS` columns at most."""
     values: dict[str, set[str]] = defaultdict(set)
     owners: Counter[str] = Counter()
     for benchmark in benchmarks:

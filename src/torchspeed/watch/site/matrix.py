@@ -38,7 +38,7 @@ class Matrix:
 
 
 def matrices(contents: Contents, setup: Setup) -> tuple[Matrix, ...]:
-    """The matrix of each metric that a setup measured."""
+    """Return the matrix of each metric that a setup measured."""
     members: dict[Metric, list[SeriesSummary]] = defaultdict(list)
     for row in contents.of_setup(setup):
         members[row.metric].append(row)

@@ -29,7 +29,7 @@ def digest(text: str, length: int = 6) -> str:
 
 
 def slug(name: str) -> str:
-    """A name that is safe as a file name on every file system.
+    """Return a name that is safe as a file name on every file system.
 
     A name that is safe already, and lower case apart from class names, stays
     readable; where something had to be replaced, a digest makes it unique.
@@ -45,7 +45,7 @@ def environment_id(environment: Environment) -> str:
 
 
 def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
-    """What headings call each environment, by asv's name of it.
+    """Return what headings call each environment, by asv's name of it.
 
     torch and torchvision are always named; another requirement, the Python or a variable
     only where the environments differ in it, and the Python where nothing else is named.
@@ -65,7 +65,7 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
 
 
 def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
-    """What sentences and table cells call each environment: the torch release, or its label."""
+    """Return what sentences call each environment: the torch release, or its label."""
     environments = list(environments)
     labels = environment_labels(environments)
     return {
@@ -77,7 +77,7 @@ def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
 
 
 def event_text(event: Event, labels: Mapping[str, str]) -> str:
-    """What charts and lists say of an event.
+    """Return what charts and lists say of an event.
 
     Args:
         event: The event.
@@ -104,7 +104,7 @@ def _facts(environment: Environment) -> dict[str, str]:
 
 
 def distance(difference: float, value: float) -> int:
-    """A distance from a value in 1/10,000 of it, as data files store it."""
+    """Return a distance from a value in 1/10,000 of it, as data files store it."""
     return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
 
 
@@ -118,18 +118,18 @@ def distances(
 
 
 def setting(name: str, value: str) -> str:
-    """A parameter as it is displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    """Return a parameter as displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
     is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
     return value if is_word else f"{name} {value}"
 
 
 def series_id(series: Series, environment: str) -> str:
-    """Name of a series in addresses; `environment` is its environment's id."""
+    """Name a series in addresses; `environment` is its environment's id."""
     return f"{series.machine}/{environment}/{series.case.name}"
 
 
 def settings(labels: Mapping[str, str], without: Iterable[str] = ()) -> list[str]:
-    """The parameters of a case that are neither model, device nor pass: ``batch 5``.
+    """Return the parameters of a case that are neither model, device nor pass: ``batch 5``.
 
     Args:
         labels: Of the case; without a pass it is of no model, and all parameters are settings.
@@ -140,7 +140,7 @@ def settings(labels: Mapping[str, str], without: Iterable[str] = ()) -> list[str
 
 
 def row_name(case: Case) -> str:
-    """What lists call the row of a case: its model, or else what its benchmark does."""
+    """Return what lists call the row of a case: its model, or else what its benchmark does."""
     *_, owner, function = ["", *case.benchmark.split(".")]
     if "pass" in case.labels:
         return case.labels.get("model") or owner
@@ -148,7 +148,7 @@ def row_name(case: Case) -> str:
 
 
 def case_name(case: Case) -> str:
-    """A case as sentences call it: ``vgg19 cpu batch 5 forward``, ``Parser long lines size 5``."""
+    """Name a case for a sentence: ``vgg19 cpu batch 5 forward``, ``Parser long lines size 5``."""
     owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
     of_model = "pass" in case.labels
     words = [] if of_model and "model" in case.labels else [owner]

@@ -27,7 +27,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A value in its unit: ``5.62 ms``, ``954 MiB``, ``39.3 GFLOP``, ``1.25 billion calls``."""
+    """Write a value in its unit: ``5.62 ms``, ``954 MiB``, ``1.25 billion calls``."""
     scale = _SCALES.get(unit) or tuple((factor, word + unit) for factor, word in _WORDS)
     size = abs(value) or 1.0
     factor, name = next((step for step in scale if size >= step[0]), scale[-1])
@@ -35,7 +35,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def change(ratio: float | None) -> str:
-    """A ratio new / old as a signed change: ``+2.8%``, or ``2.10×`` beyond doubling.
+    """Return a ratio new / old as a signed change: ``+2.8%``, or ``2.10×`` beyond doubling.
 
     Without a ratio (from or to nothing, or a change of sign) it is only ``changed``.
     """
@@ -51,5 +51,5 @@ def change(ratio: float | None) -> str:
 
 
 def timestamp(seconds: int, pattern: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
-    """Seconds since the epoch as date and time (UTC), by `strftime`'s pattern."""
+    """Write seconds since the epoch as date and time (UTC), by `strftime`'s pattern."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime(pattern)

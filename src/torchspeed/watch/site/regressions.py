@@ -29,7 +29,7 @@ class Regression:
 
 
 def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
-    """Every series that is worse than it was, in the order of the site."""
+    """Return every series that is worse than it was, in the order of the site."""
     worse: dict[int, list[Change]] = {}
     for change in reversed(contents.changes):
         if change.verdict == "worse" and change.state is State.CONFIRMED:
@@ -60,7 +60,7 @@ def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
 
 
 def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) -> dict[str, Any]:
-    """What ``regressions.json`` holds: a row for each series.
+    """Return what ``regressions.json`` holds: a row for each series.
 
     A row is, as in asv's file: case, path of the file with its values, the machine
     and environment of the series, index of its parameters in their cartesian product

@@ -160,7 +160,7 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
 
 
 def newest_column(view: ReleaseView) -> ReleaseColumn | None:
-    """The newest release against the one before it, over the models, if they were compared."""
+    """Return the newest release against the one before it, over the models, if compared."""
     newest = [column for table in view.tables[:1] for column in table.columns]
     neighbours = view.history.neighbours
     return next((column for column in newest if column.step in neighbours[:1]), None)
@@ -210,7 +210,7 @@ def _column(step: ReleaseStep, members: set[str]) -> ReleaseColumn:
 
 
 def half_width(ratio: CaseRatio) -> float:
-    """Half of the width of a ratio's interval, as a share of the ratio."""
+    """Return half of the width of a ratio's interval, as a share of the ratio."""
     low, high = ratio.interval
     return (high - low) / 2 / ratio.ratio
 

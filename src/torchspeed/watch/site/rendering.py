@@ -70,7 +70,7 @@ def _address(row: SeriesSummary, view: str) -> str:
 
 
 def _model_name(row: SeriesSummary) -> str:
-    """A row of a matrix as sentences call it: its model, or its group and benchmark."""
+    """Return a row of a matrix as sentences call it: its model, or its group and benchmark."""
     owner = "" if row.owner == row.model else row.owner
     return " ".join(filter(None, [owner, row.model, *names.settings(row.labels)]))
 
@@ -80,7 +80,7 @@ def _quoted(text: str) -> str:
 
 
 def _faster(ratio: float) -> str:
-    """A ratio of times, new / old, in words that need no key: ``1.03× faster``."""
+    """Return a ratio of times, new / old, in words that need no key: ``1.03× faster``."""
     if abs(ratio - 1) < 0.005:
         return "unchanged"
     word = "faster" if ratio <= 1 else "slower"

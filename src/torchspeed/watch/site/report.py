@@ -74,7 +74,7 @@ def _size(change: Change) -> str:
 
 
 def _culprit(history: History, change: Change) -> str:
-    """The commit that made the change, or how to list those that may have."""
+    """Return the commit that made the change, or how to list those that may have."""
     ends = history.commits[change.previous].hash, history.commits[change.commit].hash
     before, after = change.made_by or ends
     count = history.positions[after] - history.positions[before]
@@ -97,7 +97,7 @@ def _reason(change: Change, unit: str) -> str:
 
 
 def _command(history: History, change: Change, torch: str) -> str:
-    """One command that measures the change again."""
+    """Return one command that measures the change again."""
     series = history.series[change.series]
     pattern = re.sub(r"[^\w., =-]", ".", series.case.name)
     release = f" --torch {torch}" if torch else ""

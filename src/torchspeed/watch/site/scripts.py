@@ -41,7 +41,7 @@ def json_bytes(data: Any) -> bytes:
 
 
 def script(name: str, data: Any) -> bytes:
-    """A script file that registers `data` under `name`."""
+    """Return a script file that registers `data` under `name`."""
     return b"torchspeed.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
 
 

@@ -45,7 +45,7 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
 
 
 def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """What the height shows: everything but lone spikes, which end at the edge."""
+    """Return what the height shows: everything but lone spikes, which end at the edge."""
     ordered = sorted(known)
     spikes = len(ordered) // _ONE_SPIKE_IN
     return ordered[spikes], ordered[-1 - spikes]

@@ -55,7 +55,7 @@ class _Bisection:
     """Candidate to why it cannot be measured."""
 
     def side(self, index: int) -> Side:
-        """One candidate, with its package.
+        """Return one candidate, with its package.
 
         Raises:
             TorchspeedError: it has none.
@@ -188,7 +188,7 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
 
 
 def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
-    """Whether two versions differ by ``resolution`` or more, as a relative change.
+    """Tell whether two versions differ by ``resolution`` or more, as a relative change.
 
     They are different where the rule for ratios says so and the ratio is that large, and the same
     where the interval excludes a change of that size.
@@ -201,7 +201,7 @@ def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
 
 
 def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
-    """One ratio from the rounds of several measurements of the same pair."""
+    """Return one ratio from the rounds of several measurements of the same pair."""
     newest = measured[-1]
     if len(measured) == 1:
         return newest

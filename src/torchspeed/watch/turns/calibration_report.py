@@ -18,7 +18,7 @@ from torchspeed.watch.turns.markdown import table
 
 
 def report(calibration: Calibration, machine: str) -> str:
-    """The cases, the noisiest first, what disturbs timing and what does not, and the verdict."""
+    """Return the cases, the noisiest first, what disturbs timing or does not, and the verdict."""
     day = datetime.datetime.fromtimestamp(calibration.at, datetime.UTC)
     load, repeated = calibration.load, calibration.interleaved
     parts = [
@@ -51,7 +51,7 @@ def report(calibration: Calibration, machine: str) -> str:
 
 
 def conclusion(calibration: Calibration) -> str:
-    """A sentence for separate runs and one for comparisons: the noise against the targets."""
+    """Compare noise and targets in a sentence for separate runs and one for comparisons."""
     if calibration.idle:
         wanted = f"at most {NOISE_TARGET:.0%} and {WORST_TARGET_IDLE:.0%} on an idle machine"
     else:
@@ -76,7 +76,7 @@ def _steady(steady: bool) -> str:
 
 
 def _table(columns: Sequence[str], cases: Sequence[CaseNoise | RepeatedComparison]) -> str:
-    """A row for each case, the noisiest first, with columns of its own after its name."""
+    """Return a row for each case, the noisiest first, with columns of its own after its name."""
     head = ("case", *columns, "noise", "worst", "smallest slowdown detected")
     return table(head, [_row(case) for case in sorted(cases, key=lambda case: -case.noise)])
 

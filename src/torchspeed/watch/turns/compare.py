@@ -96,7 +96,7 @@ def _writer(
 
 
 def recipe(sampling: Sampling) -> dict[str, float | str]:
-    """How ratios are taken; ratios of one commit with different recipes differ in their noise."""
+    """Return how ratios are taken; those taken in other ways have another noise."""
     return {
         **dataclasses.asdict(sampling),
         "fewest_samples": processes.FEWEST_SAMPLES,

@@ -15,7 +15,7 @@ _WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same
 
 
 def report(compared: Compared, before: str, after: str) -> str:
-    """The cases, differences first and the largest on top, then those without a ratio."""
+    """Return the cases, differences first and the largest on top, then those without a ratio."""
     rows = sorted(
         compared.ratios,
         key=lambda case: (verdict(case) is Verdict.SAME, -abs(math.log(case.ratio))),
@@ -40,7 +40,7 @@ def report(compared: Compared, before: str, after: str) -> str:
 
 
 def summary(ratios: Sequence[CaseRatio]) -> str:
-    """One sentence: how many cases are slower, faster and the same, and the widest interval."""
+    """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in _WORDS.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
@@ -49,7 +49,7 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
 
 
 def describe(ratio: Ratio) -> str:
-    """The change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
+    """Return the change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
     low, high = ratio.interval
     return f"{ratio.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
 

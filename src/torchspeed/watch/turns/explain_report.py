@@ -17,7 +17,7 @@ _COUNTS = {
 
 
 def report(explanation: Explanation, before: str, after: str) -> str:
-    """The operators that account for the difference, what else differs, and a summary."""
+    """Return the operators that account for the difference, what else differs, and a summary."""
     clear = [operator for operator in explanation.operators if operator.clear]
     old, new = explanation.seconds
     parts = [f"**{after}** against **{before}**"]

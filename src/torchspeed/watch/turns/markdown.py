@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose columns line up."""
+    """Return a table whose columns line up."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = [
         f"| {' | '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} |"

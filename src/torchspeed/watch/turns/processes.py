@@ -146,7 +146,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             self._requests.flush()
 
     def _answer(self) -> dict[str, Any]:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
             CaseFailedError: the case ended instead.
@@ -162,7 +162,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         return answer
 
     def _read(self) -> dict[str, Any]:
-        """The next line; the end of the process counts as the end of its case."""
+        """Return the next line; the end of the process counts as the end of its case."""
         process, case = self._process, self._case
         assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
         left = self._until - time.monotonic()

@@ -40,7 +40,7 @@ class ReleasePair:
     """Comparisons at any commit of this package."""
 
     def missing(self, cases: Iterable[str]) -> list[str]:
-        """The cases that have neither a ratio nor a reason why not."""
+        """Return the cases that have neither a ratio nor a reason why not."""
         return [case for case in cases if case not in self.stored.commits]
 
 

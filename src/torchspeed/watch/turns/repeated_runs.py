@@ -83,7 +83,7 @@ def compare_runs(runs: Sequence[History]) -> RepeatedRuns:
 
 
 def _points_by_case(runs: Sequence[History]) -> tuple[dict[Case, list[Point]], tuple[str, ...]]:
-    """The points of the cases that have one in every run, and the names of those that failed."""
+    """Return the points of cases that have one in every run, and the names of the others."""
     last = [{series.case: series.last for series in run.series} for run in runs]
     complete: dict[Case, list[Point]] = {}
     failed = []
@@ -101,7 +101,7 @@ _RAN = {"ok", "failed", "timed out"}
 
 
 def _noise(points: Sequence[Point]) -> float:
-    """Standard deviation of the logarithm of the ratio of two runs."""
+    """Return the standard deviation of the logarithm of the ratio of two runs."""
     return math.sqrt(2 * statistics.variance(math.log(point.value) for point in points))
 
 
@@ -125,7 +125,7 @@ def _case(case: Case, points: Sequence[Point], noise: float, assumed: float) -> 
 
 
 def _smallest_seen(before: Point, after: Point, noise: float) -> float:
-    """The slowdown from which the rule calls the second run worse than the first.
+    """Return the slowdown from which the rule calls the second run worse than the first.
 
     Slowed down, its value has to exceed the first by the smallest difference, and the low end
     of its interval the high end of the first's.

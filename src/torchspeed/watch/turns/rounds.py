@@ -59,7 +59,7 @@ Keep = Callable[[CaseResult], None]
 
 
 def ratio_of_case(name: str, rounds: Sequence[Round], least_spread: float = 0.0) -> CaseRatio:
-    """The ratio of a case from its rounds; their spread counts as no less than the least."""
+    """Return a case's ratio from its rounds; their spread counts as no less than the least."""
     ratios = tuple(ratio_of_round(before, after) for before, after in rounds)
     ratio, interval = estimate_ratio(ratios, least_spread)
     before, after = (
@@ -115,7 +115,7 @@ class _Comparison:
                 self._close(case, result)
 
     def _is_known(self, case: TimedCase, result: CaseRatio) -> bool:
-        """Whether a case needs no further round; a doubtful case is noted for as many again."""
+        """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
         rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
         if case in self._repeated_until:
             return rounds >= self._repeated_until[case]
@@ -182,7 +182,7 @@ def measure_interleaved(
 def _time_left(
     sampling: Sampling, number: int, left_of_round: int, open_cases: int, mean: float
 ) -> str:
-    """Time until every case has its fewest rounds; which ones need more is not known yet."""
+    """Estimate the time until every case has its fewest rounds; some may need more."""
     rounds = max(0, sampling.fewest_rounds - number - 1)
     left = rounds * open_cases + left_of_round
     more = "" if rounds else ", then uncertain cases"
