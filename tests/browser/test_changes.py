@@ -250,8 +250,9 @@ def test_csv_holds_every_row_in_full(visitor: Visitor) -> None:
     assert len(rows) == len(all_rows(visitor))
     for row in rows:
         assert row["model"] == "lstnet"
-        if row["base"] and row["value"]:
-            assert float(row["ratio"]) == pytest.approx(float(row["value"]) / float(row["base"]))
+        if row["base_value"] and row["value"]:
+            ratio = float(row["value"]) / float(row["base_value"])
+            assert float(row["ratio"]) == pytest.approx(ratio)
         assert row["verdict"] in ("better", "worse", "not significant")
 
 

@@ -253,10 +253,42 @@ def test_a_missing_figure_says_why(visitor: Visitor) -> None:
     )
 
 
-def test_csv_is_the_table(visitor: Visitor) -> None:
-    page = visitor.go("#/compare")
+def downloaded(visitor: Visitor, address: str) -> list[list[str]]:
+    page = visitor.go(address)
     with page.expect_download() as waiting:
         page.locator("#compare-app").get_by_role("button", name="Download CSV").click()
-    rows = list(csv.reader(io.StringIO(waiting.value.path().read_text())))
-    assert plain(rows[0][0]) == "Model"
-    assert len(rows) == len(table(visitor)) + 1
+    return list(csv.reader(io.StringIO(waiting.value.path().read_text())))
+
+
+@pytest.mark.parametrize(
+    ("address", "text", "unit"),
+    [
+        ("#/compare", {"model"}, "(seconds)"),
+        ("#/compare?norm=cpu+·+forward", {"model"}, "/ cpu · forward (ratio)"),
+        ("#/compare?show=passes", {"model"}, "(ratio)"),
+        ("#/compare?show=memory", {"case"}, "memory_bytes"),
+        ("#/compare?show=published", {"case", "unit", "source", "note"}, "published"),
+    ],
+)
+def test_csv_holds_the_table_as_numbers(
+    visitor: Visitor, address: str, text: set[str], unit: str
+) -> None:
+    head, *rows = downloaded(visitor, address)
+    assert len(rows) == len(visitor.rows("#compare-app table"))
+    assert any(name.endswith(unit) for name in head)
+    numbers = [
+        (name, cell)
+        for row in rows
+        for name, cell in zip(head, row, strict=True)
+        if name not in text and cell
+    ]
+    assert numbers
+    for name, cell in numbers:
+        assert float(cell) > 0, name
+
+
+def test_csv_gives_values_as_they_are_published(site: Site, visitor: Visitor) -> None:
+    head, *rows = downloaded(visitor, "#/compare?m=gpu-lab")
+    truth = newest(site, "gpu-lab", "2.15.0", "time")
+    [darnn] = [row for row in rows if row[0] == "darnn"]
+    assert float(darnn[head.index("cpu · forward (seconds)")]) == truth["darnn", "cpu", "forward"]

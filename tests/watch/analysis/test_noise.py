@@ -18,6 +18,7 @@ from torchspeed.watch.analysis.noise import (
     machine_noise,
     noise_between_runs,
     noise_together,
+    own_noises,
 )
 from torchspeed.watch.analysis.segments import split
 from torchspeed.watch.history.calibrations import CaseNoise
@@ -25,7 +26,7 @@ from torchspeed.watch.history.history import History
 
 
 def noise_of(history: History) -> tuple[float | None, ...]:
-    return known_noise(history, split(history))
+    return known_noise(history, own_noises(split(history)))
 
 
 figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
@@ -152,7 +153,8 @@ def test_no_case_is_calibrated_quieter_than_half_of_all() -> None:
 
 
 def test_noise_of_machines(history: History) -> None:
-    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, split(history))}
+    own = own_noises(split(history))
+    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, own)}
     # The generator's timings have a noise of 1 %, its memory a twentieth of that.
     assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
     assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)

@@ -90,6 +90,8 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
     changes: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
     for series in history.series:
+        if len({run.recipe for run in series.runs.values()} - {""}) < 2:
+            continue
         known, previous = "", ""
         for commit, run in series.runs.items():
             if run.point is None:

@@ -15,7 +15,7 @@ from torchspeed.watch.analysis.causes import with_cause
 from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
-from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise
+from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise, own_noises
 from torchspeed.watch.analysis.reference_series import points_by_series
 from torchspeed.watch.analysis.release_history import ReleaseHistory, release_histories
 from torchspeed.watch.analysis.releases import Releases, compare_releases
@@ -68,7 +68,8 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     """
     place = {commit.hash: index for index, commit in enumerate(history.commits)}
     segments = split(history)
-    noise = known_noise(history, segments)
+    own = own_noises(segments)
+    noise = known_noise(history, own)
     in_order = iter(
         (cache or BlockCache()).find_all(
             [segment.values for of_series in segments for segment in of_series]
@@ -103,38 +104,37 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
             cause = _cause(history, change, events, place, of_machines)
             note = _note(history, change, notes)
             changes.append(replace(with_cause(history, change), cause=cause, note=note))
-    confirmed: list[list[Change]] = [[] for _ in segments]
+    starts: list[list[str]] = [[] for _ in segments]
     for change in changes:
         if change.state is State.CONFIRMED:
-            confirmed[change.series].append(change)
+            starts[change.series].append(history.commits[change.commit].hash)
     changes.sort(key=lambda change: (-change.commit, change.series))
     return Findings(
         segments=segments,
         noise=noise,
         levels=tuple(
-            _levels(of_series, of_changes, place)
-            for of_series, of_changes in zip(segments, confirmed, strict=True)
+            _levels(of_series, of_starts, place)
+            for of_series, of_starts in zip(segments, starts, strict=True)
         ),
         changes=tuple(changes),
         events=events,
         releases=compare_releases(history, noise),
         release_histories=release_histories(history.comparisons),
-        machine_noise=machine_noise(history, segments),
+        machine_noise=machine_noise(history, own),
     )
 
 
 def _levels(
-    segments: Segments, confirmed: Sequence[Change], place: Mapping[str, int]
+    segments: Segments, starts: Sequence[str], place: Mapping[str, int]
 ) -> tuple[Level, ...]:
-    starts = {change.commit for change in confirmed}
+    """The levels of a series, whose confirmed changes start at some commits, oldest first."""
     levels = []
     for segment in segments:
-        commits = [place[commit] for commit in segment.points]
-        values = segment.values
-        edges = [0, *(at for at, commit in enumerate(commits) if at and commit in starts)]
+        commits, values = segment.commits, segment.values
+        inner = {commits.index(start) for start in starts if start in segment.points}
         levels += [
-            Level(commits[start], commits[end - 1], median(values[start:end]))
-            for start, end in pairwise([*edges, len(values)])
+            Level(place[commits[start]], place[commits[end - 1]], median(values[start:end]))
+            for start, end in pairwise(sorted({0, *inner, len(values)}))
         ]
     return tuple(levels)
 

@@ -65,16 +65,15 @@ def _shared(
     )
     if not candidates:
         return set()
-    spans = {
-        number: [order[commit] for commit in history.series[number].values] for number in steps
-    }
-    measured = sorted({position for span in spans.values() for position in span})
+    commits = {number: list(history.series[number].values) for number in steps}
+    measured = sorted(order[commit] for commit in set().union(*commits.values()))
+    spans = {number: (order[of[0]], order[of[-1]]) for number, of in commits.items() if of}
     shared: set[tuple[int, str]] = set()
     for position, direction in sorted(candidates, key=lambda key: (-candidates[key], key)):
         at = bisect_left(measured, position)
         low = measured[max(0, at - _TOLERANCE)]
         high = measured[min(len(measured) - 1, at + _TOLERANCE)]
-        voters = [n for n, span in spans.items() if span and span[0] < low and span[-1] > high]
+        voters = [n for n, (first, last) in spans.items() if first < low and last > high]
         stepped = {
             number: commit
             for number in voters

@@ -8,7 +8,7 @@ So noise is estimated between runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, median, variance
 
@@ -48,10 +48,9 @@ def variance_of_differences(
     sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
 ) -> float:
     """Variance of differences from quantiles of their sizes: the largest of the estimates."""
-    return max(
-        (float(np.quantile(sizes, share)) / NormalDist().inv_cdf((1 + share) / 2)) ** 2
-        for share in quantiles
-    )
+    measured = np.quantile(sizes, quantiles).tolist()
+    of_normal = [NormalDist().inv_cdf((1 + share) / 2) for share in quantiles]
+    return max((size / normal) ** 2 for size, normal in zip(measured, of_normal, strict=True))
 
 
 def excess_variance(y: npt.NDArray[np.float64], errors: npt.NDArray[np.float64]) -> float:
@@ -88,19 +87,58 @@ def noise_between_runs(*segments: Sequence[float]) -> float | None:
     Raises:
         ValueError: A value is not finite.
     """
-    sizes = _differences(segments)
-    noise = None if sizes is None else _estimate(sizes)
-    return noise if noise is None or sizes is None else noise * caution(len(sizes))
+    return own_noise(segments).cautious
 
 
-def _estimate(sizes: npt.NDArray[np.float64]) -> float | None:
-    """Noise from sizes of differences; ``None`` with fewer than seven."""
+@dataclass(frozen=True, slots=True)
+class OwnNoise:
+    """What the values of a series show of its noise."""
+
+    sizes: npt.NDArray[np.float64] | None
+    """Sizes of the differences of neighbouring logarithms; ``None`` where values have none."""
+    estimate: float | None
+    """Standard deviation of the logarithm of a value; ``None`` below seven differences."""
+
+    @property
+    def count(self) -> int:
+        """Number of differences."""
+        return 0 if self.sizes is None else len(self.sizes)
+
+    @property
+    def cautious(self) -> float | None:
+        """The estimate, larger where it rests on few differences."""
+        return None if self.estimate is None else self.estimate * caution(self.count)
+
+
+def own_noise(segments: Iterable[Sequence[float]]) -> OwnNoise:
+    """Estimate the noise of a series from its own values, as `noise_between_runs` does."""
+    parts = [np.asarray(values, dtype=np.float64) for values in segments]
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError("values must be finite: leave out what was not measured")
+    if not all((part > 0).all() for part in parts):
+        return OwnNoise(None, None)
+    differences = [np.abs(np.diff(np.log(part))) for part in parts]
+    sizes = np.concatenate([np.empty(0), *differences])
     if len(sizes) < FEWEST_VALUES - 1:
+        return OwnNoise(sizes, None)
+    return OwnNoise(sizes, math.sqrt(variance_of_differences(sizes) / 2))
+
+
+def _middle_and_spread(series: Sequence[OwnNoise]) -> tuple[float, float] | None:
+    """Median noise of the series of a metric, and how much their noise differs beyond chance.
+
+    Returns:
+        The median, and the variance of the logarithm; ``None`` of too few series.
+    """
+    known = [(own.estimate, own.count) for own in series if own.estimate]
+    if len(known) < ENOUGH_SERIES:
         return None
-    return math.sqrt(variance_of_differences(sizes) / 2)
+    by_chance = fmean(VARIANCE_OF_ESTIMATE / count for _, count in known)
+    spread = variance([math.log(noise) for noise, _ in known])
+    return median(noise for noise, _ in known), max(0.0, spread - by_chance)
 
 
-def _informed(sizes: npt.NDArray[np.float64], others: Sequence[tuple[float, int]]) -> float | None:
+def _informed(own: OwnNoise, others: tuple[float, float] | None) -> float | None:
     """Noise of a series from its own differences, and from the noise of the others of its metric.
 
     An estimate from n differences is uncertain by a factor of exp(sqrt(1.2 / n)). Where the
@@ -109,22 +147,15 @@ def _informed(sizes: npt.NDArray[np.float64], others: Sequence[tuple[float, int]
     is never less than the series' own estimate, so that a noisier case than most stays one.
 
     Args:
-        sizes: Of the series' differences.
-        others: Noise of the series of the metric, its own included, each without caution and
-            with the number of its differences.
+        own: What its own values show.
+        others: Of the series of the metric, its own included (`_middle_and_spread`).
     """
-    own = _estimate(sizes)
-    if not own:
-        return own
-    share = 1.0
-    middle = own
-    if len(others) >= ENOUGH_SERIES:
-        middle = median(noise for noise, _ in others)
-        by_chance = fmean(VARIANCE_OF_ESTIMATE / count for _, count in others)
-        between = max(0.0, variance(math.log(noise) for noise, _ in others) - by_chance)
-        share = between / (between + VARIANCE_OF_ESTIMATE / len(sizes))
-    together = math.exp(share * math.log(own) + (1 - share) * math.log(middle))
-    return max(own, together * (1 + share * (caution(len(sizes)) - 1)))
+    if not own.estimate or others is None:
+        return own.cautious
+    middle, between = others
+    share = between / (between + VARIANCE_OF_ESTIMATE / own.count)
+    together = math.exp(share * math.log(own.estimate) + (1 - share) * math.log(middle))
+    return max(own.estimate, together * (1 + share * (caution(own.count) - 1)))
 
 
 def caution(differences: int) -> float:
@@ -150,9 +181,12 @@ def noise_together(noises: Sequence[float]) -> float:
     return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
 
 
-def known_noise(
-    history: History, segments: Sequence[Sequence[Segment]]
-) -> tuple[float | None, ...]:
+def own_noises(segments: Sequence[Sequence[Segment]]) -> tuple[OwnNoise, ...]:
+    """Estimate the noise of each series from its own values, segment by segment."""
+    return tuple(own_noise(segment.values for segment in of_series) for of_series in segments)
+
+
+def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None, ...]:
     """Noise between runs of each series of a history, as far as it is known.
 
     It comes from the first of these that there is:
@@ -166,26 +200,21 @@ def known_noise(
 
     Args:
         history: The history.
-        segments: The segments of each of its series.
+        own: What the values of each of its series show (`own_noises`).
 
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.
     """
     calibrated = _calibrated(history)
-    values = [[segment.values for segment in of_series] for of_series in segments]
-    differences = list(map(_differences, values))
-    of_metric: dict[tuple[str, str, str], list[npt.NDArray[np.float64]]] = {}
-    for series, sizes in zip(history.series, differences, strict=True):
-        if sizes is not None and len(sizes):
-            of_metric.setdefault(_metric(series), []).append(sizes)
-    pooled = {metric: _pooled(sizes) for metric, sizes in of_metric.items()}
-    known = {
-        metric: [(noise, len(part)) for part in sizes if (noise := _estimate(part))]
-        for metric, sizes in of_metric.items()
-    }
+    of_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
+    for series, of_series in zip(history.series, own, strict=True):
+        if of_series.count:
+            of_metric.setdefault(_metric(series), []).append(of_series)
+    pooled = {metric: _pooled(members) for metric, members in of_metric.items()}
+    others = {metric: _middle_and_spread(members) for metric, members in of_metric.items()}
     noises: list[float | None] = []
-    for series, sizes in zip(history.series, differences, strict=True):
-        noise = None if sizes is None else _informed(sizes, known.get(_metric(series), []))
+    for series, of_series in zip(history.series, own, strict=True):
+        noise = _informed(of_series, others.get(_metric(series)))
         if noise is None:
             noise = calibrated.get((series.machine, series.case.name))
         noises.append(pooled.get(_metric(series)) if noise is None else noise)
@@ -203,24 +232,13 @@ def _calibrated(history: History) -> dict[tuple[str, str], float]:
     return noises
 
 
-def _differences(segments: Sequence[Sequence[float]]) -> npt.NDArray[np.float64] | None:
-    """Sizes of the differences of neighbouring logarithms; ``None`` where values have none."""
-    parts = [np.asarray(values, dtype=np.float64) for values in segments]
-    if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError("values must be finite: leave out what was not measured")
-    if not all((part > 0).all() for part in parts):
-        return None
-    sizes = [np.abs(np.diff(np.log(part))) for part in parts if len(part) > 1]
-    return np.concatenate(sizes) if sizes else np.empty(0)
-
-
 def _metric(series: Series) -> tuple[str, str, str]:
     return series.machine, series.case.labels.get("metric", ""), series.unit
 
 
-def _pooled(sizes: Sequence[npt.NDArray[np.float64]]) -> float | None:
-    together = np.concatenate(sizes)
-    if len(sizes) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
+def _pooled(members: Sequence[OwnNoise]) -> float | None:
+    together = np.concatenate([own.sizes for own in members if own.sizes is not None])
+    if len(members) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
         return None
     return math.sqrt(variance_of_differences(together, (*_QUANTILES, 0.9)) / 2)
 
@@ -239,13 +257,11 @@ class MachineNoise:
     """Number of series whose own values show their noise."""
 
 
-def machine_noise(
-    history: History, segments: Sequence[Sequence[Segment]]
-) -> tuple[MachineNoise, ...]:
+def machine_noise(history: History, own: Sequence[OwnNoise]) -> tuple[MachineNoise, ...]:
     """Noise of each machine, device and metric, from series that show it themselves."""
     noises: dict[tuple[str, str, str], list[float]] = {}
-    for series, of_series in zip(history.series, segments, strict=True):
-        noise = noise_between_runs(*(segment.values for segment in of_series))
+    for series, of_series in zip(history.series, own, strict=True):
+        noise = of_series.cautious
         if noise is not None:
             labels = series.case.labels
             key = (series.machine, labels.get("device", ""), labels["metric"])

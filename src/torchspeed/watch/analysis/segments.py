@@ -90,6 +90,9 @@ def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str
 
 
 def _split_series(series: Series, periods: Mapping[str, int]) -> tuple[Segment, ...]:
+    recipes = {run.recipe for run in series.runs.values() if run.point is not None}
+    if len(recipes) == 1 and len(set(map(periods.get, series.points))) == 1:
+        return (Segment(series.points, *recipes),)
     segments: list[Segment] = []
     points: dict[str, Point] = {}
     recipe, period = "", None

@@ -166,11 +166,14 @@ class Series:
     machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
 
     @cached_property
+    def points(self) -> dict[str, Point]:
+        """Commit hash to point, oldest first, of the runs that have one."""
+        return {commit: run.point for commit, run in self.runs.items() if run.point is not None}
+
+    @cached_property
     def values(self) -> dict[str, float]:
         """Commit hash to value, oldest first, of the runs that have one."""
-        return {
-            commit: run.point.value for commit, run in self.runs.items() if run.point is not None
-        }
+        return {commit: point.value for commit, point in self.points.items()}
 
     @property
     def last(self) -> Run:

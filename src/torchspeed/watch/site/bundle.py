@@ -10,12 +10,13 @@ page.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|const|let|class) (\w+)", re.MULTILINE)
-_DOCUMENTATION = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+_DOCUMENTATION = re.compile(r"^ */\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE)
 _LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 
@@ -27,8 +28,13 @@ def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = (
         circle = " -> ".join(path.name for path in (*open_modules, entry))
         raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
     for _, path in _IMPORT.findall(entry.read_text(encoding="utf-8")):
-        _order((entry.parent / path).resolve(), finished, (*open_modules, entry))
+        _order(_imported(entry, path), finished, (*open_modules, entry))
     finished.append(entry)
+
+
+def _imported(module: Path, path: str) -> Path:
+    """The module that another one imports by a relative path."""
+    return Path(os.path.normpath(module.parent / path))
 
 
 def _as_function(module: Path, names: dict[Path, str]) -> str:
@@ -36,10 +42,7 @@ def _as_function(module: Path, names: dict[Path, str]) -> str:
 
     def rebound(statement: re.Match[str]) -> str:
         wanted = [name.strip() for name in statement[1].split(",") if name.strip()]
-        return (
-            f"const {{ {', '.join(wanted)} }} = "
-            f"{names[(module.parent / statement[2]).resolve()]};\n"
-        )
+        return f"const {{ {', '.join(wanted)} }} = {names[_imported(module, statement[2])]};\n"
 
     text = _IMPORT.sub(rebound, module.read_text(encoding="utf-8"))
     exported = [name for _, name in _EXPORT.findall(text)]

@@ -154,6 +154,11 @@ class Contents:
     means: tuple[MeanRatio, ...]
     ancestry: Ancestry
     layout: Layout
+    models: tuple[str, ...]
+    """What rows of a matrix stand for and has a value, in the order of the groups: the place of
+    a model gives its hue."""
+    devices: frozenset[str]
+    """Values of the first column's label that were measured."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -214,6 +219,9 @@ def contents_of(
         )
         for index, of_case in enumerate(history.series)
     )
+    measured = (row for row in series if row.points)
+    first = next(iter(layout.columns), "")
+    by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
     return Contents(
         history=history,
         findings=findings,
@@ -223,6 +231,8 @@ def contents_of(
         means=mean_ratios(series, setups, history),
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
+        models=tuple(dict.fromkeys(row.model for row in by_group)),
+        devices=frozenset(filter(None, (row.labels.get(first) for row in by_group))),
     )
 
 
@@ -344,17 +354,14 @@ def _summary(
 ) -> SeriesSummary:
     series = history.series[index]
     environment = history.environments[series.environment]
-    points: list[tuple[int, Point]] = []
-    others: list[tuple[int, str, str]] = []
-    at, last = None, NEVER_RUN
-    for commit, run in series.runs.items():
-        if run is NEVER_RUN or run.outcome is Outcome.NEVER_RUN:
-            continue
-        at, last = place[commit], run
-        if run.point is None:
-            others.append((at, run.outcome.value, run.reason))
-        else:
-            points.append((at, run.point))
+    points = tuple(zip(map(place.__getitem__, series.points), series.points.values(), strict=True))
+    others = tuple(
+        (place[commit], run.outcome.value, run.reason)
+        for commit, run in series.runs.items()
+        if run.point is None and run.outcome is not Outcome.NEVER_RUN
+    )
+    last = series.last
+    at = max((newest[-1][0] for newest in (points, others) if newest), default=None)
     values = {commit: point.value for commit, point in points[-SPARK_VALUES:]}
     behind = len(measured) - bisect_right(measured, points[-1][0]) if points else 0
     is_stale = behind and last.outcome is Outcome.OK
@@ -367,8 +374,8 @@ def _summary(
         metric=metric,
         environment=environment,
         group=layout.group(history.benchmarks[series.case.benchmark]),
-        points=tuple(points),
-        others=tuple(others),
+        points=points,
+        others=others,
         status="stale" if is_stale else last.outcome.value,
         at=at,
         reason=last.reason,

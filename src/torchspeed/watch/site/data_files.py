@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,7 @@ from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.index import (
     BLOCK,
     Json,
-    published_value,
+    published_values,
     series_in_a_file,
     shortened,
 )
@@ -24,7 +22,7 @@ from torchspeed.watch.site.scripts import json_bytes, write_script
 _OF_REVISIONS = ("v", "lo", "hi")
 """Kinds of numbers in the files of revisions."""
 
-Array = npt.NDArray[np.float64]
+_Places = npt.NDArray[np.intp]
 _Column = list[float | None]
 _Columns = dict[str, _Column]
 """Each kind of number that a series has, with a place for each commit of the history."""
@@ -64,40 +62,32 @@ def series_files(
 
 
 def _columns(summary: SeriesSummary, commits: int) -> _Columns:
-    at = [commit for commit, _ in summary.points]
+    at = np.array([commit for commit, _ in summary.points], dtype=np.intp)
     points = [point for _, point in summary.points]
+    columns = {}
+    if points:
+        columns["v"] = _spread_out(at, published_values(points), commits)
     values = np.array([point.value for point in points])
-    low, high = _ends([point.interval for point in points])
-    first, third = _ends([point.quartiles for point in points])
-    columns = {
-        "v": _spread_out(at, np.array([published_value(point) for point in points]), commits),
-        "lo": _distances(at, values - low, values, commits),
-        "hi": _distances(at, high - values, values, commits),
-        "q1": _distances(at, values - first, values, commits),
-        "q3": _distances(at, third - values, values, commits),
-    }
-    return {key: column for key, column in columns.items() if any(map(_is_known, column))}
+    for low, high, spreads in (
+        ("lo", "hi", [point.interval for point in points]),
+        ("q1", "q3", [point.quartiles for point in points]),
+    ):
+        # A distance from a value of zero has no relative size.
+        known = [place for place, spread in enumerate(spreads) if spread and points[place].value]
+        if known:
+            ends, of = np.array([spreads[place] for place in known]), values[known]
+            for key, differences in ((low, of - ends[:, 0]), (high, ends[:, 1] - of)):
+                distances = names.distances(differences, of).tolist()
+                columns[key] = _spread_out(at[known], distances, commits)
+    return columns
 
 
-def _ends(spreads: Sequence[tuple[float, float] | None]) -> tuple[Array, Array]:
-    """Low and high ends; NaN where there are none."""
-    ends = np.array([spread or (math.nan, math.nan) for spread in spreads]).reshape(-1, 2)
-    return ends[:, 0], ends[:, 1]
-
-
-def _distances(at: Sequence[int], differences: Array, values: Array, commits: int) -> _Column:
-    """Distances from values as `names.distance` gives them; none from a value of zero."""
-    known = ~np.isnan(differences) & (values != 0)
-    places = np.asarray(at, dtype=np.intp)[known].tolist()
-    return _spread_out(places, names.distances(differences[known], values[known]), commits)
-
-
-def _spread_out(at: Sequence[int], numbers: npt.NDArray[Any], commits: int) -> _Column:
-    """Return a place for each commit, with the numbers in the places of theirs."""
-    column: _Column = [None] * commits
-    for commit, number in zip(at, numbers.tolist(), strict=True):
-        column[commit] = number
-    return column
+def _spread_out(at: _Places, numbers: Sequence[float], commits: int) -> _Column:
+    """A place for each commit, with the numbers in the places of theirs."""
+    column = np.full(commits, None)
+    column[at] = numbers
+    spread: _Column = column.tolist()
+    return spread
 
 
 def _is_known(number: float | None) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from msgspec import structs
 
 from torchspeed.watch.analysis.causes import in_words
@@ -26,6 +28,8 @@ BLOCK = 32
 VALUES = 60_000
 """Values in a file of series, about a megabyte: more are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
+_EXACT_POWERS = 22
+"""Powers of ten up to this one are exact as floating-point numbers."""
 RANGE_COMMITS = 50
 """Commits of a range that are listed at most."""
 
@@ -92,6 +96,7 @@ def index_data(
         "metrics": contents.metrics,
         "layout": {"subject": layout.subject, "columns": layout.columns},
         "groups": list(dict.fromkeys(groups)),
+        "models": contents.models,
         "benchmarks": [
             {
                 "name": benchmark.name,
@@ -290,9 +295,25 @@ def _shortened(value: float | None, significant: int = 5) -> float | None:
     return None if value is None else shortened(value, significant)
 
 
-def published_value(point: Point) -> float:
-    """Return a value as data files store it: exact where nothing says how exact it is."""
-    return point.value if point.interval is None else shortened(point.value)
+def published_values(points: Sequence[Point]) -> list[float]:
+    """Values as data files store them: exact where nothing says how exact they are."""
+    values = np.array([point.value for point in points])
+    is_exact = [point.interval is None for point in points]
+    published: list[float] = np.where(is_exact, values, _all_shortened(values)).tolist()
+    return published
+
+
+def _all_shortened(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Give values to five significant digits at once, a tenth of the time of one by one."""
+    with np.errstate(divide="ignore"):
+        decimals = 4 - np.floor(np.log10(np.abs(values)))
+    is_usual = np.abs(decimals) <= _EXACT_POWERS
+    scale = 10.0 ** np.abs(np.where(is_usual, decimals, 0))
+    rounded = np.where(
+        decimals > 0, np.rint(values * scale) / scale, np.rint(values / scale) * scale
+    )
+    rounded[~is_usual] = [shortened(value) for value in values[~is_usual].tolist()]
+    return rounded
 
 
 def _last(summary: SeriesSummary) -> Json | None:
@@ -302,7 +323,7 @@ def _last(summary: SeriesSummary) -> Json | None:
     low, high = point.interval or (None, None)
     return {
         "c": commit,
-        "v": published_value(point),
+        "v": published_values([point])[0],
         "lo": _shortened(low),
         "hi": _shortened(high),
     }

@@ -73,8 +73,13 @@ def _matrix(metric: Metric, members: list[SeriesSummary], layout: Layout) -> Mat
     return Matrix(metric, tuple(columns), tuple(rows))
 
 
-def mark(device: str = "", direction: str = "") -> str:
-    """CSS classes of a column, such as a device and a pass: its hue and its dash."""
-    hue = device if device in {"cpu", "cuda", "mps", "xpu"} else "other"
+def mark(column: Column, contents: Contents) -> str:
+    """CSS classes of a column, such as a device and a pass: its hue and its dash.
+
+    The hue of a device says nothing, and is left out, where all was measured on one.
+    """
+    device, direction = (*column, "", "")[:2]
+    is_told = device in {"cpu", "cuda", "mps", "xpu"} and len(contents.devices) > 1
+    hue = device if is_told else "other"
     dash = direction if direction in {"forward", "backward"} else "none"
     return f"dev-{hue} pass-{dash}"

@@ -44,20 +44,25 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A model with a line for each of its passes."""
+    """A model with its settings, and a line for each of its passes."""
 
-    model: str
+    title: str
+    hue: int
+    """Place of the model among those of the site, by which its hue is chosen in every view."""
     lines: tuple[Line, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
 
 
-def release_charts(table: ReleaseTable, releases: Sequence[str]) -> tuple[Chart, ...]:
+def release_charts(
+    table: ReleaseTable, releases: Sequence[str], models: Sequence[str]
+) -> tuple[Chart, ...]:
     """Draw a chart for each model of a table; all have the same logarithmic vertical axis.
 
     Args:
         table: Its rows with a chain of releases are drawn.
         releases: Versions on the horizontal axis, oldest first.
+        models: Models of the site, by whose places hues are chosen.
     """
     chains = [row for row in table.rows if row.chain]
     ends = [math.log(end) for row in chains for link in row.chain for end in link.interval]
@@ -80,9 +85,10 @@ def release_charts(table: ReleaseTable, releases: Sequence[str]) -> tuple[Chart,
     x_ticks = tuple(
         (place[release], ".".join(release.split(".")[:2])) for release in releases[::-stride]
     )
-    lines: dict[str, list[Line]] = defaultdict(list)
+    lines: dict[tuple[str, str], list[Line]] = defaultdict(list)
     for row in chains:
-        beside = _BESIDE * len(lines[row.model])
+        of_chart = lines[row.title, row.model]
+        beside = _BESIDE * len(of_chart)
         dots = tuple(
             Dot(
                 place[link.release] - beside,
@@ -93,7 +99,9 @@ def release_charts(table: ReleaseTable, releases: Sequence[str]) -> tuple[Chart,
             )
             for link in row.chain
         )
-        lines[row.model].append(Line(row.direction, dots))
+        of_chart.append(Line(row.direction, dots))
+    hue_of = {model: place for place, model in enumerate(models)}
     return tuple(
-        Chart(model, tuple(of_model), x_ticks, y_ticks) for model, of_model in lines.items()
+        Chart(title, hue_of.get(model, 0), tuple(of_chart), x_ticks, y_ticks)
+        for (title, model), of_chart in lines.items()
     )

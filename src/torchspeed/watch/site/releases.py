@@ -51,6 +51,8 @@ class ReleaseRow:
     case: str
     """As asv names it."""
     model: str
+    """Without its settings: ``lenet5``."""
+    title: str
     """With its settings: ``lenet5 bf16 channels_last``."""
     direction: str
     """Its pass, or what else is timed."""
@@ -73,7 +75,7 @@ class ReleaseRow:
     @property
     def name(self) -> str:
         """Model and what is timed of it."""
-        return f"{self.model} {self.direction}".rstrip()
+        return f"{self.title} {self.direction}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ def _tables(
             for case in members
         ]
         if rows:
-            rows.sort(key=lambda row: (row.model, row.direction != "forward", row.direction))
+            rows.sort(key=lambda row: (row.title, row.direction != "forward", row.direction))
             columns = tuple(_column(step, members) for step in steps)
             tables.append(ReleaseTable(title, columns, tuple(rows)))
     return tuple(tables)
@@ -215,15 +217,16 @@ def half_width(ratio: CaseRatio) -> float:
     return (high - low) / 2 / ratio.ratio
 
 
-def _name(case: Case | None, name: str) -> tuple[str, str]:
-    """Model with its settings, and what is timed of it."""
+def _name(case: Case | None, name: str) -> tuple[str, str, str]:
+    """Model without and with its settings, and what is timed of it."""
     if case is None:
-        return name, ""
+        return name, name, ""
     labels = case.labels
     metric = "" if labels["metric"] == "time" else labels["metric"]
     owner = "" if "operator" in labels else case.benchmark.rpartition(".")[0].rpartition(".")[2]
-    words = (labels.get("model", owner), *names.settings(labels))
-    return " ".join(filter(None, words)), " ".join(filter(None, (labels["pass"], metric)))
+    model = labels.get("model", owner)
+    title = " ".join(filter(None, (model, *names.settings(labels))))
+    return model, title, " ".join(filter(None, (labels["pass"], metric)))
 
 
 def _facts(

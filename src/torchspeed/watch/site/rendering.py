@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 
 from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.ratio import verdict
@@ -29,10 +31,21 @@ def render(template: str, **context: Any) -> str:
     return _templates().get_template(template).render(**context)
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Keeps compiled templates beside them, as Python does with modules, where it may write."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            Path(self.directory).mkdir(exist_ok=True)
+            super().dump_bytecode(bucket)
+
+
 @cache
 def _templates() -> Environment:
+    folder = Path(__file__).parent / "templates"
     templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader(folder),
+        bytecode_cache=_CompiledTemplates(str(folder / "__pycache__")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -57,7 +70,7 @@ def _templates() -> Environment:
         in_words=in_words,
         event_text=names.event_text,
         exception_line=exception_line,
-        mark=lambda column: mark(*column),
+        mark=mark,
         sparkline=sparkline,
     )
     return templates

@@ -201,6 +201,8 @@ export interface Index {
   metrics: Metric[];
   layout: Layout;
   groups: string[];
+  /** Models with a value; the place of each gives its hue. */
+  models: string[];
   benchmarks: Benchmark[];
   series: SeriesRow[];
   texts: string[];

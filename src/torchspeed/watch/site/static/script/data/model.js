@@ -126,10 +126,9 @@ export function buildModel(index) {
     (a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0) || a.order - b.order,
   );
   const measured = allCases.filter((what) => what.measured);
-  const models = distinct(measured.map((what) => what.model));
   allCases.forEach((what, at) => {
     what.order = at;
-    what.hue = Math.max(0, models.indexOf(what.model)) % MODEL_HUES;
+    what.hue = Math.max(0, index.models.indexOf(what.model)) % MODEL_HUES;
   });
   /** @type {Release[]} */
   const releases = index.environments

@@ -74,12 +74,12 @@ export function csvOf(result, rows) {
     "metric",
     "unit",
     "base_revision",
-    "base",
+    "base_value",
     "revision",
     "value",
     "ratio",
     "verdict",
-    "change_in_noise",
+    "multiple_of_noise",
     "trend_ratio",
   ];
   return csvText([

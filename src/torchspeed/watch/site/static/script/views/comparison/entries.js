@@ -6,6 +6,7 @@ import { commonCommit, measuredNear, runsOf, valuesAt } from "../../data/runs.js
 
 /** @import { CommitIndex, Metric } from "../../../types.js" */
 /** @import { Child } from "../../page/elements.js" */
+/** @import { Field } from "../../text/export.js" */
 /** @import { MarkRow } from "../../charts/bars.js" */
 /** @import { Dot } from "../../charts/scatter.js" */
 /** @import { Case } from "../../data/cases.js" */
@@ -19,8 +20,9 @@ import { commonCommit, measuredNear, runsOf, valuesAt } from "../../data/runs.js
  * @typedef {{ name: string, look: string, shape: number }} LegendItem
  *
  * @typedef {object} MarkScene rows of marks
- * @property {(MarkRow & { cells: Child[] })[]} rows
+ * @property {(MarkRow & { cells: Child[], numbers: Field[] })[]} rows
  * @property {string[]} headings of the cells
+ * @property {string[]} numberHeadings of the numbers in a CSV file, with their units
  * @property {"log" | "linear"} scale
  * @property {0 | 1 | null} from
  * @property {string} unit
@@ -32,6 +34,7 @@ import { commonCommit, measuredNear, runsOf, valuesAt } from "../../data/runs.js
  * @property {LegendItem[]} legend
  * @property {string[]} names columns that the others can be divided by
  * @property {HTMLTableElement | null} table in place of one made from the rows
+ * @property {Field[][] | null} csv in place of one made from the rows
  * @property {string} note
  * @property {string} empty what is said when nothing passes the filters
  *

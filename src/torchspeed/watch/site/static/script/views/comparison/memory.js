@@ -48,6 +48,7 @@ export async function memoryScene(asked) {
   const columns = new Map(
     points.map(({ what: { column, device, pass } }) => [column, { column, device, pass }]),
   );
+  const numbers = points.map(({ what, seconds, bytes }) => [rowName(what, []), seconds, bytes]);
   const rows = points.map(({ what, seconds, bytes }) => [
     rowName(what, []),
     formatValue(seconds, "seconds"),
@@ -74,6 +75,7 @@ export async function memoryScene(asked) {
       ["Case", { text: "time", number: true }, { text: "memory", number: true }],
       rows,
     ),
+    csv: [["case", "time_seconds", "memory_bytes"], ...numbers],
     note: "Both axes are logarithmic; less is better on both, so the best are at the lower left.",
     empty: "No case has both a time and a memory value here.",
   };

@@ -91,6 +91,17 @@ export async function publishedScene(asked) {
       [value.source, value.note ? el("span", { class: "muted" }, ` ${value.note}`) : null],
     ]),
   );
+  const numbers = rows.flatMap(({ name, theirs, ours }) =>
+    theirs.map(({ value, unit, source, note }) => [
+      name,
+      unit,
+      ours?.value,
+      value,
+      ours ? value / ours.value : null,
+      source,
+      note,
+    ]),
+  );
   const table = buildTable(
     "Published values beside ours",
     [
@@ -104,8 +115,9 @@ export async function publishedScene(asked) {
   );
   return {
     marks: {
-      rows: rows.map((row) => ({ label: row.name, marks: slotsOf(row, unit), cells: [] })),
+      rows: rows.map((row) => ({ label: row.name, marks: slotsOf(row, unit), cells: [], numbers: [] })),
       headings: [],
+      numberHeadings: [],
       scale: "log",
       from: null,
       unit,
@@ -115,6 +127,10 @@ export async function publishedScene(asked) {
     legend: [],
     names: [],
     table,
+    csv: [
+      ["case", "unit", "ours", "published", "published_over_ours", "source", "note"],
+      ...numbers,
+    ],
     note:
       "Diamonds are values that others published, measured on other machines and mostly with " +
       "other work behind the same name: read the notes in the table before comparing.",

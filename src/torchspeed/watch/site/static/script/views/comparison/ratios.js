@@ -132,8 +132,10 @@ export async function ratiosScene(asked, kind) {
         label: name,
         marks: order.map((column) => slot(name, column)),
         cells: order.map((column) => formatFactor(cells.get(column.name)?.ratio ?? NaN)),
+        numbers: order.map((column) => cells.get(column.name)?.ratio),
       })),
       headings: order.map((column) => column.name),
+      numberHeadings: order.map((column) => `${column.name} (ratio)`),
       scale: asked.scale,
       from: asked.scale === "linear" ? 0 : 1,
       unit: "",
@@ -143,6 +145,7 @@ export async function ratiosScene(asked, kind) {
     legend: order,
     names: [],
     table: null,
+    csv: null,
     note:
       `${capital(asked.metric.label)}: ${words} ` +
       `Geometric mean: ${means.join(", ") || "no pair was measured"}.`,

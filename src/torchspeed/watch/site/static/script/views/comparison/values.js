@@ -170,7 +170,16 @@ export async function valuesScene(asked) {
       const relative = divided ? ` (${format(entry.value / divisor)})` : "";
       return formatValue(entry.value, unit) + relative;
     };
-    return { label, marks: shown.map(slot), cells: columns.map(cell) };
+    const values = columns.map((column) => cells.get(column.name)?.value);
+    const ratios = base
+      ? shown.map((column) => (cells.get(column.name)?.value ?? NaN) / (divisor ?? NaN))
+      : [];
+    return {
+      label,
+      marks: shown.map(slot),
+      cells: columns.map(cell),
+      numbers: [...values, ...ratios],
+    };
   });
 
   const means = shown.map((column, i) => {
@@ -189,6 +198,10 @@ export async function valuesScene(asked) {
     marks: {
       rows: drawn,
       headings: columns.map((column) => column.name),
+      numberHeadings: [
+        ...columns.map(({ name }) => `${name} (${unit})`),
+        ...(base ? shown.map(({ name }) => `${name} / ${base.name} (ratio)`) : []),
+      ],
       scale: asked.scale,
       from: linear ? 0 : base ? 1 : null,
       unit: base ? "" : unit,
@@ -198,6 +211,7 @@ export async function valuesScene(asked) {
     legend: shown,
     names: columns.map((column) => column.name),
     table: null,
+    csv: null,
     note: direction + relation + commitsNote(asked, entries),
     empty: "No value passes the filters.",
   };

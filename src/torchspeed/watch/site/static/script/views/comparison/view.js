@@ -80,10 +80,12 @@ function pinnedAddress(asked) {
   });
 }
 
-/** The table that is shown, as CSV. @param {HTMLElement} box */
-function csvOf(box) {
-  const rows = [...box.querySelectorAll("table.list tr")];
-  return csvText(rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+/** What the table shows, with plain numbers. @param {Scene | undefined} scene */
+function csvOf(scene) {
+  const { csv, marks } = scene ?? {};
+  if (csv || !marks) return csvText(csv ?? []);
+  const rows = marks.rows.map((row) => [row.label, ...row.numbers]);
+  return csvText([[getModel().subject, ...marks.numberHeadings], ...rows]);
 }
 
 /** @param {Scene} scene */
@@ -112,7 +114,7 @@ export const compareView = {
       { class: "actions" },
       csvButton(
         () => "comparison.csv",
-        () => csvOf(table),
+        () => csvOf(shown?.scene),
       ),
       permalinkButton(() => (shown ? pinnedAddress(shown.asked) : location.hash)),
     );
