@@ -115,7 +115,12 @@ export async function publishedScene(asked) {
   );
   return {
     marks: {
-      rows: rows.map((row) => ({ label: row.name, marks: slotsOf(row, unit), cells: [], numbers: [] })),
+      rows: rows.map((row) => ({
+        label: row.name,
+        marks: slotsOf(row, unit),
+        cells: [],
+        numbers: [],
+      })),
       headings: [],
       numberHeadings: [],
       scale: "log",
