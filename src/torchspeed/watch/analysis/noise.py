@@ -48,7 +48,7 @@ def variance_of_differences(
     sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
 ) -> float:
     """Variance of differences from quantiles of their sizes: the largest of the estimates."""
-    measured = np.quantile(sizes, quantiles).tolist()
+    measured: list[float] = np.quantile(sizes, quantiles).tolist()
     of_normal = [NormalDist().inv_cdf((1 + share) / 2) for share in quantiles]
     return max((size / normal) ** 2 for size, normal in zip(measured, of_normal, strict=True))
 

@@ -92,14 +92,14 @@ export async function publishedScene(asked) {
     ]),
   );
   const numbers = rows.flatMap(({ name, theirs, ours }) =>
-    theirs.map(({ value, unit, source, note }) => [
+    theirs.map((value) => [
       name,
-      unit,
+      value.unit,
       ours?.value,
-      value,
-      ours ? value / ours.value : null,
-      source,
-      note,
+      value.value,
+      ours ? value.value / ours.value : null,
+      value.source,
+      value.note,
     ]),
   );
   const table = buildTable(
