@@ -127,7 +127,7 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
 def _levels(
     segments: Segments, starts: Sequence[str], place: Mapping[str, int]
 ) -> tuple[Level, ...]:
-    """The levels of a series, whose confirmed changes start at some commits, oldest first."""
+    """List the levels of a series, whose confirmed changes start at some commits, oldest first."""
     levels = []
     for segment in segments:
         commits, values = segment.commits, segment.values

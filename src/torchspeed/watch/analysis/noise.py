@@ -125,7 +125,7 @@ def own_noise(segments: Iterable[Sequence[float]]) -> OwnNoise:
 
 
 def _middle_and_spread(series: Sequence[OwnNoise]) -> tuple[float, float] | None:
-    """Median noise of the series of a metric, and how much their noise differs beyond chance.
+    """Work out the median noise of series of a metric, and how much it differs beyond chance.
 
     Returns:
         The median, and the variance of the logarithm; ``None`` of too few series.

@@ -33,7 +33,7 @@ def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = (
 
 
 def _imported(module: Path, path: str) -> Path:
-    """The module that another one imports by a relative path."""
+    """Return the module that another one imports by a relative path."""
     return Path(os.path.normpath(module.parent / path))
 
 

@@ -83,7 +83,7 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
 
 
 def _spread_out(at: _Places, numbers: Sequence[float], commits: int) -> _Column:
-    """A place for each commit, with the numbers in the places of theirs."""
+    """Return a place for each commit, with the numbers in the places of theirs."""
     column = np.full(commits, None)
     column[at] = numbers
     spread: _Column = column.tolist()

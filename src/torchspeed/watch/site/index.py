@@ -296,7 +296,7 @@ def _shortened(value: float | None, significant: int = 5) -> float | None:
 
 
 def published_values(points: Sequence[Point]) -> list[float]:
-    """Values as data files store them: exact where nothing says how exact they are."""
+    """Return values as data files store them: exact where nothing says how exact they are."""
     values = np.array([point.value for point in points])
     is_exact = [point.interval is None for point in points]
     published: list[float] = np.where(is_exact, values, _all_shortened(values)).tolist()
