@@ -16,5 +16,5 @@ class ExitStatus(IntEnum):
     SOME_CASES_FAILED = 3
     """The job was done and published, but some cases or commits in it failed."""
     SLOWER = 4
-    """A comparison found a case slower, and ``--fail-if-slower`` was given."""
+    """A case is slower: in a gate, or in a comparison with ``--fail-if-slower``."""
     INTERRUPTED = 130

@@ -15,6 +15,7 @@ from tests.conftest import ROOT, git
 from torchspeed.watch.jobs.budget import parse_duration_s
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+ACTIONS = sorted((ROOT / ".github/actions").glob("*/action.yml"))
 CHECKOUT = "actions/checkout@"
 JOB_LIMIT_MIN = 360
 """GitHub ends a job of a hosted runner after six hours."""
@@ -36,21 +37,27 @@ def _uses(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
     return [step for step in job["steps"] if step.get("uses", "").startswith(action)]
 
 
+def _runs_code_of_the_project(step: dict[str, Any]) -> bool:
+    own = step.get("uses", "") == "./.github/actions/gate"
+    return own or re.search(r"\bmake\b", step.get("run", "")) is not None
+
+
 def _measuring_steps(job: dict[str, Any]) -> list[dict[str, Any]]:
     return [step for step in job["steps"] if step.get("run") == "make nightly"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *ACTIONS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_action_is_pinned_by_a_commit_and_names_its_release(path: Path) -> None:
-    lines = [line for line in path.read_text().splitlines() if "uses:" in line]
-    assert lines
-    for line in lines:
+    lines = [line for line in path.read_text().splitlines() if " uses: " in line]
+    own = "uses: ./.github/actions/"  # of the same commit
+    for line in (line for line in lines if own not in line):
         assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *ACTIONS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_expression_reaches_a_shell(path: Path) -> None:
-    for job in _load(path)["jobs"].values():
+    loaded = _load(path)
+    for job in loaded["jobs"].values() if "jobs" in loaded else [loaded["runs"]]:
         for step in job["steps"]:
             expressions = re.findall(r"\$\{\{(.*?)\}\}", step.get("run", ""))
             assert all(text.strip().startswith("matrix.") for text in expressions)
@@ -66,8 +73,7 @@ def test_every_job_has_a_limit_that_github_allows(path: Path) -> None:
 def test_code_of_the_project_runs_without_credentials(path: Path) -> None:
     workflow = _load(path)
     for job in workflow["jobs"].values():
-        runs_make = any(re.search(r"\bmake\b", step.get("run", "")) for step in job["steps"])
-        if not runs_make:
+        if not any(map(_runs_code_of_the_project, job["steps"])):
             continue
         permissions = job.get("permissions", workflow["permissions"])
         assert permissions == {"contents": "read"}
@@ -128,6 +134,45 @@ def test_environments_survive_on_a_runner_of_ones_own(jobs: dict[str, Any]) -> N
 def test_disk_need_is_stated_and_shown(jobs: dict[str, Any]) -> None:
     assert re.search(r"# Disk: \d+ GB", (ROOT / ".github/workflows/nightly.yml").read_text())
     assert any(step.get("run") == "df -h ." for step in jobs["measure"]["steps"])
+
+
+def test_a_pull_request_is_measured_without_and_commented_with_a_token() -> None:
+    measuring: dict[Any, Any] = _load(ROOT / ".github/workflows/gate.yml")
+    commenting: dict[Any, Any] = _load(ROOT / ".github/workflows/gate-comment.yml")
+    # YAML 1.1 reads the key "on" as true.
+    assert list(measuring) == ["name", True, "permissions", "concurrency", "jobs"]
+    assert measuring[True] == {"pull_request": None}
+    assert "secrets." not in (ROOT / ".github/workflows/gate.yml").read_text()
+    assert measuring["jobs"]["measure"]["runs-on"] == "ubuntu-latest"
+    assert set(commenting[True]) == {"workflow_run", "pull_request_target"}
+    assert commenting[True]["workflow_run"]["workflows"] == [measuring["name"]]
+    job = commenting["jobs"]["comment"]
+    writes = {name for name, access in job["permissions"].items() if access == "write"}
+    assert writes == {"pull-requests", "statuses"}
+    assert not any(map(_runs_code_of_the_project, job["steps"]))
+    [checkout] = _uses(job, CHECKOUT)
+    assert checkout["with"] == {
+        "ref": "${{ github.event.repository.default_branch }}",
+        "persist-credentials": False,
+    }
+    assert "'success'" in job["if"]
+
+
+def test_the_actions_take_what_the_workflows_give_them() -> None:
+    for file, name in (("gate", "measure"), ("gate-comment", "comment")):
+        action = _load(ROOT / f".github/actions/{file}/action.yml")
+        [step] = _uses(
+            _load(ROOT / f".github/workflows/{file}.yml")["jobs"][name],
+            f"./.github/actions/{file}",
+        )
+        assert set(step["with"]) <= set(action["inputs"])
+        required = {key for key, about in action["inputs"].items() if about.get("required")}
+        assert required <= set(step["with"])
+    [upload] = _uses(_load(ROOT / ".github/actions/gate/action.yml")["runs"], "actions/upload-")
+    [download] = _uses(
+        _load(ROOT / ".github/workflows/gate-comment.yml")["jobs"]["comment"], "actions/download-"
+    )
+    assert upload["with"]["name"] == download["with"]["name"]
 
 
 class Hosted:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.cli import forecasts, latency, results, sweep, training, watch
+from torchspeed.cli import forecasts, gate, latency, results, sweep, training, watch
 from torchspeed.cli.information import info, list_names
 
 WATCH, TRAIN = "watch", "measure,train"
@@ -42,6 +42,8 @@ COMMANDS = {
     "bench": Command(watch.bench, WATCH, interrupted=CONTINUES),
     "nightly": Command(watch.nightly, WATCH, interrupted=CONTINUES),
     "compare": Command(watch.compare, WATCH, interrupted="the finished cases are stored"),
+    "gate": Command(gate.gate, WATCH, gate.EXAMPLES, interrupted="nothing was written"),
+    "gate-comment": Command(gate.gate_comment, WATCH),
     "reference": Command(watch.reference, WATCH, interrupted="the finished cases are stored"),
     "confirm": Command(watch.confirm, WATCH, interrupted="the finished cases are stored"),
     "bisect": Command(watch.bisect, WATCH, interrupted="the comparisons so far are stored"),

@@ -13,7 +13,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of
 from torchspeed.watch.asv.processes import listing_command
 from torchspeed.watch.asv.scratch import ScratchProject
-from torchspeed.watch.asv.selection import Selection
+from torchspeed.watch.asv.selection import Selection, in_short_set
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.git import ask_git
 from torchspeed.watch.history.suite_lists import read_machine_list
@@ -44,7 +44,7 @@ def list_cases(
     for pair in {pair.environment: pair for pair in pairs}.values():
         project.discover(commit_hash, pair, place.machine)
     listed = read_machine_list(project.results, place.machine)
-    return _times(listed.values(), selection)
+    return timed_cases(listed.values(), selection)
 
 
 def list_cases_in(environment: Side, suites: Path, selection: Selection) -> list[TimedCase]:
@@ -64,15 +64,25 @@ def list_cases_in(environment: Side, suites: Path, selection: Selection) -> list
         listed = Path(folder) / "benchmarks.json"
         command = listing_command(environment.python, suites, listed)
         run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
-        return _times(json.loads(listed.read_text(encoding="utf-8")), selection)
+        return timed_cases(json.loads(listed.read_text(encoding="utf-8")), selection)
 
 
-def _times(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> list[TimedCase]:
+def timed_cases(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> list[TimedCase]:
+    """The selected cases that time something and may run here.
+
+    Args:
+        benchmarks: entries of asv's list of benchmarks.
+        selection: cases; of them, those that time something are listed.
+
+    Raises:
+        TorchspeedError: there is none.
+    """
     cases = [
         TimedCase(
             name=case_name(benchmark, params),
             identity=f"{benchmark['name']}-{place}" if benchmark["params"] else benchmark["name"],
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
+            short=in_short_set(benchmark, params),
         )
         for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
         if benchmark["type"] == "time"

@@ -43,6 +43,8 @@ class TimedCase:
     """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
     timeout: float
     """Seconds within which it has to be ready, and to take a sample."""
+    short: bool = True
+    """Whether it belongs to the short set."""
 
     @property
     def can_fork(self) -> bool:

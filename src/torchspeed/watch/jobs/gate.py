@@ -1,0 +1,203 @@
+"""Measures a pull request against its merge base."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.exit_status import ExitStatus
+from torchspeed.files import write_whole
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.asv.selection import EVERYTHING, matching
+from torchspeed.watch.gate.comment import comment, sentence, verdict_line
+from torchspeed.watch.gate.result import Change, GateCase, GateResult, measurements_needed
+from torchspeed.watch.gate.touched import changed_files, touched_cases
+from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
+from torchspeed.watch.history.git import ask_git
+from torchspeed.watch.jobs import preflight
+from torchspeed.watch.jobs.budget import Budget, BudgetSpentError, parse_duration_s
+from torchspeed.watch.jobs.workplace import open_workplace
+from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.processes import TimedCase
+from torchspeed.watch.turns.rounds import DEFAULT, PRECISE, measure_interleaved
+from torchspeed.watch.turns.sides import Side, side
+
+_SHARE_OF_FIRST = 0.7
+"""Of the time limit, for the first measurement of all cases; the rest is for the slower ones."""
+_CASES_TOGETHER = 20
+"""Cases that are measured together: of more, some would be finished before others begin."""
+
+
+def gate(
+    root: Path,
+    *,
+    base: str,
+    head: str,
+    limit: str,
+    threshold: str,
+    cases: str,
+    override: str,
+    comment_file: str,
+    json_file: str,
+    pull_request: int,
+    torch: str,
+    machine: str,
+) -> ExitStatus:
+    """Compare a head commit with its merge base, and say whether it may be merged.
+
+    Args:
+        root: the checkout.
+        base: branch into which it would be merged.
+        head: newest commit of the pull request.
+        limit: time for measuring, such as ``20min``.
+        threshold: slowdown from which the gate fails, such as ``3%``.
+        cases: regular expression of cases; those that the diff touches if empty.
+        override: why a slowdown is accepted; empty if it is not.
+        comment_file: file for the comment; none if empty.
+        json_file: file for the result; none if empty.
+        pull_request: its number; 0 if it has none.
+        torch: release to measure with.
+        machine: name of this machine; the host's if empty.
+
+    Raises:
+        TorchspeedError: a commit does not exist, the commits have no common ancestor, or no case
+            matches the pattern.
+    """
+    limit_s, share = parse_duration_s(limit), parse_share(threshold)
+    selection = matching(cases, otherwise=EVERYTHING).only_times()
+    with open_workplace(root, "gate", torch=torch, machine=machine, committed=False) as place:
+        merge_base = _merge_base(root, base, head)
+        head_side, base_side = side(place, head, torch), side(place, merge_base, torch)
+        assert head_side.version is not None  # noqa: S101 - `_merge_base` refuses a working tree
+        preflight.check_room(place.configuration, (head_side.pair,))
+        listed = list_cases(place, [head_side.pair], selection, head)
+        changed = changed_files(root, merge_base, head_side.version.commit)
+        chosen = listed
+        if not cases:
+            touched = touched_cases(root, place.configuration, changed, listed)
+            chosen = [case for case in touched if case.short] or touched
+        print(f"base: {base_side.name}\nhead: {head_side.name}")
+        print(f"{len(changed)} changed files, {len(chosen)} of {len(listed)} cases", flush=True)
+        started = time.monotonic()
+        measured = measure((base_side, head_side), place.configuration.suites, chosen, limit_s)
+        result = GateResult(
+            pull_request=pull_request,
+            base=merge_base,
+            head=head_side.version.commit,
+            environment=head_side.pair.label,
+            machine=place.machine,
+            pattern=cases,
+            available=len(listed),
+            threshold=share,
+            limit_s=limit_s,
+            seconds=round(time.monotonic() - started, 1),
+            cases=tuple(measured),
+        )
+    for file, text in ((comment_file, comment(result, override)), (json_file, "")):
+        if file:
+            write_whole(Path(file), text.encode() or msgspec.json.encode(result))
+    print(f"\n{sentence(result)}.\n{verdict_line(result, override)}")
+    if any(result.failing):
+        return ExitStatus.DONE if override else ExitStatus.SLOWER
+    failed = any(case.failed for case in result.cases)
+    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def parse_share(text: str) -> float:
+    """Read a threshold such as ``3%`` or ``2.5 %``; return the share.
+
+    Raises:
+        TorchspeedError: it is no percentage from 0 to 900 %.
+    """
+    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
+    if match is None or float(match[1]) > 900:
+        raise TorchspeedError(f"threshold {text[:100]!r} is no percentage; give one such as 3%")
+    return float(match[1]) / 100
+
+
+def measure(
+    sides: tuple[Side, Side], suites: Path, cases: Sequence[TimedCase], limit_s: float
+) -> list[GateCase]:
+    """Measure cases, and again those that were slower, until the time is over.
+
+    A case that any measurement does not call slower is measured no further. What chance calls
+    slower once it rarely calls slower again, so the answer holds for all cases together
+    (`torchspeed.watch.gate.result.measurements_needed`).
+
+    Args:
+        sides: merge base and head.
+        suites: folder of the suites.
+        cases: what to measure.
+        limit_s: seconds for all of it; 70 % of them for the first measurement.
+
+    Returns:
+        Every case, in the order given.
+    """
+    first = Budget(limit_s * _SHARE_OF_FIRST, time.monotonic)
+    whole = Budget(limit_s, time.monotonic)
+    results: dict[str, list[CaseResult]] = {case.name: [] for case in cases}
+    for number in range(measurements_needed(len(cases))):
+        wanted = [
+            case
+            for case in cases
+            if len(results[case.name]) == number and all(map(_is_slower, results[case.name]))
+        ]
+        for begin in range(0, len(wanted), _CASES_TOGETHER):
+            together = wanted[begin : begin + _CASES_TOGETHER]
+            try:
+                with (whole if number else first).enforced():
+                    measure_interleaved(
+                        sides,
+                        suites,
+                        together,
+                        lambda result: results[result.case].append(result),
+                        PRECISE if number else DEFAULT,
+                    )
+            except BudgetSpentError:
+                print("the time is over", flush=True)
+                break
+    return [_gate_case(case.name, results[case.name], sides[0].name) for case in cases]
+
+
+def _is_slower(result: CaseResult) -> bool:
+    return isinstance(result, CaseRatio) and verdict(result) is Verdict.WORSE
+
+
+def _gate_case(name: str, results: Sequence[CaseResult], base: str) -> GateCase:
+    """Put the measurements of a case together; what fails on the base cannot be compared."""
+    ratios = [result for result in results if isinstance(result, CaseRatio)]
+    skipped = failed = ""
+    for result in results:
+        if isinstance(result, Unmeasured):
+            on_base = result.failed.startswith(f"{base}: ")
+            skipped = (result.failed if on_base else result.skipped)[:2000]
+            failed = "" if on_base else result.failed[:2000]
+    return GateCase(name, tuple(map(Change.of, ratios)), skipped, failed)
+
+
+def _merge_base(root: Path, base: str, head: str) -> str:
+    """The newest commit that both sides have.
+
+    Raises:
+        TorchspeedError: a side is no commit, or they have none in common.
+    """
+    commits = []
+    for name in (base, head):
+        revision = f"{name}^{{commit}}"
+        commit = ask_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
+        if not commit:
+            raise TorchspeedError(
+                f"{name!r} is no commit, tag or branch of this repository; fetch it first, such "
+                "as `git fetch origin main`"
+            )
+        commits.append(commit)
+    merge_base = ask_git(root, "merge-base", *commits)
+    if not merge_base:
+        raise TorchspeedError(f"{base} and {head} have no commit in common; check both names")
+    return merge_base

@@ -1,0 +1,193 @@
+"""``python -m tools.gate_errors``: how often the gate of pull requests is wrong.
+
+Gates are simulated from the stored comparisons of a commit with itself (kind ``null``) by the
+present recipe. Each simulated measurement takes one of these comparisons and draws for each case
+rounds from those it stored, with replacement. Half of the rounds, by chance, are turned around:
+both sides ran the same commit, so which of them is the base is arbitrary. The rounds go through
+the code of the real gate (`torchspeed.watch.jobs.gate.measure`): how many a case gets, its
+interval, what is measured again. A gate in which any case is called slower is a *false alarm*.
+Then all rounds are slowed down by ``--planted`` percent: a case that is called slower, by the
+gate's threshold or more, is *found*.
+
+Before that, without any simulation, each stored comparison is taken for a first measurement, and
+each other one for the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import itertools
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.asv.settings import Pair, results_folder
+from torchspeed.watch.gate.result import GateResult, State
+from torchspeed.watch.history.comparisons import (
+    CaseRatio,
+    CaseResult,
+    StoredComparison,
+    read_comparisons,
+)
+from torchspeed.watch.jobs.gate import measure
+from torchspeed.watch.turns.compare import recipe
+from torchspeed.watch.turns.processes import TimedCase
+from torchspeed.watch.turns.rounds import DEFAULT, Round, measure_interleaved
+from torchspeed.watch.turns.sides import Side
+
+_NO_LIMIT_S = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How often simulated gates were wrong."""
+
+    gates: int
+    cases: int
+    """Cases of a gate."""
+    once: int
+    """Gates with a case that the first measurement called slower."""
+    alarms: int
+    """Gates with a case that is called slower."""
+    failed: int
+    """Gates with a case that is slower by the threshold, so that the gate fails."""
+    found: int
+    """Cases of all gates that are slower by the threshold."""
+
+    def __str__(self) -> str:
+        total = self.gates * self.cases
+        return (
+            f"{self.gates} gates of {self.cases} cases: a case is slower in the first measurement "
+            f"in {self.once / self.gates:.1%} of them, in all measurements in "
+            f"{self.alarms / self.gates:.2%}, by the threshold in {self.failed / self.gates:.2%}; "
+            f"cases slower by the threshold: {self.found} of {total} ({self.found / total:.1%})"
+        )
+
+
+def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]]:
+    """Each stored comparison of a commit with itself by the present recipe: case to its ratio."""
+
+    def counts(comparison: StoredComparison) -> bool:
+        header = comparison.header
+        return (header.kind, header.machine, header.recipe) == ("null", machine, recipe(DEFAULT))
+
+    return [
+        {case.case: case for case in comparison.ratios}
+        for comparison in read_comparisons(results)[0]
+        if counts(comparison)
+    ]
+
+
+def simulate(
+    stored: Sequence[dict[str, CaseRatio]],
+    gates: int,
+    *,
+    planted: float,
+    threshold: float,
+    seed: int,
+) -> Errors:
+    """Simulate gates.
+
+    Args:
+        stored: comparisons of a commit with itself: case to its ratio.
+        gates: how many.
+        planted: share by which every case is slowed down.
+        threshold: share from which the gate fails.
+        seed: of the draws.
+    """
+    names = sorted(set.intersection(*(set(comparison) for comparison in stored)))
+    cases = [TimedCase(name, name, 1.0) for name in names]
+    pair = Pair("", "", "", Path())
+    sides = Side("base", Path(), pair), Side("head", Path(), pair)
+    draw = random.Random(seed)  # noqa: S311 - nothing is kept secret
+    once = alarms = failed = found = 0
+    with _simulated_rounds(stored, draw, 1 + planted):
+        for _ in range(gates):
+            measured = measure(sides, Path(), cases, _NO_LIMIT_S)
+            result = GateResult(
+                pull_request=0,
+                base="0" * 40,
+                head="0" * 40,
+                environment="",
+                machine="",
+                pattern="",
+                available=len(cases),
+                threshold=threshold,
+                limit_s=_NO_LIMIT_S,
+                seconds=0,
+                cases=tuple(measured),
+            )
+            failing = len(list(result.failing))
+            once += any(len(case.changes) > 1 for case in measured)
+            alarms += bool(result.of_state(State.SLOWER))
+            failed += failing > 0
+            found += failing
+    return Errors(gates, len(cases), once, alarms, failed, found)
+
+
+@contextlib.contextmanager
+def _simulated_rounds(
+    stored: Sequence[dict[str, CaseRatio]], draw: random.Random, slowdown: float
+) -> Iterator[None]:
+    """Give each measurement rounds of one stored comparison, in the place of processes."""
+    night = dict(stored[0])
+
+    def measure_in_a_night(*arguments: Any) -> list[CaseResult]:
+        nonlocal night
+        night = draw.choice(stored)
+        return measure_interleaved(*arguments)
+
+    def measure_round(servers: object, case: TimedCase, first: int) -> Round:
+        ratio = draw.choice(night[case.name].ratios) ** draw.choice((1, -1)) * slowdown
+        return (1.0, 1.0), (ratio, ratio)
+
+    with (
+        patch("torchspeed.watch.jobs.gate.measure_interleaved", measure_in_a_night),
+        patch("torchspeed.watch.turns.rounds.measure_round", measure_round),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        yield
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Simulate gates of harmless and of slower changes, and print how often they were wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tools.gate_errors")
+    parser.add_argument("--gates", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--planted", type=float, nargs="*", default=[0, 5], help="percent")
+    parser.add_argument("--threshold", type=float, default=3.0, help="percent (default: 3)")
+    parser.add_argument("--machine", default="ci-2core-zen5")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    stored = stored_comparisons(results_folder(Path.cwd()), options.machine)
+    if not stored:
+        print("torchspeed: no commit was compared with itself there", file=sys.stderr)
+        return 1
+    slower = [
+        {name for name, ratio in comparison.items() if verdict(ratio) is Verdict.WORSE}
+        for comparison in stored
+    ]
+    both = [bool(first & second) for first, second in itertools.permutations(slower, 2)]
+    print(
+        f"{len(stored)} stored comparisons of a commit with itself: a case is slower in "
+        f"{sum(map(bool, slower))} of them, the same case in both of {sum(both)} of "
+        f"{len(both)} pairs"
+    )
+    for percent in options.planted:
+        threshold = options.threshold / 100
+        errors = simulate(
+            stored, options.gates, planted=percent / 100, threshold=threshold, seed=options.seed
+        )
+        print(f"{percent:g} % planted: {errors}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
