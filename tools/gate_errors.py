@@ -1,7 +1,7 @@
 """``python -m tools.gate_errors``: how often the gate of pull requests is wrong.
 
-Gates are simulated from the stored comparisons of a commit with itself (kind ``null``) by the
-present recipe. Each simulated measurement takes one of these comparisons and draws for each case
+Gates are simulated from the stored comparisons of a commit with itself (kind ``null``) whose
+rounds were taken as they are now. Each simulated measurement takes one of these comparisons and draws for each case
 rounds from those it stored, with replacement. Half of the rounds, by chance, are turned around:
 both sides ran the same commit, so which of them is the base is arbitrary. The rounds go through
 the code of the real gate (`torchspeed.watch.jobs.gate.measure`): how many a case gets, its
@@ -73,17 +73,26 @@ class Errors:
 
 
 def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]]:
-    """Each stored comparison of a commit with itself by the present recipe: case to its ratio."""
+    """Each stored comparison of a commit with itself: case to its ratio."""
+
+    wanted = _how_rounds_are_taken(recipe(DEFAULT))
 
     def counts(comparison: StoredComparison) -> bool:
         header = comparison.header
-        return (header.kind, header.machine, header.recipe) == ("null", machine, recipe(DEFAULT))
+        taken = _how_rounds_are_taken(header.recipe)
+        return (header.kind, header.machine, taken) == ("null", machine, wanted)
 
     return [
         {case.case: case for case in comparison.ratios}
         for comparison in read_comparisons(results)[0]
         if counts(comparison)
     ]
+
+
+def _how_rounds_are_taken(recipe: dict[str, float | str]) -> dict[str, float | str | None]:
+    """Give the part of a recipe that says what a round is, and not how many a case gets."""
+    names = ("fewest_samples", "most_samples", "round_s", "estimate")
+    return {name: recipe.get(name) for name in names}
 
 
 def simulate(

@@ -80,6 +80,7 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
         "explain": ["--cases", "x"],
         "bisect": ["--cases", "x", "--before", "HEAD"],
         "results": ["check"],
+        "submit": ["--to", "x"],
     }
     done = _python(WITHOUT.format(missing=["asv"]), name, *required.get(name, []), folder=tmp_path)
     assert done.returncode == 1

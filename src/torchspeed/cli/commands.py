@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.cli import forecasts, gate, latency, results, sweep, training, watch
+from torchspeed.cli import forecasts, gate, latency, results, submit, sweep, training, watch
 from torchspeed.cli.information import info, list_names
 
 WATCH, TRAIN = "watch", "measure,train"
@@ -54,6 +54,7 @@ COMMANDS = {
     "releases": Command(watch.releases, WATCH, interrupted=CONTINUES),
     "report": Command(watch.report, WATCH),
     "results": Command(results.results, WATCH, results.EXAMPLES),
+    "submit": Command(submit.submit, WATCH, submit.EXAMPLES),
     "publish": Command(watch.publish, WATCH, interrupted="the site is as it was before"),
     "preview": Command(watch.preview, WATCH),
     "train": Command(training.train, TRAIN, training.TRAIN_EXAMPLES),

@@ -120,7 +120,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert main(["results", "check"]) == 1
     printed = capsys.readouterr().out
     for fault in (
-        "time_it('a'): its value -1.0 seconds is below zero",
+        "time_it('a'): its value -1.0 seconds is not from 1e-12 to 1e+08",
         "time_it('b'): its value 'fast'",
         "time_it('a'): its samples are no list of finite numbers",
         "suite.track_words: result has not one entry for each of the 1 cases",
@@ -218,6 +218,36 @@ def test_damaged_results_are_refused_and_nothing_is_written(
     ):
         assert main(["results", "merge", source]) == 1
         assert message in capsys.readouterr().err
+
+
+def test_results_of_machines_that_may_not_be_here_are_refused(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(checkout / "asv.conf.json", machines=["m", "n"])
+    assert main(["results", "check"]) == 0
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    record = next((theirs / "n").glob("*.environment.jsonl"))
+    lines = record.read_text()
+    facts = json.loads((theirs / "n/machine.json").read_text())
+
+    def merge() -> str:
+        capsys.readouterr()
+        assert main(["results", "merge", str(theirs)]) == 1
+        return capsys.readouterr().err
+
+    record.write_text("")
+    assert "no record says where it was measured" in merge()
+    record.write_text(lines)
+    edit(theirs / "n/machine.json", num_cpu="999")
+    assert f"num_cpu is '{facts['num_cpu']}', but machine.json says otherwise" in merge()
+    edit(theirs / "n/machine.json", num_cpu=facts["num_cpu"])
+    shutil.copytree(theirs / "n", checkout / "results/n")
+    edit(checkout / "results/n/machine.json", cpu="another")
+    assert "describes another machine: cpu is" in merge()
+    shutil.rmtree(checkout / "results/n")
+    assert main(["results", "merge", str(theirs)]) == 0
+    edit(checkout / "asv.conf.json", machines=["m"])
+    assert 'n is not listed under "machines" of asv.conf.json' in merge()
 
 
 def test_pruning_shows_what_it_would_remove_and_then_removes_that_alone(

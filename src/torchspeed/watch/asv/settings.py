@@ -138,6 +138,15 @@ def results_folder(root: Path) -> Path:
     return root / str(load_settings(root).results_dir)
 
 
+def allowed_machines(root: Path) -> tuple[str, ...]:
+    """Names of the machines that may have results here (key ``machines``); empty: any may.
+
+    Raises:
+        TorchspeedError: asv.conf.json is missing or damaged.
+    """
+    return tuple(map(str, getattr(load_settings(root), "machines", ())))
+
+
 def environments_folder(root: Path) -> Path:
     """Return the folder of asv's environments, and of the lock of the checkout.
 

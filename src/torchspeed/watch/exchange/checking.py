@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -37,15 +37,20 @@ from torchspeed.watch.history.run_records import read_records
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
 """Columns of a row that hold no entry for each case."""
-_NEVER_NEGATIVE = {"seconds", "bytes"}
+_PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
+"""Unit to the least and the largest value that is believed."""
+_IDENTITY = ("arch", "cpu", "num_cpu")
+"""Facts in which descriptions of one machine agree."""
 _DAY = 86_400  # s that clocks of two machines may differ by
 
 
-def check_results(results: Path) -> tuple[Problem, ...]:
+def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Problem, ...]:
     """Check every file of a results folder.
 
     Args:
         results: Folder that holds ``benchmarks.json`` and a folder for each machine.
+        machines: Names of the machines that may be there, each result with a record of where it
+            was measured; empty where any machine may.
 
     Returns:
         The faults, each with its file; none if the folder is sound.
@@ -55,7 +60,8 @@ def check_results(results: Path) -> tuple[Problem, ...]:
     """
     if not results.is_dir():
         raise TorchspeedError(f"{results} is no folder: give asv's results folder")
-    return tuple(_faults(results))
+    faults = _faults(results)
+    return tuple(itertools.chain(faults, _faults_of_origin(results, machines) if machines else ()))
 
 
 def _faults(results: Path) -> Iterator[Problem]:
@@ -70,6 +76,35 @@ def _faults(results: Path) -> Iterator[Problem]:
     for folder in sorted(path for path in results.iterdir() if path.is_dir()):
         if not folder.name.startswith("."):
             yield from _faults_of_machine(folder, benchmarks)
+
+
+def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Problem]:
+    """What is not from a machine that may be there, or does not show that it is."""
+    for file in sorted(results.glob("*/machine.json")):
+        folder = file.parent
+        if folder.name not in machines:
+            message = f'{folder.name} is not listed under "machines" of asv.conf.json'
+            yield Problem(str(folder), message)
+            continue
+        try:
+            stated = read_json(file, dict[str, Any])
+        except DamagedError:  # named already
+            continue
+        for path in sorted(folder.glob("*-*.json")):
+            records, _ = read_records(path.with_suffix(run_records.SUFFIX))
+            if not records:
+                yield Problem(str(path), "no record says where it was measured")
+            for name, value in different_facts(stated, records[-1].machine if records else {}):
+                yield Problem(str(path), f"{name} is {value!r}, but machine.json says otherwise")
+
+
+def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The facts that identify a machine in which two descriptions differ, with the second's."""
+    return [
+        (name, str(second[name]))
+        for name in _IDENTITY
+        if name in first and name in second and str(first[name]) != str(second[name])
+    ]
 
 
 def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
@@ -139,8 +174,10 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         value = cells.get("result")
         if value not in (None, NAN_MARK) and not _is_number(value):
             yield f"{case}: its value {str(value)[:80]!r} is no finite number"
-        elif _is_number(value) and value < 0 and unit in _NEVER_NEGATIVE:
-            yield f"{case}: its value {value!r} {unit} is below zero"
+        elif _is_number(value) and unit in _PLAUSIBLE:
+            least, largest = _PLAUSIBLE[unit]
+            if not least <= value <= largest:
+                yield f"{case}: its value {value!r} {unit} is not from {least:g} to {largest:g}"
         samples = cells.get("samples")
         if samples is not None and not (
             isinstance(samples, list) and all(map(_is_number, samples))

@@ -8,14 +8,14 @@ lines of both, and lists of benchmarks become their union.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import read_regular, write_whole
-from torchspeed.watch.exchange.checking import check_results
+from torchspeed.watch.exchange.checking import check_results, different_facts
 from torchspeed.watch.history import notes, suite_lists
 from torchspeed.watch.history.suite_lists import list_bytes, merge_lists, parse_list
 
@@ -33,18 +33,20 @@ class Merged:
         return f"{self.added} files added, {self.extended} extended, {self.unchanged} unchanged"
 
 
-def merge_results(source: Path, target: Path) -> Merged:
+def merge_results(source: Path, target: Path, machines: Collection[str] = ()) -> Merged:
     """Add everything that a folder of results holds to another one.
 
     Args:
         source: Where results come from; it is left as it is.
         target: Where they go; made if it is missing.
+        machines: Names of the machines that may be in the source; empty where any may.
 
     Raises:
-        TorchspeedError: A file of the source is damaged, or a file of both cannot be merged; then
-            nothing was written.
+        TorchspeedError: A file of the source is damaged, a file of both cannot be merged, or a
+            machine may not be in the source or is another one in the target; then nothing was
+            written.
     """
-    faults = check_results(source)
+    faults = check_results(source, machines)
     if faults:
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise TorchspeedError(
@@ -61,6 +63,8 @@ def merge_results(source: Path, target: Path) -> Merged:
             added += 1
             continue
         old = read_regular(place)
+        if machines and place.name == "machine.json":
+            _check_same_machine(place, old, new)
         merged = _merge(place, old, new)
         if merged == old:
             unchanged += 1
@@ -70,6 +74,15 @@ def merge_results(source: Path, target: Path) -> Merged:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, content)
     return Merged(added, len(contents) - added, unchanged)
+
+
+def _check_same_machine(place: Path, old: bytes, new: bytes) -> None:
+    """Refuse results of another machine that calls itself by the name of a known one."""
+    for name, value in different_facts(json.loads(old), json.loads(new)):
+        raise TorchspeedError(
+            f"{place} describes another machine: {name} is {value!r} in what is merged; give that "
+            "machine a name of its own"
+        )
 
 
 def _files(folder: Path) -> list[Path]:

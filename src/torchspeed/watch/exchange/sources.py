@@ -31,7 +31,7 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
     """
     path = Path(source)
     if path.is_dir():
-        yield _only_results(path, source)
+        yield find_results(path, source)
         return
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as temporary:
         folder = Path(temporary)
@@ -39,7 +39,7 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
             _unpack(path, folder)
         else:
             _check_out(repository, source, folder)
-        yield _only_results(folder, source)
+        yield find_results(folder, source)
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -67,7 +67,7 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
     export_files(repository, commit, folder)
 
 
-def _only_results(folder: Path, source: str) -> Path:
+def find_results(folder: Path, source: str) -> Path:
     """Return the folder at or below this one that holds folders of machines."""
     holders = {path.parent.parent for path in folder.rglob("machine.json")}
     if not holders and (folder / suite_lists.FILE_NAME).is_file():

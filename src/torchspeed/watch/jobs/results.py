@@ -7,7 +7,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.asv.settings import environments_folder, results_folder, tracked_commits
+from torchspeed.watch.asv.settings import (
+    allowed_machines,
+    environments_folder,
+    results_folder,
+    tracked_commits,
+)
 from torchspeed.watch.exchange.checking import check_results
 from torchspeed.watch.exchange.merging import merge_results
 from torchspeed.watch.exchange.pruning import find_unused, remove
@@ -26,10 +31,10 @@ def check(root: Path, folder: str = "") -> ExitStatus:
         folder: results; those that asv.conf.json names if empty.
 
     Raises:
-        TorchspeedError: there is no such folder.
+        TorchspeedError: there is no such folder, or asv.conf.json cannot be read.
     """
     results = Path(folder) if folder else results_folder(root)
-    faults = check_results(results)
+    faults = check_results(results, allowed_machines(root))
     for fault in faults:
         print(f"{fault.path}: {fault.message}")
     print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {results}")
@@ -43,11 +48,11 @@ def merge(root: Path, sources: Sequence[str]) -> None:
         TorchspeedError: a source is missing or damaged; those before it are merged. Or something
             is measuring in the checkout: it would write what it knew before over what was merged.
     """
-    target = results_folder(root)
+    target, machines = results_folder(root), allowed_machines(root)
     with exclusive_run(environments_folder(root), "results merge"):
         for source in sources:
             with results_in(source, root) as results:
-                print(f"{source}: {merge_results(results, target)}", flush=True)
+                print(f"{source}: {merge_results(results, target, machines)}", flush=True)
 
 
 def prune(root: Path, *, remove_them: bool) -> None:

@@ -1,0 +1,73 @@
+"""Sends results to a Codespeed server, by its ``/result/add/json/``."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.watch.exchange.table import Measurement
+
+_TIMEOUT_S = 60
+_LONGEST_EXECUTABLE = 30
+"""Characters of an executable's name in Codespeed."""
+
+
+def codespeed_results(
+    measurements: Iterable[Measurement], *, project: str, branch: str
+) -> Iterator[dict[str, Any]]:
+    """The times of a history in the form that Codespeed takes.
+
+    Codespeed's executable is the torch release, or asv's name of the environment where there is
+    none; its environment is the machine.
+
+    Args:
+        measurements: of any unit; those in seconds that have a value are given.
+        project: name of the project there.
+        branch: of the commits.
+    """
+    for measured in measurements:
+        if measured.value is None or measured.unit != "seconds":
+            continue
+        torch = json.loads(measured.requirements).get("torch")
+        at = datetime.datetime.fromtimestamp(measured.commit_date, datetime.UTC)
+        yield {
+            "commitid": measured.commit_hash,
+            "branch": branch,
+            "project": project,
+            "executable": (f"torch {torch}" if torch else measured.environment)[
+                :_LONGEST_EXECUTABLE
+            ],
+            "benchmark": measured.case_name,
+            "environment": measured.machine,
+            "result_value": measured.value,
+            "revision_date": f"{at:%Y-%m-%d %H:%M:%S}",
+        }
+
+
+def send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
+    """Send results in one request; return the server's answer.
+
+    Raises:
+        TorchspeedError: the server cannot be reached, or refuses them.
+    """
+    if not server.startswith(("https://", "http://")):
+        raise TorchspeedError(f"--codespeed {server!r} is no http address")
+    address = f"{server.rstrip('/')}/result/add/json/"
+    content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
+    try:
+        with urllib.request.urlopen(address, content, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+            return str(answer.read(1000).decode("utf-8", "replace")).strip()
+    except urllib.error.HTTPError as error:
+        reason = error.read(300).decode("utf-8", "replace").strip()
+        raise TorchspeedError(
+            f"{address} refuses the results ({error.code}: {reason}); an environment has to be "
+            "added there, with the machine's name, before results are sent"
+        ) from error
+    except (urllib.error.URLError, TimeoutError) as error:
+        raise TorchspeedError(f"{address} does not answer ({error}); check the address") from error
