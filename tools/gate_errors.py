@@ -1,9 +1,9 @@
 """``python -m tools.gate_errors``: how often the gate of pull requests is wrong.
 
 Gates are simulated from the stored comparisons of a commit with itself (kind ``null``) whose
-rounds were taken as they are now. Each simulated measurement takes one of these comparisons and draws for each case
-rounds from those it stored, with replacement. Half of the rounds, by chance, are turned around:
-both sides ran the same commit, so which of them is the base is arbitrary. The rounds go through
+rounds were taken as they are now. Each simulated measurement takes one of these comparisons and
+draws for each case rounds from those it stored, with replacement. Half of the rounds, by chance,
+are turned around: both sides ran the same commit, so either may be the base. The rounds go through
 the code of the real gate (`torchspeed.watch.jobs.gate.measure`): how many a case gets, its
 interval, what is measured again. A gate in which any case is called slower is a *false alarm*.
 Then all rounds are slowed down by ``--planted`` percent: a case that is called slower, by the
@@ -73,8 +73,7 @@ class Errors:
 
 
 def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]]:
-    """Each stored comparison of a commit with itself: case to its ratio."""
-
+    """Read each stored comparison of a commit with itself: case to its ratio."""
     wanted = _how_rounds_are_taken(recipe(DEFAULT))
 
     def counts(comparison: StoredComparison) -> bool:
@@ -161,6 +160,7 @@ def _simulated_rounds(
     with (
         patch("torchspeed.watch.jobs.gate.measure_interleaved", measure_in_a_night),
         patch("torchspeed.watch.turns.rounds.measure_round", measure_round),
+        patch("torchspeed.watch.turns.rounds.Server", lambda *_: contextlib.nullcontext()),
         contextlib.redirect_stdout(io.StringIO()),
     ):
         yield

@@ -12,12 +12,10 @@ STORED = stored_comparisons(ROOT / "results", "ci-2core-zen5")
 
 def test_harmless_changes_raise_no_alarm_and_slowdowns_of_five_percent_are_found() -> None:
     assert len(STORED) >= 6
-    harmless = simulate(STORED, 60, planted=0, threshold=0.03, seed=1)
+    harmless = simulate(STORED, 20, planted=0, threshold=0.03, seed=1)
     assert harmless.cases == 34
-    assert harmless.once > 0  # so a second measurement is needed
-    assert harmless.alarms <= 1
-    assert harmless.failed == 0
-    slower = simulate(STORED, 10, planted=0.05, threshold=0.03, seed=1)
+    assert harmless.alarms == harmless.failed == 0
+    slower = simulate(STORED, 4, planted=0.05, threshold=0.03, seed=1)
     assert slower.found >= 0.95 * slower.gates * slower.cases
 
 

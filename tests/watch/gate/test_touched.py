@@ -117,6 +117,21 @@ def test_a_model_of_this_project_touches_its_own_cases_and_shared_code_all() -> 
     assert models("src/torchspeed/watch/site/build.py") == set()
 
 
+def test_asv_conf_json_may_lie_in_a_subfolder(make_repository: Callable[..., Path]) -> None:
+    root = make_repository(
+        {
+            "package/__init__.py": "",
+            "package/a.py": "",
+            "asv/benchmarks/suite.py": "from package import a",
+            "asv/benchmarks/other.py": "",
+        }
+    )
+    names = ["suite.time_it", "other.time_it"]
+    assert _touched(root / "asv", (), names, "package/a.py") == {"suite.time_it"}
+    assert _touched(root / "asv", (), names, "asv/benchmarks/other.py") == {"other.time_it"}
+    assert _touched(root / "asv", ("benchmarks",), names, "package/a.py") == set()
+
+
 def test_both_names_of_a_renamed_file_are_changed(make_repository: Callable[..., Path]) -> None:
     root = make_repository({"a ä.py": "x = 1\n" * 9, "same": ""})
     git(root, "mv", "a ä.py", "b.py")

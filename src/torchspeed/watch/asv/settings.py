@@ -139,7 +139,7 @@ def results_folder(root: Path) -> Path:
 
 
 def allowed_machines(root: Path) -> tuple[str, ...]:
-    """Names of the machines that may have results here (key ``machines``); empty: any may.
+    """Return the machines that may have results here (key ``machines``); empty where any may.
 
     Raises:
         TorchspeedError: asv.conf.json is missing or damaged.

@@ -79,7 +79,7 @@ def _faults(results: Path) -> Iterator[Problem]:
 
 
 def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Problem]:
-    """What is not from a machine that may be there, or does not show that it is."""
+    """Find what is not from a machine that may be there, or does not show that it is."""
     for file in sorted(results.glob("*/machine.json")):
         folder = file.parent
         if folder.name not in machines:
@@ -99,7 +99,7 @@ def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Prob
 
 
 def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The facts that identify a machine in which two descriptions differ, with the second's."""
+    """List identifying facts of a machine that differ between descriptions: the second's."""
     return [
         (name, str(second[name]))
         for name in _IDENTITY

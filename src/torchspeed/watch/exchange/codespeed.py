@@ -21,7 +21,7 @@ _LONGEST_EXECUTABLE = 30
 def codespeed_results(
     measurements: Iterable[Measurement], *, project: str, branch: str
 ) -> Iterator[dict[str, Any]]:
-    """The times of a history in the form that Codespeed takes.
+    """Give the times of a history in the form that Codespeed takes.
 
     Codespeed's executable is the torch release, or asv's name of the environment where there is
     none; its environment is the machine.

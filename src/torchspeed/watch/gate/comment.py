@@ -35,7 +35,7 @@ _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|"
 
 
 def sentence(result: GateResult) -> str:
-    """The answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
+    """Say the answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.of_state(State.SLOWER)
@@ -55,13 +55,13 @@ def sentence(result: GateResult) -> str:
 
 
 def describe(change: Change) -> str:
-    """A change with its interval, in percent: ``+6.2 % [5.4, 7.0]``."""
+    """Write a change with its interval, in percent: ``+6.2 % [5.4, 7.0]``."""
     low, high = ((end - 1) * 100 for end in change.interval)
     return f"{(change.ratio - 1) * 100:+.1f} % [{low:.1f}, {high:.1f}]"
 
 
 def verdict_line(result: GateResult, accepted: str) -> str:
-    """Whether the gate passes, and why.
+    """Say whether the gate passes, and why.
 
     Args:
         result: what was measured.
@@ -77,7 +77,7 @@ def verdict_line(result: GateResult, accepted: str) -> str:
 
 
 def comment(result: GateResult, accepted: str = "") -> str:
-    """The whole comment; it holds the result, so that `stored_result` can read it again.
+    """Write the whole comment; it holds the result, so that `stored_result` can read it again.
 
     Args:
         result: what was measured.
@@ -102,7 +102,7 @@ def comment(result: GateResult, accepted: str = "") -> str:
 
 
 def code(text: str) -> str:
-    """Any text as inline code of Markdown, in a table or outside.
+    """Write any text as inline code of Markdown, in a table or outside.
 
     A vertical bar, which would end the cell, becomes a broken one; characters that cannot be seen
     are replaced; what is longer than 300 characters is cut off.
@@ -119,7 +119,7 @@ def code(text: str) -> str:
 
 
 def stored_result(text: str) -> GateResult | None:
-    """The result that a comment holds, or ``None`` if it holds none.
+    """Return the result that a comment holds, or ``None`` if it holds none.
 
     Raises:
         TorchspeedError: it is damaged.
@@ -136,18 +136,18 @@ def stored_result(text: str) -> GateResult | None:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a comment was written by `comment`."""
+    """Tell whether a comment was written by `comment`."""
     return _STATE.search(text) is not None
 
 
 def _stored(result: GateResult) -> str:
-    """The result inside an HTML comment; nothing in it where that would take too much room."""
+    """Put the result inside an HTML comment; nothing in it where that would take too much room."""
     packed = base64.b64encode(zlib.compress(msgspec.json.encode(result), 9)).decode()
     return f"<!-- {_MARK} {packed if len(packed) < LONGEST // 2 else ''} -->"
 
 
 def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:
-    """The rows of a table that fit, and the room that is left."""
+    """Make the rows of a table that fit, and the room that is left."""
     rows: list[str] = []
     for case in cases:
         row = _row(result, case)

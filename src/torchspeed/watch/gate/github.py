@@ -54,7 +54,7 @@ class GitHub:
 
     @classmethod
     def from_environment(cls) -> GitHub:
-        """The repository whose workflow runs this.
+        """Take the repository whose workflow runs this.
 
         Raises:
             TorchspeedError: no workflow does.
@@ -77,7 +77,7 @@ class GitHub:
         )
 
     def comments(self, number: int, author: str) -> list[tuple[int, str]]:
-        """The comments of an author on a pull request: their identities and texts."""
+        """Read the comments of an author on a pull request: their identities and texts."""
         comments: list[tuple[int, str]] = []
         for page in range(1, _MOST_PAGES + 1):
             path = f"issues/{number}/comments?per_page={_A_PAGE}&page={page}"

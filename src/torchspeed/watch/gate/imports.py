@@ -65,7 +65,7 @@ def _texts(tree: ast.Module) -> set[str]:
 
 
 def _names(path: str, package_dir: str) -> Iterator[str]:
-    """What imports call a file: its dotted name, that below its package, and its path."""
+    """List what imports call a file: its dotted name, that below its package, and its path."""
     parts = PurePosixPath(path).with_suffix("").parts
     if package_dir and path.startswith(f"{package_dir}/"):
         parts = parts[len(PurePosixPath(package_dir).parts) :]
@@ -80,7 +80,7 @@ def _names(path: str, package_dir: str) -> Iterator[str]:
 
 
 def _imported(path: str, tree: ast.Module) -> Iterator[str]:
-    """What a file imports: dotted names, and paths where the import is relative."""
+    """List what a file imports: dotted names, and paths where the import is relative."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -96,7 +96,7 @@ def _imported(path: str, tree: ast.Module) -> Iterator[str]:
 def _files_of(
     name: str, by_name: dict[str, str], exports: dict[str, dict[str, str]]
 ) -> Iterator[str]:
-    """The files behind an import: the module, the packages around it, what exports a name."""
+    """List the files behind an import: the module, the packages around it, what exports a name."""
     separator = "/" if "/" in name else "."
     parts = name.split(separator)
     for length in range(len(parts), 0, -1):
@@ -108,7 +108,7 @@ def _files_of(
 
 
 def _exports(path: str, tree: ast.Module, by_name: dict[str, str]) -> dict[str, str]:
-    """Names that the ``__init__`` of a package imports from its modules, with their files."""
+    """List what the ``__init__`` of a package imports from its modules: names to files."""
     exported = {}
     for name in _imported(path, tree):
         separator = "/" if "/" in name else "."

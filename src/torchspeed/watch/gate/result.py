@@ -121,7 +121,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         return measurements_needed(len(self.cases))
 
     def state(self, case: GateCase) -> State:
-        """What the gate says of one of its cases."""
+        """Say how one of the cases fared."""
         verdicts = [verdict(change) for change in case.changes]
         if case.failed:
             return State.FAILED
@@ -134,7 +134,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         return State.SLOWER if len(verdicts) >= self.measurements else State.SUSPECTED
 
     def of_state(self, *states: State) -> list[GateCase]:
-        """The cases in some states, the largest change first."""
+        """List the cases in some states, the largest change first."""
         cases = [case for case in self.cases if self.state(case) in states]
         return sorted(cases, key=lambda case: -case.changes[-1].ratio if case.changes else 0.0)
 

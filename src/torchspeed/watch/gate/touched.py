@@ -30,7 +30,7 @@ _NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
 
 
 def changed_files(root: Path, before: str, after: str) -> list[str]:
-    """Paths of the files that two commits differ in, both names of one that was renamed."""
+    """List the paths that two commits differ in, both names of a file that was renamed."""
     listed = ask_git(root, "diff", "--name-only", "--no-renames", "-z", before, after)
     return [path for path in listed.split("\0") if path]
 
@@ -38,21 +38,26 @@ def changed_files(root: Path, before: str, after: str) -> list[str]:
 def touched_cases(
     root: Path, configuration: Configuration, changed: Sequence[str], cases: Sequence[TimedCase]
 ) -> list[TimedCase]:
-    """The cases that changed files can affect, in their order.
+    """List the cases that changed files can affect, in their order.
 
     Args:
-        root: the checkout, whose files are read to find what imports what.
+        root: folder of asv.conf.json, in a checkout whose files are read to find what imports
+            what.
         configuration: what asv.conf.json says of it.
-        changed: paths of the changed files, from the root.
+        changed: paths of the changed files, from the top of the checkout.
         cases: those to choose from.
     """
-    relevant = [path for path in changed if _is_measured(path, configuration.measured_paths)]
+    top = Path(ask_git(root, "rev-parse", "--show-toplevel"))
+    here = root.resolve().relative_to(top.resolve())
+    measured_paths = [(here / path).as_posix() for path in configuration.measured_paths]
+    relevant = [path for path in changed if _is_measured(path, measured_paths)]
     if not relevant:
         return []
-    tracked = ask_git(root, "ls-files", "-z", "*.py").split("\0")
-    measured = [path for path in tracked if _is_measured(path, configuration.measured_paths)]
-    suites = configuration.suites.relative_to(root).as_posix()
-    graph = ImportGraph.read(root, filter(None, measured), configuration.package, suites)
+    tracked = ask_git(top, "ls-files", "-z", "*.py").split("\0")
+    measured = [path for path in tracked if path and _is_measured(path, measured_paths)]
+    suites = (here / configuration.suites.relative_to(root)).as_posix()
+    package = (here / configuration.package).as_posix() if configuration.package else ""
+    graph = ImportGraph.read(top, measured, package, suites)
     touches = _Touches(graph, suites, cases)
     touched: set[str] = set()
     for path in relevant:
@@ -78,7 +83,7 @@ class _Touches:
         self._values = {case.name: _texts(case.name) for case in cases}
 
     def by_file(self, changed: str) -> set[str]:
-        """The names of the cases; none where nothing is known of the file."""
+        """Return the names of the cases; none where nothing is known of the file."""
         touched: set[str] = set()
         seen, waiting = {changed}, [changed]
         while waiting:
@@ -98,7 +103,7 @@ class _Touches:
         return {name for name in self._values if name.startswith(f"{module}.")}
 
     def _of_value(self, stem: str) -> set[str]:
-        """The cases with a parameter that names a file.
+        """Return the cases with a parameter that names a file.
 
         Of suites that name it in their text also the benchmarks that have no such parameter.
         """
@@ -117,7 +122,7 @@ class _Touches:
 
 
 def _texts(case: str) -> list[str]:
-    """The parameters of a case that are texts: ``['darnn', 'cpu']``."""
+    """List the parameters of a case that are texts: ``['darnn', 'cpu']``."""
     try:
         values = ast.literal_eval(f"[{case.partition('(')[2].removesuffix(')')}]")
     except (SyntaxError, ValueError):

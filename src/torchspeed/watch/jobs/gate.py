@@ -182,7 +182,7 @@ def _gate_case(name: str, results: Sequence[CaseResult], base: str) -> GateCase:
 
 
 def _merge_base(root: Path, base: str, head: str) -> str:
-    """The newest commit that both sides have.
+    """Find the newest commit that both sides have.
 
     Raises:
         TorchspeedError: a side is no commit, or they have none in common.

@@ -66,6 +66,6 @@ def gate_comment(
 
 
 def accepted_because(pull: PullRequest, label: str) -> str:
-    """Why a slowdown is accepted; empty where the label or the reason is missing."""
+    """Read why a slowdown is accepted; empty where the label or the reason is missing."""
     line = re.search(rf"^\s*{re.escape(label)}:[ \t]*(\S.*?)\s*$", pull.description, re.M | re.I)
     return line[1] if line and label in pull.labels else ""

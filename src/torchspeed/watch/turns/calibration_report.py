@@ -21,10 +21,12 @@ def report(calibration: Calibration, machine: str) -> str:
     """Return the cases, the noisiest first, what disturbs timing or does not, and the verdict."""
     day = datetime.datetime.fromtimestamp(calibration.at, datetime.UTC)
     load, repeated = calibration.load, calibration.interleaved
+    torch = f"torch {calibration.torch} + torchvision {calibration.torchvision}, "
+    torch = torch if calibration.torch else ""
     parts = [
-        f"**{machine}, {day:%Y-%m-%d %H:%M} UTC**: commit {calibration.commit[:8]}, torch "
-        f"{calibration.torch} + torchvision {calibration.torchvision}, {calibration.runs} runs in "
-        f"{human_time(calibration.seconds)}; other load {load.others:.2f} cores, load average "
+        f"**{machine}, {day:%Y-%m-%d %H:%M} UTC**: commit {calibration.commit[:8]}, "
+        f"{torch}{calibration.runs} runs in {human_time(calibration.seconds)}; "
+        f"other load {load.others:.2f} cores, load average "
         f"before {load.before:.2f}, stolen {load.stolen:.1%}.",
         _table(("value", "samples"), calibration.cases),
         "Noise is the standard deviation of the ratio of two runs, worst the highest value over "

@@ -68,7 +68,7 @@ def list_cases_in(environment: Side, suites: Path, selection: Selection) -> list
 
 
 def timed_cases(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> list[TimedCase]:
-    """The selected cases that time something and may run here.
+    """List the selected cases that time something and may run here.
 
     Args:
         benchmarks: entries of asv's list of benchmarks.

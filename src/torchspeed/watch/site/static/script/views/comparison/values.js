@@ -99,7 +99,7 @@ function collect(entries, asked) {
 }
 
 /**
- * Why a model has no mark in a column.
+ * Why a model has no mark in a column; empty where it has no such case.
  * @param {Asked} asked
  * @param {string} label
  * @param {Column} column
@@ -115,7 +115,7 @@ function whyMissing(asked, label, column) {
       other.case.column === like.case.column &&
       rowName(other.case, asked.by) === label,
   );
-  return found ? found.status : "no such case";
+  return found ? found.status : "";
 }
 
 /** At which commit a value was measured, unless it is the newest. @param {Entry} entry */
@@ -148,7 +148,10 @@ export async function valuesScene(asked) {
     /** @param {Column} column @returns {Slot} */
     const slot = (column) => {
       const entry = cells.get(column.name);
-      if (!entry || !divisor) return { missing: whyMissing(asked, label, column) };
+      if (!entry || !divisor) {
+        const missing = whyMissing(asked, label, column);
+        return missing ? { missing } : null;
+      }
       const value = entry.value / divisor;
       const relative = base ? `, ${format(value)} of ${base.name}` : "";
       return {
