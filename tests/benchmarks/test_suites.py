@@ -79,22 +79,22 @@ def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
     assert [entry["name"] for entry in decorated if not entry.get("skipped_because")] == []
 
 
-@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("measurement", FIGURES)
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_every_workload_has_every_figure_on_every_device(
-    benchmarks: dict[str, Any], figure: str, device: str
+    benchmarks: dict[str, Any], measurement: str, device: str
 ) -> None:
-    pattern = re.compile(rf"\.{figure}\('(\w+)', '{device}'")
+    pattern = re.compile(rf"\.{measurement}\('(\w+)', '{device}'")
     measured = {match[1] for case in _cases(benchmarks) if (match := pattern.search(case))}
     assert measured >= set(list_workloads()) - set(list_workloads("flux_training"))
 
 
-@pytest.mark.parametrize("figure", ["time_five_steps", "peakmem_five_steps"])
+@pytest.mark.parametrize("measurement", ["time_five_steps", "peakmem_five_steps"])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_every_training_of_flux_is_measured_on_every_device(
-    benchmarks: dict[str, Any], figure: str, device: str
+    benchmarks: dict[str, Any], measurement: str, device: str
 ) -> None:
-    suite = benchmarks[f"flux_training.FluxTraining.{figure}"]
+    suite = benchmarks[f"flux_training.FluxTraining.{measurement}"]
     assert suite["params"][0] == [repr(name) for name in list_workloads("flux_training")]
     assert repr(device) in suite["params"][1]
     assert suite["params"][2] == ["1"]
@@ -126,11 +126,14 @@ def test_all_cores_means_all_and_the_clock_is_the_walls() -> None:
 def test_utilisation_of_every_workload_is_tracked_and_more_is_better(
     benchmarks: dict[str, Any], direction: str
 ) -> None:
-    for figure, unit in ((f"flops_per_second_{direction}", "FLOP/s"), (f"mfu_{direction}", "%")):
+    for measurement, unit in (
+        (f"flops_per_second_{direction}", "FLOP/s"),
+        (f"mfu_{direction}", "%"),
+    ):
         suites = [
             benchmark
             for name, benchmark in benchmarks.items()
-            if name.startswith("utilisation.") and name.endswith(f".track_{figure}")
+            if name.startswith("utilisation.") and name.endswith(f".track_{measurement}")
         ]
         models = [model for suite in suites for model in suite["params"][0]]
         trained = set(list_workloads("flux_training"))
@@ -258,7 +261,7 @@ def test_what_the_first_commit_of_the_package_lacked_is_skipped(
 
 
 @pytest.mark.parametrize(
-    ("figure", "unit"),
+    ("measurement", "unit"),
     [
         ("flops_forward", "FLOP"),
         ("flops_backward", "FLOP"),
@@ -269,10 +272,10 @@ def test_what_the_first_commit_of_the_package_lacked_is_skipped(
     ],
 )
 def test_the_work_of_every_workload_is_tracked(
-    benchmarks: dict[str, Any], figure: str, unit: str
+    benchmarks: dict[str, Any], measurement: str, unit: str
 ) -> None:
     work, trained = (
-        benchmarks[f"work.{suite}.track_{figure}"] for suite in ("Work", "TrainingWork")
+        benchmarks[f"work.{suite}.track_{measurement}"] for suite in ("Work", "TrainingWork")
     )
     training = list_workloads("flux_training")
     assert trained["params"][0] == [repr(name) for name in training]
@@ -307,25 +310,25 @@ def test_where_valgrind_is_missing_counts_are_skipped_with_the_reason(
 def test_the_allocations_of_every_workload_are_tracked(
     benchmarks: dict[str, Any], pass_name: str
 ) -> None:
-    for figure, unit in (("allocations", "blocks"), ("allocated", "bytes")):
-        suite = benchmarks[f"allocations.Allocations.track_{figure}_{pass_name}"]
+    for measurement, unit in (("allocations", "blocks"), ("allocated", "bytes")):
+        suite = benchmarks[f"allocations.Allocations.track_{measurement}_{pass_name}"]
         trained = list_workloads("flux_training")
         assert suite["params"][0] == [repr(m) for m in list_workloads() if m not in trained]
         assert suite["unit"] == unit
         assert not more_is_better(unit)
 
 
-@pytest.mark.parametrize("figure", DEVICE_FIGURES)
+@pytest.mark.parametrize("measurement", DEVICE_FIGURES)
 def test_a_cuda_devices_memory_is_measured_for_the_workloads_that_are_timed(
-    benchmarks: dict[str, Any], figure: str
+    benchmarks: dict[str, Any], measurement: str
 ) -> None:
     def cases(wanted: str) -> set[str]:
         plain = [case for case in _cases(benchmarks) if not case.startswith(OTHERS)]
         ends = {case.partition(f".{wanted}(")[2] for case in plain}
         return {end for end in ends if "'cuda'" in end}
 
-    assert cases(figure) == cases("time_forward")
-    assert {b["unit"] for name, b in benchmarks.items() if name.endswith(figure)} == {"bytes"}
+    assert cases(measurement) == cases("time_forward")
+    assert {b["unit"] for name, b in benchmarks.items() if name.endswith(measurement)} == {"bytes"}
 
 
 def test_an_import_is_weighed_without_a_model(root: Path, tmp_path: Path) -> None:
@@ -406,8 +409,8 @@ def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
     ours = [
         repr(name) for family in ("time_series", "small_cnn") for name in list_workloads(family)
     ]
-    for figure in ("time_forward", "time_backward"):
-        suite = benchmarks[f"modes.Modes.{figure}"]
+    for measurement in ("time_forward", "time_backward"):
+        suite = benchmarks[f"modes.Modes.{measurement}"]
         assert suite["param_names"] == ["model", "device", "mode"]
         assert suite["params"] == [
             ours,
@@ -419,7 +422,7 @@ def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
 
 
 @pytest.mark.parametrize(
-    ("figure", "unit"),
+    ("measurement", "unit"),
     [
         ("compile_seconds_forward", "seconds"),
         ("compile_seconds_backward", "seconds"),
@@ -428,9 +431,9 @@ def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
     ],
 )
 def test_what_compiling_costs_is_tracked(
-    benchmarks: dict[str, Any], figure: str, unit: str
+    benchmarks: dict[str, Any], measurement: str, unit: str
 ) -> None:
-    suite = benchmarks[f"modes.Compilation.track_{figure}"]
+    suite = benchmarks[f"modes.Compilation.track_{measurement}"]
     assert suite["params"] == benchmarks["modes.Modes.time_forward"]["params"][:2]
     assert suite["unit"] == unit
     assert not more_is_better(unit)
@@ -442,15 +445,15 @@ def test_what_compiling_costs_is_tracked(
 def test_variants_come_with_the_default_that_they_are_compared_to(
     benchmarks: dict[str, Any],
 ) -> None:
-    for figure in ("time_forward", "time_backward"):
-        images = benchmarks[f"variants.CNNVariants.{figure}"]
+    for measurement in ("time_forward", "time_backward"):
+        images = benchmarks[f"variants.CNNVariants.{measurement}"]
         assert images["param_names"] == ["model", "device", "precision", "layout"]
         assert images["params"][2:] == [
             ["'fp32'", "'bf16'"],
             ["'contiguous'", "'channels_last'"],
         ]
         assert {repr(name) for name in list_workloads("small_cnn")} < set(images["params"][0])
-        series = benchmarks[f"variants.TimeSeriesVariants.{figure}"]
+        series = benchmarks[f"variants.TimeSeriesVariants.{measurement}"]
         assert series["param_names"] == ["model", "device", "precision"]
         assert series["params"][0] == [repr(name) for name in list_workloads("time_series")]
 
@@ -474,11 +477,11 @@ def test_asv_finds_no_fault_with_the_suites(root: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("figure", ["time_forward", "time_backward"])
+@pytest.mark.parametrize("measurement", ["time_forward", "time_backward"])
 def test_short_calls_are_timed_in_batches_and_set_up_once(
-    root: Path, benchmarks: dict[str, Any], tmp_path: Path, figure: str
+    root: Path, benchmarks: dict[str, Any], tmp_path: Path, measurement: str
 ) -> None:
-    name = f"time_series.TimeSeries.{figure}"
+    name = f"time_series.TimeSeries.{measurement}"
     index = list(itertools.product(*benchmarks[name]["params"])).index(("'tpa_lstm'", "'cpu'"))
     result = tmp_path / "result.json"
     # A long batch, so that a call takes a small part of it on a busy machine too.

@@ -14,9 +14,9 @@ from tests.browser.visitor import Site, Visitor, case_of, plain, size
 def changed_series(site: Site) -> dict[str, Any]:
     """A series of times with a confirmed change."""
     return next(
-        one
-        for one in site.index["series"]
-        if one["change"] and one["change"]["state"] == "confirmed" and "time_" in one["id"]
+        entry
+        for entry in site.index["series"]
+        if entry["change"] and entry["change"]["state"] == "confirmed" and "time_" in entry["id"]
     )
 
 
@@ -36,14 +36,14 @@ def test_a_case_shows_its_newest_value_noise_changes_and_how_to_measure_it(
     assert newest is not None, cards
     assert abs(size(newest[1]) / series["last"]["v"] - 1) < 0.006
     assert f"±{series['noise'] * 100:.1f}%" in cards[2]
-    at = [one["s"] for one in site.index["changes"]]
+    at = [entry["s"] for entry in site.index["changes"]]
     own = [
-        one
-        for one, s in zip(site.index["changes"], at, strict=True)
+        entry
+        for entry, s in zip(site.index["changes"], at, strict=True)
         if s == index_of(site, series)
     ]
     rows = visitor.rows("#case-app table.all-changes")
-    assert [row[1] for row in rows] == [one["state"] for one in own]
+    assert [row[1] for row in rows] == [entry["state"] for entry in own]
     assert case_of(series).split("(")[0].split(".")[-1] in visitor.text("#case-app .command pre")
     assert page.get_by_role("application").count() == 1
 
@@ -91,19 +91,19 @@ def test_all_changes_are_listed_filtered_sorted_and_exported(site: Site, visitor
     changes = site.index["changes"]
     assert f"{len(changes)} changes" in visitor.text("#all-changes-app .note")
     visitor.choose("direction", "worse")
-    worse = [one for one in changes if one["verdict"] == "worse"]
+    worse = [entry for entry in changes if entry["verdict"] == "worse"]
     rows = visitor.rows("#all-changes-app table")
     assert len(rows) == min(200, len(worse))
     page.locator("#all-changes-app [data-sort=change]").click()
     visitor.settled()
-    largest = max(worse, key=lambda one: one["ratio"] or 0)
+    largest = max(worse, key=lambda entry: entry["ratio"] or 0)
     shown = visitor.rows("#all-changes-app table")[0]
     assert f"{(largest['ratio'] - 1) * 100:.1f}%" in shown[1]
     with page.expect_download() as waiting:
         page.locator("#all-changes-app").get_by_role("button", name="Download CSV").click()
     lines = list(csv.DictReader(io.StringIO(waiting.value.path().read_text())))
     assert len(lines) == len(worse)
-    assert {line["state"] for line in lines} == {one["state"] for one in worse}
+    assert {line["state"] for line in lines} == {entry["state"] for entry in worse}
 
 
 def test_a_change_lists_the_commits_it_may_come_from(site: Site, visitor: Visitor) -> None:
@@ -112,6 +112,6 @@ def test_a_change_lists_the_commits_it_may_come_from(site: Site, visitor: Visito
     fold.locator("summary").click()
     text = plain(fold.inner_text())
     assert "git log --oneline" in text
-    change = max(site.index["changes"], key=lambda one: (one["c"], -one["s"]))
-    hashes = [one[0][:8] for one in site.index["ranges"][change["range"]]["commits"]]
-    assert all(one in text for one in hashes)
+    change = max(site.index["changes"], key=lambda entry: (entry["c"], -entry["s"]))
+    hashes = [entry[0][:8] for entry in site.index["ranges"][change["range"]]["commits"]]
+    assert all(entry in text for entry in hashes)

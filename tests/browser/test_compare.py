@@ -14,7 +14,7 @@ from tests.browser.visitor import Site, Visitor, history, plain, size
 
 
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
-    """(model with batch, device, pass) to the newest figure."""
+    """(model with batch, device, pass) to the newest value."""
     index = site.index
     result: dict[tuple[str, ...], float] = {}
     for entry in index["series"]:

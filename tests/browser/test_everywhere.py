@@ -314,7 +314,7 @@ def test_the_first_measured_commit_already_makes_a_site(
     visitor = visit(launch.url)
     page = visitor.go("#/")
     assert "first value" in visitor.text("#overview-matrix")
-    assert "steady" not in visitor.text("#overview-matrix"), "one figure says nothing about that"
+    assert "steady" not in visitor.text("#overview-matrix"), "one value says nothing about that"
     visitor.go("#/changes")
     assert "nothing to compare with" in visitor.text("#changes-app .notice")
     page.get_by_role("link", name="torch 2.15.0 against 2.14.1").click()

@@ -15,16 +15,18 @@ def newest(site: Site, machine: str, torch: str, metric: str) -> list[dict[str, 
     """The index's series of one machine, torch release and metric."""
     index = site.index
     return [
-        one
-        for one in index["series"]
-        if index["machines"][one["m"]]["name"] == machine
-        and index["environments"][one["e"]]["torch"] == torch
-        and index["metrics"][index["benchmarks"][one["b"]]["metric"]]["label"] == metric
+        series
+        for series in index["series"]
+        if index["machines"][series["m"]]["name"] == machine
+        and index["environments"][series["e"]]["torch"] == torch
+        and index["metrics"][index["benchmarks"][series["b"]]["metric"]]["label"] == metric
     ]
 
 
 def environment(site: Site, torch: str) -> str:
-    return str(next(one["id"] for one in site.index["environments"] if one["torch"] == torch))
+    return str(
+        next(series["id"] for series in site.index["environments"] if series["torch"] == torch)
+    )
 
 
 def matrix(visitor: Visitor) -> dict[str, dict[str, str]]:
@@ -42,21 +44,21 @@ def matrix(visitor: Visitor) -> dict[str, dict[str, str]]:
 def test_matrix_shows_the_newest_figure_of_every_case(
     site: Site, visitor: Visitor, metric: str
 ) -> None:
-    metric_id = next(one["id"] for one in site.index["metrics"] if one["label"] == metric)
+    metric_id = next(series["id"] for series in site.index["metrics"] if series["label"] == metric)
     visitor.go(f"#/?metric={metric_id}&m=gpu-lab&e={environment(site, '2.15.0')}")
     shown = matrix(visitor)
     checked = 0
-    for one in newest(site, "gpu-lab", "2.15.0", metric):
-        labels = one["labels"]
+    for series in newest(site, "gpu-lab", "2.15.0", metric):
+        labels = series["labels"]
         batch = f" batch {labels['batch']}" if "batch" in labels else ""
         column = " · ".join(labels[name] for name in ("device", "pass") if name in labels)
         text = shown[labels["model"] + batch][column]
-        if one["last"] is None:
-            assert one["status"] in text
+        if series["last"] is None:
+            assert series["status"] in text
             continue
-        figure = re.match(r"[\d. ]+(?:\S*[a-zA-Zµ]\S*)?", text)
-        assert figure is not None, text
-        assert size(figure[0].strip()) == pytest.approx(one["last"]["v"], rel=0.006)
+        value = re.match(r"[\d. ]+(?:\S*[a-zA-Zµ]\S*)?", text)
+        assert value is not None, text
+        assert size(value[0].strip()) == pytest.approx(series["last"]["v"], rel=0.006)
         checked += 1
     assert checked >= 8
 
@@ -93,16 +95,16 @@ def test_a_step_is_marked_by_sign_word_and_colour_only_while_it_is_news(
     index = site.index
     last = len(index["commits"]) - 1
     seen = set()
-    for one in newest(site, "gpu-lab", "2.15.0", "time"):
-        if one["status"] != "ok":
+    for series in newest(site, "gpu-lab", "2.15.0", "time"):
+        if series["status"] != "ok":
             continue
-        cell = page.locator(f'#overview-matrix a[href*="{one["labels"]["model"]}"]')
-        cell = cell.and_(page.locator(f'[href*="time_{one["labels"]["pass"]}"]'))
-        if "batch" in one["labels"]:
-            cell = cell.and_(page.locator(f'[href*="{one["labels"]["batch"]})"]'))
-        cell = cell.and_(page.locator(f"[href*=\"'{one['labels']['device']}'\"]"))
+        cell = page.locator(f'#overview-matrix a[href*="{series["labels"]["model"]}"]')
+        cell = cell.and_(page.locator(f'[href*="time_{series["labels"]["pass"]}"]'))
+        if "batch" in series["labels"]:
+            cell = cell.and_(page.locator(f'[href*="{series["labels"]["batch"]})"]'))
+        cell = cell.and_(page.locator(f"[href*=\"'{series['labels']['device']}'\"]"))
         text = plain(cell.locator(".change").inner_text())
-        change = one["change"]
+        change = series["change"]
         if change is None:
             assert text == "no change" or text.endswith(("value", "values")), text
         elif last - change["c"] < index["rules"]["news"] and change["state"] != "refuted":
@@ -123,16 +125,16 @@ def test_a_step_is_marked_by_sign_word_and_colour_only_while_it_is_news(
 
 def test_choosing_a_figure_opens_its_history(site: Site, visitor: Visitor) -> None:
     visitor.go()
-    one = next(
-        one
-        for one in newest(site, "gpu-lab", "2.15.0", "time")
-        if one["labels"]["model"] == "dsanet"
+    series = next(
+        series
+        for series in newest(site, "gpu-lab", "2.15.0", "time")
+        if series["labels"]["model"] == "dsanet"
     )
     visitor.page.locator('#overview-matrix a[href*="dsanet"]').first.click()
     visitor.settled()
     assert visitor.address.startswith("#/case?s=")
     assert "dsanet" in visitor.text(".readout table")
-    assert case_of(one).split("(")[0].split(".")[0] in visitor.address
+    assert case_of(series).split("(")[0].split(".")[0] in visitor.address
 
 
 def test_the_first_screen_answers_what_a_newcomer_asks(visitor: Visitor) -> None:
@@ -181,17 +183,17 @@ def test_means_against_the_baseline_say_of_how_many(site: Site, visitor: Visitor
     index = site.index
     texts = [plain(text) for text in visitor.page.locator(".means li").all_inner_texts()]
     means = [
-        one
-        for one in index["geomeans"]
-        if index["metrics"][one["metric"]]["label"] == "time"
-        and index["machines"][one["m"]]["name"] == "gpu-lab"
-        and index["environments"][one["e"]]["torch"] == "2.15.0"
+        series
+        for series in index["geomeans"]
+        if index["metrics"][series["metric"]]["label"] == "time"
+        and index["machines"][series["m"]]["name"] == "gpu-lab"
+        and index["environments"][series["e"]]["torch"] == "2.15.0"
     ]
     assert len(texts) == len(means) >= 4
-    for text, one in zip(texts, means, strict=True):
-        assert text.startswith(" · ".join(one["labels"].values()))
-        assert f"geometric mean of {one['n']} series" in text
-        tag = index["commits"][one["base"]][3][-1]
+    for text, series in zip(texts, means, strict=True):
+        assert text.startswith(" · ".join(series["labels"].values()))
+        assert f"geometric mean of {series['n']} series" in text
+        tag = index["commits"][series["base"]][3][-1]
         assert f"since {tag}" in text
 
 

@@ -31,7 +31,7 @@ def test_without_series_every_model_has_a_small_chart_that_opens(
 ) -> None:
     page = visitor.go("#/timeline")
     titles = [plain(text) for text in page.locator(".multiples .title > span").all_inner_texts()]
-    models = {one["labels"]["model"] for one in site.index["series"]}
+    models = {series["labels"]["model"] for series in site.index["series"]}
     assert models <= {title.split(" ")[0] for title in titles}
     assert page.locator(".multiples li:first-child svg path.line").count() == 4
     last = page.locator(".multiples li").last
@@ -81,7 +81,9 @@ def test_arrow_keys_read_values_aloud_and_enter_opens_the_changes(
     chart = page.get_by_role("application")
     chart.focus()
     hashes = [commit[0] for commit in site.index["commits"]]
-    measured = [one for one in hashes if one in truth["values"] or one in truth["other"]]
+    measured = [
+        series for series in hashes if series in truth["values"] or series in truth["other"]
+    ]
     for key, at in (
         ("End", -1),
         ("ArrowLeft", -2),
@@ -95,9 +97,9 @@ def test_arrow_keys_read_values_aloud_and_enter_opens_the_changes(
             "hash => document.getElementById('announcer').textContent.startsWith(hash)",
             arg=commit[:8],
         )
-        said = plain(page.locator("#announcer").inner_text())
+        announced = plain(page.locator("#announcer").inner_text())
         shown = visitor.rows(".readout table")[0][2]
-        assert shown in said
+        assert shown in announced
         if commit in truth["values"]:
             assert size(shown) == pytest.approx(truth["values"][commit], rel=0.006)
         else:
@@ -118,14 +120,14 @@ def test_the_keyboard_zooms_pans_and_resets(visitor: Visitor) -> None:
     assert "to=" in visitor.address
     zoomed = axis_texts(visitor)
     assert zoomed != whole
-    assert "Zoomed in" in said(visitor, "Zoomed in")
+    assert "Zoomed in" in announced(visitor, "Zoomed in")
     page.keyboard.press("Shift+ArrowLeft")
     visitor.settled()
     assert axis_texts(visitor) != zoomed
-    assert "Earlier" in said(visitor, "Earlier")
+    assert "Earlier" in announced(visitor, "Earlier")
     page.keyboard.press("-")
     visitor.settled()
-    assert "Zoomed out" in said(visitor, "Zoomed out")
+    assert "Zoomed out" in announced(visitor, "Zoomed out")
     page.keyboard.press("Escape")
     visitor.settled()
     assert "from=" not in visitor.address
@@ -146,7 +148,7 @@ def test_within_a_day_the_axis_names_commits_or_times(site: Site, visitor: Visit
     assert set(times) <= set(axis_texts(visitor))
 
 
-def said(visitor: Visitor, part: str) -> str:
+def announced(visitor: Visitor, part: str) -> str:
     visitor.page.wait_for_function(
         "part => document.getElementById('announcer').textContent.includes(part)", arg=part
     )
@@ -197,7 +199,7 @@ def test_pointing_reads_values_of_all_series(site: Site, visitor: Visitor) -> No
     commit = visitor.text(".readout .when code")
     for row, case in zip(visitor.rows(".readout table"), (FORWARD, ON_CUDA), strict=True):
         values = history(site, case)["values"]
-        full = next((one for one in values if one.startswith(commit)), None)
+        full = next((series for series in values if series.startswith(commit)), None)
         if full:
             assert size(row[2]) == pytest.approx(values[full], rel=0.006)
             assert row[4].startswith("+")
@@ -302,10 +304,10 @@ def test_a_link_skips_the_list_of_series(visitor: Visitor) -> None:
 
 def test_a_failed_run_breaks_the_line_and_tells_why(site: Site, visitor: Visitor) -> None:
     index = site.index
-    for one in index["series"]:
-        case = case_of(one)
-        machine = index["machines"][one["m"]]["name"]
-        torch = index["environments"][one["e"]]["torch"]
+    for series in index["series"]:
+        case = case_of(series)
+        machine = index["machines"][series["m"]]["name"]
+        torch = index["environments"][series["e"]]["torch"]
         entry = history(site, case, machine, torch)["entry"]
         other = entry.get("other", [])
         failed = [run for run in other if run[1] == "failed"]
@@ -313,7 +315,7 @@ def test_a_failed_run_breaks_the_line_and_tells_why(site: Site, visitor: Visitor
             break
     else:
         pytest.fail("the generated history holds no failed run: raise its rate")
-    environment = index["environments"][one["e"]]["id"]
+    environment = index["environments"][series["e"]]["id"]
     visitor.go(timeline(case, m=machine, e=environment, n="all"))
     titles = visitor.page.locator("path.fault title").all_text_contents()
     assert f"failed: {entry['reasons'][failed[0][2]]}" in titles

@@ -168,7 +168,7 @@ def case_of(series: dict[str, Any]) -> str:
 
 
 def size(text: str) -> float:
-    """A figure as the site writes it, back as a number in seconds, bytes or its own unit."""
+    """A value as the site writes it, back as a number in seconds, bytes or its own unit."""
     number, _, unit = text.partition(" ")
     if unit and unit[0].isdigit():  # thin separators: 12 345 samples/s
         return float("".join(part for part in text.split() if part[0].isdigit()))

@@ -223,18 +223,18 @@ def test_bad_input_to_ranks_is_one_line(
     assert main(["train", "-d", "minst"]) == 1
     assert capsys.readouterr().err == ""
     failure = ProcessFailure(local_rank=1, pid=1, exitcode=1, error_file=str(file))
-    told = root_of({1: failure}, devices=2)
-    assert told.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
-    assert told.endswith("; the other rank was stopped")
-    assert "\n" not in told
+    cause = root_of({1: failure}, devices=2)
+    assert cause.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
+    assert cause.endswith("; the other rank was stopped")
+    assert "\n" not in cause
 
 
 def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> None:
     dragged = ProcessFailure(0, 1, 1, str(tmp_path / "none"))
     stopped = ProcessFailure(1, 2, -signal.SIGTERM, str(tmp_path / "none"))
     killed = ProcessFailure(2, 3, -signal.SIGKILL, str(tmp_path / "none"))
-    told = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
-    assert told == "rank 2 was killed by SIGKILL; the other ranks were stopped"
+    cause = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
+    assert cause == "rank 2 was killed by SIGKILL; the other ranks were stopped"
 
 
 def times(rank: int, forward: float) -> RankTimes:

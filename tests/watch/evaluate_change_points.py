@@ -175,7 +175,7 @@ def cpu_milliseconds(detector: Detector, length: int = 300, times: int = 20) -> 
 
 
 def main() -> None:
-    """Print the figures of both detectors."""
+    """Print the values of both detectors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--whole", type=int, default=900, help="whole series")
@@ -193,7 +193,7 @@ def main() -> None:
             flush=True,
         )
     for name, whole, growing in (("ours", ours, ours_confirmed), ("asv", asv_steps, asv_steps)):
-        print(f"{name}: {cpu_milliseconds(whole):.1f} ms of CPU for 300 figures", flush=True)
+        print(f"{name}: {cpu_milliseconds(whole):.1f} ms of CPU for 300 values", flush=True)
         for what, kinds, part in (("", KINDS, 1), ("heavy drift, ", ("heavy drift",), 3)):
             result = evaluate_whole(whole, make_set(seed + part, options.whole // part, kinds))
             print(

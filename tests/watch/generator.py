@@ -102,7 +102,7 @@ class Plan:
     machine_steps: int = 0
     """Steps that every timing of the first machine shows, with an event of its facts."""
     noise: float = 0.01
-    """Coefficient of variation of one figure around its level."""
+    """Coefficient of variation of one value around its level."""
     drift: float = 0.0
     """Standard deviation of a slow random walk over 100 commits, relative."""
     spikes: float = 0.005
@@ -121,7 +121,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlantedStep:
-    """The truth: where the figures of a model (or of a machine) changed, and by what ratio."""
+    """The truth: where the values of a model (or of a machine) changed, and by what ratio."""
 
     commit: str
     ratio: float
@@ -406,10 +406,10 @@ class _Place:
         noise = plan.noise * (0.05 if kind == "peakmemory" else 1.0)
         levels = {"time": 2e-3, "peakmemory": 5e8, "track": 1e6}[kind]
         level = levels * self.ratio * 10 ** rng.uniform(-0.5, 0.5, (shape[0], 1))
-        figures = level * rng.lognormal(0.0, noise, shape)
+        matrix = level * rng.lognormal(0.0, noise, shape)
         if plan.drift:
-            figures *= np.exp(np.cumsum(rng.normal(0.0, plan.drift / 10, shape), axis=1))
-        figures *= np.where(rng.random(shape) < plan.spikes, rng.uniform(1.3, 3.0, shape), 1.0)
+            matrix *= np.exp(np.cumsum(rng.normal(0.0, plan.drift / 10, shape), axis=1))
+        matrix *= np.where(rng.random(shape) < plan.spikes, rng.uniform(1.3, 3.0, shape), 1.0)
         numbers = np.array(measured)
         for step in self.steps:
             after = numbers >= int(step.commit)
@@ -417,22 +417,22 @@ class _Place:
                 of_model = step.model and str(case[names.index("model")]) == step.model
                 of_machine = step.machine == self.machine and kind == "time"
                 if of_model or of_machine:
-                    figures[row, after] *= step.ratio
+                    matrix[row, after] *= step.ratio
         if kind != "time":
-            figures = np.round(figures)
+            matrix = np.round(matrix)
         chance = rng.random(shape)
-        figures[chance < plan.failures] = -math.inf
-        figures[(chance >= 0.3) & (chance < 0.3 + plan.timeouts)] = -1.0
-        figures[(chance >= 0.6) & (chance < 0.6 + plan.never_run)] = math.nan
+        matrix[chance < plan.failures] = -math.inf
+        matrix[(chance >= 0.3) & (chance < 0.3 + plan.timeouts)] = -1.0
+        matrix[(chance >= 0.6) & (chance < 0.6 + plan.never_run)] = math.nan
         if "device" in names and self.machine not in plan.machines_with_cuda:
             on_cuda = [case[names.index("device")] == "cuda" for case in cases]
-            figures[np.array(on_cuda)] = math.inf
-        return figures
+            matrix[np.array(on_cuda)] = math.inf
+        return matrix
 
     def _row(
         self,
         benchmark: tuple[Suite, str, str],
-        figures: np.ndarray,
+        matrix: np.ndarray,
         rng: np.random.Generator,
         started_at: int,
     ) -> tuple[list[Any], list[dict[str, Any]]]:
@@ -441,10 +441,10 @@ class _Place:
         params = [[repr(value) for value in values] for values in suite.params.values()]
         values: list[float | None] = []
         outcomes: list[dict[str, Any]] = []
-        for figure, case in zip(figures.tolist(), itertools.product(*params), strict=True):
-            output = _OUTCOMES.get(figure)
+        for drawn, case in zip(matrix.tolist(), itertools.product(*params), strict=True):
+            output = _OUTCOMES.get(drawn)
             if output is None:
-                values.append(figure)
+                values.append(drawn)
                 continue
             outcome, reason, stored = output
             values.append(stored)

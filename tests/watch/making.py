@@ -1,4 +1,4 @@
-"""Small histories made by hand: commits, series and figures without files."""
+"""Small histories made by hand: commits, series and values without files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_commits(count: int) -> tuple[Commit, ...]:
     )
 
 
-def figure(value: float, **spread: object) -> Run:
+def run_of(value: float, **spread: object) -> Run:
     return Run(Outcome.OK, Point(value, **spread))  # type: ignore[arg-type]
 
 
@@ -45,7 +45,7 @@ def make_series(
     environment: str = ENVIRONMENT,
     higher_is_better: bool = False,
 ) -> Series:
-    """A series of figures or runs, by number of the commit."""
+    """A series of values or runs, by number of the commit."""
     numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
     labels = {"model": model, "device": device, "pass": "forward", "metric": metric}
     return Series(
@@ -55,7 +55,7 @@ def make_series(
         unit="seconds",
         higher_is_better=higher_is_better,
         runs={
-            commit_hash(number): run if isinstance(run, Run) else figure(run)
+            commit_hash(number): run if isinstance(run, Run) else run_of(run)
             for number, run in numbered.items()
         },
     )

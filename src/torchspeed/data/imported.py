@@ -30,8 +30,8 @@ def import_callable(path: str) -> Callable[..., Any]:
         raise TorchspeedError(
             f"{path}: {error}; give package.module:callable, importable from here"
         ) from None
-    found = getattr(module, name, None)
-    if not callable(found):
+    candidate = getattr(module, name, None)
+    if not callable(candidate):
         raise TorchspeedError(f"{path}: {module_name} has no callable {name!r}")
-    made: Callable[..., Any] = found
+    made: Callable[..., Any] = candidate
     return made

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.watch.analysis.test_findings import comparison, history_of, noisy
-from tests.watch.making import MACHINE, commit_hash, figure
+from tests.watch.making import MACHINE, commit_hash, run_of
 from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.findings import analyse
@@ -30,7 +30,7 @@ CASE = "suite.Suite.time_forward('darnn', 'cpu')"
 
 def _change_of_a_gap() -> History:
     """A case that is slower from commit 38 on; commits 31 to 37 were not measured."""
-    values = [figure(value) for value in noisy({38: 1.2})]
+    values = [run_of(value) for value in noisy({38: 1.2})]
     return history_of([*values[:31], *[NEVER_RUN] * 7, *values[38:]])
 
 

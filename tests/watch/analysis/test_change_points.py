@@ -19,7 +19,7 @@ from tests.watch.labelled_series import (
 from torchspeed.watch.analysis.change_points import find_steps
 from torchspeed.watch.analysis.pruning import FEWEST_VALUES
 
-series_of_figures = st.lists(st.floats(1e-3, 1e3), max_size=80)
+series_of_values = st.lists(st.floats(1e-3, 1e3), max_size=80)
 
 
 def noisy(seed: int, *levels: Any, noise: float = 0.02, length: int = 30) -> Any:
@@ -101,7 +101,7 @@ def test_counts_that_repeat_exactly() -> None:
     assert find_steps([0.0] * 40) == []
 
 
-def test_figures_that_are_not_all_positive() -> None:
+def test_values_that_are_not_all_positive() -> None:
     [step] = find_steps([0.0] * 20 + [5.0] * 20)
     assert (step.position, step.ratio) == (20, math.inf)
     [step] = find_steps([-10.0] * 20 + [-20.0] * 20)
@@ -120,7 +120,7 @@ def test_refuses_what_is_not_finite(bad: float) -> None:
         find_steps([1.0] * 20 + [bad])
 
 
-@given(series_of_figures)
+@given(series_of_values)
 @settings(max_examples=60)
 def test_steps_keep_their_distance_and_reach_their_size(values: list[float]) -> None:
     steps = find_steps(values)
@@ -151,7 +151,7 @@ def test_the_inverse_steps_the_other_way(seed: int) -> None:
     assert places(1 / values) == inverse
 
 
-def test_adding_to_figures_changes_relative_effects_only() -> None:
+def test_adding_to_values_changes_relative_effects_only() -> None:
     values = noisy(7, 1.0, 1.1)
     assert [p for p, _ in places(values)] == [p for p, _ in places(values + 1)]
     assert places(values + 10) == []
@@ -181,7 +181,7 @@ def test_a_long_series_is_found_out_in_blocks() -> None:
     assert [p for p, _ in places(values)] == pytest.approx(planted, abs=3)
 
 
-# Floors leave room for the chance of small sets; the full evaluation prints the figures.
+# Floors leave room for the chance of small sets; the full evaluation prints the values.
 def test_whole_series_as_well_as_wanted() -> None:
     result = evaluation.evaluate_whole(evaluation.ours, make_set(2027, 270))
     assert result.f1 >= 0.76

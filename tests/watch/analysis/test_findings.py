@@ -16,9 +16,9 @@ from tests.watch.making import (
     ENVIRONMENT,
     MACHINE,
     commit_hash,
-    figure,
     make_history,
     make_series,
+    run_of,
 )
 from torchspeed.watch.analysis.change_points import find_steps
 from torchspeed.watch.analysis.changes import Change, State
@@ -275,7 +275,7 @@ def test_comparisons_that_are_not_across_a_change_say_nothing(
 
 def with_recipes(values: Sequence[float], change_at: int) -> list[Run]:
     return [
-        structs.replace(figure(value), recipe=f"rounds={2 if number < change_at else 3}")
+        structs.replace(run_of(value), recipe=f"rounds={2 if number < change_at else 3}")
         for number, value in enumerate(values)
     ]
 

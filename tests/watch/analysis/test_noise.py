@@ -29,7 +29,7 @@ def noise_of(history: History) -> tuple[float | None, ...]:
     return known_noise(history, own_noises(split(history)))
 
 
-figures = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
+lists_of_values = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
@@ -52,13 +52,13 @@ def test_steps_and_spikes_move_it_little() -> None:
     assert disturbed < 1.25 * quiet
 
 
-@given(figures, st.floats(1e-3, 1e3))
+@given(lists_of_values, st.floats(1e-3, 1e3))
 def test_scale_does_not_matter(values: list[float], factor: float) -> None:
     scaled = noise_between_runs([value * factor for value in values])
     assert scaled == pytest.approx(noise_between_runs(values), rel=1e-6, abs=1e-9)
 
 
-@given(figures)
+@given(lists_of_values)
 def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values: list[float]) -> None:
     sizes = np.abs(np.diff(np.log(values)))
     half, three_quarters = np.quantile(sizes, (0.5, 0.75))
@@ -69,7 +69,7 @@ def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values: list[fl
     assert noise_between_runs(values) == pytest.approx(expected, abs=1e-12)
 
 
-@given(figures, st.floats(0.5, 2.0))
+@given(lists_of_values, st.floats(0.5, 2.0))
 def test_powers_have_so_many_times_the_noise(values: list[float], exponent: float) -> None:
     powered = noise_between_runs([value**exponent for value in values])
     plain = noise_between_runs(values)
@@ -84,12 +84,12 @@ def test_a_second_mode_is_noise() -> None:
     assert noise > 0.1
 
 
-@given(figures)
+@given(lists_of_values)
 def test_time_reversed_it_is_the_same(values: list[float]) -> None:
     assert noise_between_runs(values[::-1]) == pytest.approx(noise_between_runs(values))
 
 
-def test_figures_that_repeat_have_none() -> None:
+def test_values_that_repeat_have_none() -> None:
     assert noise_between_runs([3.0] * 20) == 0
 
 

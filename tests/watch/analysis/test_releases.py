@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.watch.making import commit_hash, figure, make_history, make_series
+from tests.watch.making import commit_hash, make_history, make_series, run_of
 from torchspeed.watch.analysis.releases import Releases, compare_releases, release_order
 from torchspeed.watch.analysis.rule import Judgement, Verdict
 from torchspeed.watch.history.history import History
@@ -94,7 +94,7 @@ def test_machines_are_not_compared_with_each_other() -> None:
 def test_without_known_noise_there_is_no_clear_difference() -> None:
     """The spread within two runs does not say what the next run would be."""
     comparison = compare(
-        [figure(1.0, interval=(1.0, 1.001))], [figure(1.2, interval=(1.2, 1.201))], noise=None
+        [run_of(1.0, interval=(1.0, 1.001))], [run_of(1.2, interval=(1.2, 1.201))], noise=None
     )
     assert comparison.verdict is Verdict.SAME
     assert "not known" in comparison.reason

@@ -161,8 +161,8 @@ def test_every_outcome_is_kept_with_its_reason(project: SuiteProject) -> None:
     assert values[0] == 42.0
     assert isinstance(values[1], float)
     assert math.isnan(values[1])
-    assert values[8] is None, "a text must not be stored as a figure"
-    assert values[10] is None, "an infinity must not be stored as a figure"
+    assert values[8] is None, "a text must not be stored as a value"
+    assert values[10] is None, "an infinity must not be stored as a value"
 
 
 def test_a_case_for_an_absent_device_costs_no_process(project: SuiteProject) -> None:
@@ -186,9 +186,9 @@ def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(
         "skipped by its suite",
     )
     assert outcomes["suite.Outcomes.track_mute('shy', 'cpu')"][1] == "needs a full moon"
-    figures = project.values("suite.Outcomes.track_decorated")
-    assert isinstance(figures[0], float)
-    assert math.isnan(figures[0]), "a skipped case is stored as asv stores it"
+    values = project.values("suite.Outcomes.track_decorated")
+    assert isinstance(values[0], float)
+    assert math.isnan(values[0]), "a skipped case is stored as asv stores it"
 
 
 def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: SuiteProject) -> None:

@@ -159,7 +159,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
         assert run.point.interval == pytest.approx((min(SAMPLES[place]), stats[place]["q_25"]))
 
 
-def test_without_samples_the_figure_is_the_median_with_the_interval_that_asv_has(
+def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
     results_dir: Path,
 ) -> None:
     path = save(results_dir, record_samples=False)
@@ -232,7 +232,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     assert history.problems == ()
 
 
-def test_outcomes_speak_for_cases_whose_figures_were_lost(results_dir: Path) -> None:
+def test_outcomes_speak_for_cases_whose_values_were_lost(results_dir: Path) -> None:
     path = save(results_dir)
     edit(path, lambda content: content["results"].clear())
     outcomes(
@@ -355,22 +355,22 @@ def test_commits_are_those_with_results_or_tags(results_dir: Path) -> None:
     assert [commit.hash for commit in history.commits] == [HASHES[0], HASHES[2]]
 
 
-def store(results_dir: Path, figures: Any) -> Any:
-    """A result file whose figures no asv would compute, but a track_* may return."""
+def store(results_dir: Path, theirs: Any) -> Any:
+    """A result file whose values no asv would compute, but a track_* may return."""
     path = save(results_dir)
 
     def change(content: Any) -> None:
-        content["results"][NAME][0] = figures
+        content["results"][NAME][0] = theirs
 
     edit(path, change)
     return path
 
 
 @pytest.mark.parametrize(
-    "figure", [math.inf, -math.inf, "fast", True, [1.0], {"a": 1}, 10**400], ids=repr
+    "value", [math.inf, -math.inf, "fast", True, [1.0], {"a": 1}, 10**400], ids=repr
 )
-def test_what_is_no_finite_number_failed_and_is_named(results_dir: Path, figure: Any) -> None:
-    path = store(results_dir, [figure, 2, 3.0, 4.0])
+def test_what_is_no_finite_number_failed_and_is_named(results_dir: Path, value: Any) -> None:
+    path = store(results_dir, [value, 2, 3.0, 4.0])
     history = load_history(results_dir, COMMITS)
     run = run_of(history)
     assert run.outcome is Outcome.FAILED
@@ -425,10 +425,10 @@ DAMAGE: dict[str, Any] = {
     "row too long": lambda path: edit(
         path, lambda content: content["results"][NAME].extend([1] * 9)
     ),
-    "figures too few": lambda path: edit(
+    "values too few": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(0, [1.0])
     ),
-    "figures no list": lambda path: edit(
+    "values no list": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(0, 1.0)
     ),
     "params no lists": lambda path: edit(
@@ -639,7 +639,7 @@ def test_hostile_names_pass_through_unchanged(tmp_path: Path) -> None:
 
 
 def test_asv_reads_what_the_generator_writes(generated: Generated, history: History) -> None:
-    """The generator's files are asv's: its own reader finds the same figures in them."""
+    """The generator's files are asv's: its own reader finds the same values in them."""
     conf = type("Conf", (), {"results_dir": str(generated.results), "benchmark_dir": ""})
     benchmarks = Benchmarks.load(conf)
     for machine in history.machines:
@@ -651,15 +651,15 @@ def test_asv_reads_what_the_generator_writes(generated: Generated, history: Hist
             continue
         for name in results.get_result_keys(benchmarks):
             params = benchmarks[name]["params"]
-            figures = results.get_result_value(name, params)
+            theirs = results.get_result_value(name, params)
             cases = [case for _, case in by_place if case.benchmark == name]
             ours = [
                 by_place[results.params["machine"], case].runs[results.commit_hash].point
                 for case in dict.fromkeys(cases)
             ]
-            for figure, point in zip(figures, ours, strict=True):
-                is_figure = figure is not None and not math.isnan(figure)
-                assert (point.value if point else None) == (figure if is_figure else None)
+            for value, point in zip(theirs, ours, strict=True):
+                is_value = value is not None and not math.isnan(value)
+                assert (point.value if point else None) == (value if is_value else None)
                 compared += 1
     assert compared > 5_000
 

@@ -57,9 +57,9 @@ def repository(make_repository: Callable[..., Path]) -> Path:
 def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
-    said = bench(folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
-    assert f"{folder} is not a git checkout" in said
-    assert "git clone" in said
+    complaint = bench(folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    assert f"{folder} is not a git checkout" in complaint
+    assert "git clone" in complaint
 
 
 def test_a_folder_whose_name_git_cannot_share(
@@ -84,9 +84,9 @@ def test_shallow_clone(bench: Bench, repository: Path, tmp_path: Path) -> None:
 def test_detached_head_without_main(bench: Bench, repository: Path) -> None:
     git(repository, "checkout", "--quiet", "--detach")
     git(repository, "branch", "--delete", "--force", "main")
-    said = bench(repository)
-    assert "no local branch 'main'" in said
-    assert "git branch main" in said
+    complaint = bench(repository)
+    assert "no local branch 'main'" in complaint
+    assert "git branch main" in complaint
 
 
 @pytest.mark.parametrize(
@@ -96,38 +96,38 @@ def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, 
     path = repository / name
     path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "") + "\n")
-    said = bench(repository)
-    assert "differs from HEAD" in said
-    assert name.split("/", maxsplit=1)[0] in said
-    assert "git stash" in said
+    complaint = bench(repository)
+    assert "differs from HEAD" in complaint
+    assert name.split("/", maxsplit=1)[0] in complaint
+    assert "git stash" in complaint
 
 
 def test_python_that_is_not_here(bench: Bench, make_repository: Callable[..., Path]) -> None:
     text = CONFIGURATION.replace('"pythons": ["3.11"]', '"pythons": ["3.99"]')
     text = text.replace('"python": "3.11"', '"python": "3.99"')
-    said = bench(make_repository(TREE | {"asv.conf.json": text}))
-    assert "no `python3.99` on the PATH" in said
-    assert "install it" in said
+    complaint = bench(make_repository(TREE | {"asv.conf.json": text}))
+    assert "no `python3.99` on the PATH" in complaint
+    assert "install it" in complaint
 
 
 def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[..., Path]) -> None:
-    said = bench(make_repository(TREE | {"asv.conf.json": "{"}))
-    assert "asv.conf.json cannot be read" in said
-    assert "git checkout asv.conf.json" in said
+    complaint = bench(make_repository(TREE | {"asv.conf.json": "{"}))
+    assert "asv.conf.json cannot be read" in complaint
+    assert "git checkout asv.conf.json" in complaint
 
 
 def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
     (repository / "asv.conf.json").unlink()
     os.mkfifo(repository / "asv.conf.json")
-    said = bench(repository)
-    assert "asv.conf.json cannot be read" in said
-    assert "it is no regular file" in said
+    complaint = bench(repository)
+    assert "asv.conf.json cannot be read" in complaint
+    assert "it is no regular file" in complaint
 
 
 def test_torch_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
-    said = bench(repository, "--torch", "1.0.0")
-    assert "torch 1.0.0 is not pinned" in said
-    assert "2.15.0, 2.14.1" in said
+    complaint = bench(repository, "--torch", "1.0.0")
+    assert "torch 1.0.0 is not pinned" in complaint
+    assert "2.15.0, 2.14.1" in complaint
 
 
 def test_cases_that_are_no_pattern(bench: Bench, repository: Path) -> None:
@@ -143,22 +143,22 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     (repository / "results").write_text("a file stands where the folder should be")
     git(repository, "add", "results")
     git(repository, "commit", "--message", "A file")
-    said = bench(repository)
-    assert f"results cannot be written to {repository / 'results'}" in said
+    complaint = bench(repository)
+    assert f"results cannot be written to {repository / 'results'}" in complaint
 
 
 def test_asv_folder_that_is_a_file(bench: Bench, repository: Path) -> None:
     (repository / ".asv").write_text("a file stands where the folder should be")
-    said = bench(repository)
-    assert f"{repository / '.asv'}" in said
-    assert "Not a directory" in said
+    complaint = bench(repository)
+    assert f"{repository / '.asv'}" in complaint
+    assert "Not a directory" in complaint
 
 
 def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
     mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
-    said = _bench_with_mount(repository, tmp_path, mount)
-    assert "Read-only file system" in said
-    assert "a folder that this user can write" in said
+    complaint = _bench_with_mount(repository, tmp_path, mount)
+    assert "Read-only file system" in complaint
+    assert "a folder that this user can write" in complaint
 
 
 def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -
     logs = folder / ".asv/logs"
     logs.mkdir(parents=True)
     mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
-    said = _bench_with_mount(folder, tmp_path, mount)
-    assert said == (
+    complaint = _bench_with_mount(folder, tmp_path, mount)
+    assert complaint == (
         f"torchspeed: {logs}/run.log: No space left on device; make room on the disk\n"
     )
 

@@ -80,7 +80,7 @@ class Nights:
         self._releases = releases
         self.values = {git(root, "rev-parse", "HEAD"): "100"}
         """Commit of the branch to the value that its case returns, oldest first."""
-        self.said = ""
+        self.output = ""
         """What the last night printed."""
         self.published = 0
         self.measured: list[int] = []
@@ -147,9 +147,9 @@ class Nights:
                 clock=lambda: 1.8e9 + self._hours * 3600,
                 timer=lambda: self._hours * 3600.0,
             )
-        self.said = printed.getvalue()
-        self.reported += sum(map(int, re.findall(r"^tonight: .*?(\d+) ok", self.said, re.M)))
-        print(f"night {len(self.measured)}: {status!r}\n{self.said}")
+        self.output = printed.getvalue()
+        self.reported += sum(map(int, re.findall(r"^tonight: .*?(\d+) ok", self.output, re.M)))
+        print(f"night {len(self.measured)}: {status!r}\n{self.output}")
         return status
 
     def stored(self) -> dict[tuple[str, str], Any]:
@@ -193,9 +193,9 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     # 1: more commits than a night has time for; the newest cannot be installed.
     nights.add_commits("101", "102", "103", "broken")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-    assert "Value broken with torch 0.0.1 + torchvision  failed" in nights.said
-    assert "cannot be imported with it (this commit cannot be installed)" in nights.said
-    assert "the time budget is spent" in nights.said
+    assert "Value broken with torch 0.0.1 + torchvision  failed" in nights.output
+    assert "cannot be imported with it (this commit cannot be installed)" in nights.output
+    assert "the time budget is spent" in nights.output
     assert nights.measured[-1] == BUDGET_H
     assert (nights.root / "html/index.html").is_file(), "it publishes what it has"
     # 2: nothing new; the rest is filled in.
@@ -204,18 +204,18 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     # 3: cases that hang, crash or return no number.
     nights.add_commits("hang", "crash", "huge")
     nights.pass_night()
-    assert "timed out: stopped after 10" in nights.said
-    assert "SIGABRT" in nights.said
-    assert "not a finite number" in nights.said
+    assert "timed out: stopped after 10" in nights.output
+    assert "SIGABRT" in nights.output
+    assert "not a finite number" in nights.output
     # 4: the broken commit fails on its third night, and is reported from now on.
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-    assert nights.pass_night() is ExitStatus.DONE, nights.said
-    assert "set aside after 3 nights" in nights.said
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert "set aside after 3 nights" in nights.output
     assert nights.measured[-1] == 0
     # 6: two releases are pinned before any index offers them.
     nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-    assert "torch==0.0.3 cannot be installed" in nights.said
+    assert "torch==0.0.3 cannot be installed" in nights.output
     # 7: one of them appears.
     nights.offer_release("0.0.2")
     nights.pass_night()
@@ -224,14 +224,14 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
     nights.add_commits("106")
     nights.pass_night()
-    assert "main was rewritten" in nights.said
+    assert "main was rewritten" in nights.output
     # 9 to 14: the rest; the other pins gave the broken commit three new nights.
     for _ in range(9, 15):
         nights.pass_night()
     assert max(nights.measured) == BUDGET_H
     assert nights.published == 14
-    assert ", 0 of them still to be measured" in nights.said
-    assert "set aside after 3 nights: torch 0.0.3" in nights.said
+    assert ", 0 of them still to be measured" in nights.output
+    assert "set aside after 3 nights: torch 0.0.3" in nights.output
     _check(nights)
 
 
@@ -243,7 +243,7 @@ def _check(nights: Nights) -> None:
     for name, value in nights.values.items():
         for release in ("0.0.1", "0.0.2"):
             if value == "broken":
-                assert f"{name[:8]} Value broken with torch {release}" in nights.said
+                assert f"{name[:8]} Value broken with torch {release}" in nights.output
             else:
                 expected = outcomes.get(value) or float(value)
                 assert stored[name, release] == expected

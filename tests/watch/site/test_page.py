@@ -50,7 +50,7 @@ def words(markup: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
-def test_every_newest_figure_is_on_the_overview(page: str) -> None:
+def test_every_newest_value_is_on_the_overview(page: str) -> None:
     history, _ = handmade()
     text = words(section(page, "overview"))
     for series in history.series:

@@ -354,10 +354,10 @@ def test_damage_is_named_and_the_rest_published(
     victim = project.result_files()[3]
     spoil(victim)
     done = project.publish()
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     assert done.returncode == 1
-    assert victim.name in said
-    assert "Traceback" not in said
+    assert victim.name in output
+    assert "Traceback" not in output
     index = json.loads((project.html / "index.json").read_text())
     assert [problem["path"] for problem in index["problems"]] == [
         f"results/ci-2core/{victim.name}"
@@ -400,11 +400,11 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     content["small_cnns.SmallCNNs.time_forward"]["params"] = [[str(n) for n in range(3000)]] * 2
     benchmarks.write_text(json.dumps(content))
     done = project.publish(timeout=120)
-    said = done.stdout + done.stderr
-    assert done.returncode == 1, said
-    assert "Traceback" not in said
+    output = done.stdout + done.stderr
+    assert done.returncode == 1, output
+    assert "Traceback" not in output
     for path in (*named, benchmarks):
-        assert said.count(path.name) == 1, path
+        assert output.count(path.name) == 1, path
     index = json.loads((project.html / "index.json").read_text())
     assert len(index["problems"]) == len(named) + 1
     assert sum(series["last"] is not None for series in index["series"]) > 10
@@ -413,10 +413,10 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
 def test_without_git_one_line_says_so(site: Project, tmp_path: Path) -> None:
     before = tree(site.html)
     done = site.publish(env={"PATH": str(tmp_path)})
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     assert done.returncode == 1
-    assert "git was not found" in said
-    assert "Traceback" not in said
+    assert "git was not found" in output
+    assert "Traceback" not in output
     assert tree(site.html) == before
 
 
@@ -469,10 +469,10 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     with torn.with_suffix(".environment.jsonl").open("a") as stream:
         stream.write('{"at": 1760')
     done = project.publish()
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     assert done.returncode == 0, "a line that was cut off must not fail every later night"
-    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in said
-    assert "Traceback" not in said
+    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in output
+    assert "Traceback" not in output
     index = _index(project)
     events = [one["text"] for one in index["events"] if one["kind"] == "kernel"]
     assert events == ["kernel: 6.1 → 6.2"]

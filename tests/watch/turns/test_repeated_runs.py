@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.watch.making import figure, make_history, make_series
+from tests.watch.making import make_history, make_series, run_of
 from torchspeed.watch.analysis.noise import calibrated_noise
 from torchspeed.watch.analysis.rule import Measurement, Verdict, judge
 from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
 from torchspeed.watch.history.reported_value import report_value
 from torchspeed.watch.turns.repeated_runs import compare_runs
 
-figures = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
+lists_of_values = st.lists(st.floats(1e-4, 10.0), min_size=2, max_size=5)
 
 
 def sampled(rng: Any, level: float, spread: float = 0.005, count: int = 20) -> Any:
     samples = tuple((level * rng.lognormal(0.0, spread, count)).tolist())
     repeated = report_value(samples)
-    return figure(repeated.value, samples=samples, interval=repeated.interval)
+    return run_of(repeated.value, samples=samples, interval=repeated.interval)
 
 
 def runs_of(levels: Any, models: Any = 4, spread: float = 0.005, count: int = 20) -> Any:
@@ -39,7 +39,7 @@ def runs_of(levels: Any, models: Any = 4, spread: float = 0.005, count: int = 20
     ]
 
 
-@given(figures)
+@given(lists_of_values)
 def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values: list[float]) -> None:
     repeated = compare_runs([make_history([make_series([value])]) for value in values])
     [case] = repeated.cases
@@ -49,7 +49,7 @@ def test_noise_is_the_root_mean_square_of_all_log_ratios_of_two_runs(values: lis
     assert repeated.noise == pytest.approx(case.noise)
 
 
-@given(figures, st.sampled_from([2.0**-10, 2.0**20]), st.data())
+@given(lists_of_values, st.sampled_from([2.0**-10, 2.0**20]), st.data())
 def test_neither_unit_nor_order_of_the_runs_matters(
     values: list[float], factor: float, data: st.DataObject
 ) -> None:

@@ -84,14 +84,14 @@ def _partition_all(blocks: Mapping[str, Block]) -> dict[str, BlockPartition]:
     work = [[blocks[key] for key in batch] for batch in batches]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if sum(len(y) for y, _, _ in blocks.values()) < _WORTH_A_POOL or not cores or cores < 2:
-        found = list(map(partition_blocks, work))
+        partitioned = list(map(partition_blocks, work))
     else:
         with ProcessPoolExecutor(
             cores, get_context("fork"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as pool:
-            found = list(pool.map(partition_blocks, work))
+            partitioned = list(pool.map(partition_blocks, work))
     return {
         key: block
-        for batch, of_batch in zip(batches, found, strict=True)
+        for batch, of_batch in zip(batches, partitioned, strict=True)
         for key, block in zip(batch, of_batch, strict=True)
     }

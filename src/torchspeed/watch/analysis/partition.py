@@ -121,12 +121,12 @@ def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
     """Partition several blocks as `partition_block` does; those of like lengths are quicker."""
     longest_first = sorted(range(len(blocks)), key=lambda place: -len(blocks[place][0]))
     in_order = [blocks[place] for place in longest_first]
-    found = _partition_blocks(
+    partitioned = _partition_blocks(
         [(y - float(np.median(y))) / scale_of(y, least) for y, least, _ in in_order],
         _EqualNoise(),
         np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
     )
-    return [block for _, block in sorted(zip(longest_first, found, strict=True))]
+    return [block for _, block in sorted(zip(longest_first, partitioned, strict=True))]
 
 
 def partition(

@@ -74,8 +74,8 @@ def find_results(folder: Path, source: str) -> Path:
         return folder
     if len(holders) != 1:
         names = ", ".join(sorted(str(holder.relative_to(folder)) for holder in holders))
-        found = f"holds several folders of results ({names})" if names else "holds no results"
+        content = f"holds several folders of results ({names})" if names else "holds no results"
         raise TorchspeedError(
-            f"{source} {found}: give the folder that has a machine's folder with machine.json"
+            f"{source} {content}: give the folder that has a machine's folder with machine.json"
         )
     return holders.pop()
