@@ -12,7 +12,8 @@ from tests.browser.conftest import publish_alone
 from tests.browser.visitor import Site, Visitor, case_of, plain
 from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.watch.planted_releases import compared_releases, store
-from torchspeed.watch.history.releases import IMPORT_CASE, TriedRelease, append_release
+from torchspeed.watch.history.json_lines import append_lines
+from torchspeed.watch.history.releases import FILE_NAME, IMPORT_CASE, TriedRelease
 
 SUITE = "time_series.TimeSeries"
 DARNN = f"{SUITE}.time_forward('darnn', 'cpu')"
@@ -37,19 +38,16 @@ def releases(publish: Callable[..., Site]) -> Site:
         )
         store(results, compared_releases("2.15.0", "2.15.0", {DARNN: 1.003}, kind="null"))
         for torch, failed in (("2.15.0", ""), ("2.13.0", "ImportError: no pkg_resources")):
-            append_release(
-                results,
-                "ci-2core",
-                TriedRelease(
-                    torch=torch,
-                    torchvision="0.29.2",
-                    at=1_780_000_000,
-                    failed=failed,
-                    import_s=() if failed else (1.5, 1.6, 1.7),
-                    import_peak_bytes=() if failed else (2**29,),
-                    facts={"oneDNN": "3.13.3", "threads": "1 within operators"},
-                ),
+            tried = TriedRelease(
+                torch=torch,
+                torchvision="0.29.2",
+                at=1_780_000_000,
+                failed=failed,
+                import_s=() if failed else (1.5, 1.6, 1.7),
+                import_peak_bytes=() if failed else (2**29,),
+                facts={"oneDNN": "3.13.3", "threads": "1 within operators"},
             )
+            append_lines(results / "ci-2core" / FILE_NAME, [tried])
         publish_alone(root)
 
     return publish("releases", plan, with_releases)

@@ -19,10 +19,10 @@ from torchspeed.watch.history.explanations import (
     KernelChange,
     OperatorDifference,
     StoredExplanation,
-    append_explanation,
     read_explanations,
 )
 from torchspeed.watch.history.history import History
+from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.records import NEVER_RUN
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"
@@ -80,11 +80,12 @@ def test_the_newest_explanation_between_the_commits_of_a_change_is_its_own() -> 
 
 def test_a_stored_explanation_is_read_back_and_a_damaged_line_is_reported(tmp_path: Path) -> None:
     stored = _explanation(30, 38, 1.1)
-    path = append_explanation(tmp_path, MACHINE, stored)
+    path = tmp_path / MACHINE / FILE_NAME
+    append_lines(path, [stored])
     with path.open("ab") as stream:
         stream.write(b'{"case": "x"}\n')
-    append_explanation(tmp_path, MACHINE, stored)
-    explanations, [problem] = read_explanations(tmp_path / MACHINE / FILE_NAME)
+    append_lines(path, [stored])
+    explanations, [problem] = read_explanations(path)
     assert explanations == (stored, stored)
     assert problem.message.startswith("line 2 is no explanation")
     assert read_explanations(tmp_path / "other" / FILE_NAME) == ((), ())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.releases import (
     FILE_NAME,
     TriedRelease,
-    append_release,
     read_releases,
 )
 
@@ -23,17 +23,20 @@ FAILED = TriedRelease(torch="2.16.0", torchvision="0.30.0", at=1_795_000_001, fa
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    append_release(tmp_path, "m", GOOD)
-    append_release(tmp_path, "m", FAILED)
-    append_release(tmp_path, "other", FAILED)
+    append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
+    append_lines(tmp_path / "m" / FILE_NAME, [FAILED])
+    append_lines(tmp_path / "other" / FILE_NAME, [FAILED])
     releases, problems = read_releases(tmp_path, "m")
     assert releases == {"2.15.0": GOOD, "2.16.0": FAILED}
     assert problems == ()
 
 
 def test_the_newest_line_of_a_release_counts(tmp_path: Path) -> None:
-    append_release(tmp_path, "m", TriedRelease(torch="2.15.0", torchvision="", at=1, failed="x"))
-    append_release(tmp_path, "m", GOOD)
+    append_lines(
+        tmp_path / "m" / FILE_NAME,
+        [TriedRelease(torch="2.15.0", torchvision="", at=1, failed="x")],
+    )
+    append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
     assert read_releases(tmp_path, "m")[0] == {"2.15.0": GOOD}
 
 
@@ -42,11 +45,11 @@ def test_a_machine_without_a_file_has_no_releases(tmp_path: Path) -> None:
 
 
 def test_a_damaged_line_is_named_and_costs_only_itself(tmp_path: Path) -> None:
-    append_release(tmp_path, "m", GOOD)
+    append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
     path = tmp_path / "m" / FILE_NAME
     with path.open("a") as stream:
         stream.write('{"torch": 2}\n[]\n{"torch"')
-    append_release(tmp_path, "m", FAILED)
+    append_lines(tmp_path / "m" / FILE_NAME, [FAILED])
     releases, problems = read_releases(tmp_path, "m")
     assert set(releases) == {"2.15.0", "2.16.0"}
     assert [problem.message.split(" is")[0] for problem in problems] == [

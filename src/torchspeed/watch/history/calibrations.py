@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from torchspeed.watch.history.json_lines import read_lines
+from torchspeed.watch.history.json_lines import read_stored
 from torchspeed.watch.history.records import Problem
 
 FILE_NAME = "calibration.jsonl"
@@ -160,5 +160,4 @@ class Calibration(msgspec.Struct, frozen=True):
 
 def read_calibrations(path: Path) -> tuple[tuple[Calibration, ...], tuple[Problem, ...]]:
     """Read a machine's file, oldest first, and a problem for each line that is damaged."""
-    lines, problems = read_lines(path, msgspec.json.Decoder(Calibration).decode, "calibration")
-    return tuple(calibration for _, calibration in lines), tuple(problems)
+    return read_stored(path, Calibration, "calibration")

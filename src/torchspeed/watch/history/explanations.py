@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from torchspeed.watch.history.comparisons import Time, Version
-from torchspeed.watch.history.json_lines import append_lines, read_lines
+from torchspeed.watch.history.json_lines import read_stored
 from torchspeed.watch.history.records import Problem
 
 FILE_NAME = "explanations.jsonl"
@@ -80,25 +80,6 @@ class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal[1] = 1
 
 
-_decode = msgspec.json.Decoder(StoredExplanation).decode
-
-
-def append_explanation(results: Path, machine: str, explanation: StoredExplanation) -> Path:
-    """Add a line to a machine's file and return the file.
-
-    Args:
-        results: the folder of all machines' results.
-        machine: whose file.
-        explanation: what is stored.
-    """
-    path = results / machine / FILE_NAME
-    append_lines(path, [explanation])
-    return path
-
-
 def read_explanations(path: Path) -> tuple[tuple[StoredExplanation, ...], tuple[Problem, ...]]:
     """Read a machine's file, oldest first, and a problem for each line that is damaged."""
-    if not path.exists():
-        return (), ()
-    lines, problems = read_lines(path, _decode, "explanation")
-    return tuple(explanation for _, explanation in lines), tuple(problems)
+    return read_stored(path, StoredExplanation, "explanation")

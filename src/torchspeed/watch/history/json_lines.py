@@ -50,6 +50,23 @@ def read_lines(
     return records, problems
 
 
+def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
+    """Read a file whose lines are all of one kind, oldest first; a missing file has none.
+
+    Args:
+        path: The file.
+        kind: A msgspec struct.
+        name: What a line should be, for people.
+
+    Returns:
+        The records, and a problem for each line that is damaged.
+    """
+    if not path.exists():
+        return (), ()
+    lines, problems = read_lines(path, msgspec.json.Decoder(kind).decode, name)
+    return tuple(record for _, record in lines), tuple(problems)
+
+
 def append_lines(path: Path, entries: Iterable[Any]) -> None:
     """Add a line for each entry (a msgspec struct or plain data), and wait until they are stored.
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from torchspeed.watch.history.json_lines import append_lines, read_lines
+from torchspeed.watch.history.json_lines import read_stored
 from torchspeed.watch.history.records import Problem
 
 FILE_NAME = "releases.jsonl"
@@ -37,17 +37,6 @@ class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     format: Literal[1] = 1
 
 
-def append_release(results: Path, machine: str, release: TriedRelease) -> None:
-    """Add a line to a machine's file.
-
-    Args:
-        results: the folder of all machines' results.
-        machine: whose file.
-        release: what was seen.
-    """
-    append_lines(results / machine / FILE_NAME, [release])
-
-
 def read_releases(
     results: Path, machine: str
 ) -> tuple[dict[str, TriedRelease], tuple[Problem, ...]]:
@@ -56,8 +45,5 @@ def read_releases(
     Returns:
         The newest line of each torch release, and a problem for each damaged line.
     """
-    path = results / machine / FILE_NAME
-    if not path.exists():
-        return {}, ()
-    lines, problems = read_lines(path, msgspec.json.Decoder(TriedRelease).decode, "release")
-    return {release.torch: release for _, release in lines}, tuple(problems)
+    tried, problems = read_stored(results / machine / FILE_NAME, TriedRelease, "release")
+    return {release.torch: release for release in tried}, problems

@@ -91,6 +91,10 @@ class ReferenceCoverage:
                 }
         self._every = frozenset[str]().union(*self._cases.values())
 
+    def measured(self, version: Version) -> set[str]:
+        """Return the names of the cases that need no further measurement."""
+        return self._cases.get((version.commit, version.torch), set())
+
     def is_complete(self, commit: str, torch: str) -> bool:
         """Tell whether a commit has every case that any has; the reference itself has them."""
         cases = self._cases.get((commit, torch), set())

@@ -14,7 +14,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from torchspeed.watch.asv.settings import Pair
-from torchspeed.watch.history.comparisons import Version, read_comparisons
+from torchspeed.watch.jobs.coverage import ReferenceCoverage
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import Compared, compare
@@ -110,27 +110,13 @@ def measure_against_reference(
     old, new = reference_side(place), side(place, commit, pair.torch)
     assert old.version is not None  # noqa: S101 - it is no working tree
     cases = list_cases(place, [old.pair, pair], selection, old.version.commit)
-    known = _measured(place, old.version, new.version)
+    coverage = ReferenceCoverage(place.configuration.results, place.machine, old.version)
+    known = coverage.measured(new.version) if new.version is not None else ()
     missing = [case for case in cases if case.name not in known]
     if new.version == old.version or not missing:
         return []
     print(f"{new.name}\n  against the reference, {old.name}", flush=True)
     return [compare(place, (old, new), missing, "reference")]
-
-
-def _measured(place: Workplace, before: Version, after: Version | None) -> set[str]:
-    """Return the names of the cases that need no further measurement."""
-    return {
-        name
-        for comparison in read_comparisons(place.configuration.results)[0]
-        if comparison.header.kind == "reference"
-        and comparison.header.machine == place.machine
-        and (comparison.header.before, comparison.header.after) == (before, after)
-        for name in (
-            *(case.case for case in comparison.ratios),
-            *(case.case for case in comparison.unmeasured if case.skipped),
-        )
-    }
 
 
 def _renew(place: Workplace, target: str, selection: Selection) -> Compared:

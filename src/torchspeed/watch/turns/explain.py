@@ -25,12 +25,13 @@ import msgspec
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
 from torchspeed.watch.history.explanations import (
+    FILE_NAME,
     Explanation,
     KernelChange,
     OperatorDifference,
     StoredExplanation,
-    append_explanation,
 )
+from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.turns.commands import run_command
 from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.sides import Side
@@ -93,7 +94,7 @@ def explain(
         stored = StoredExplanation(
             case=case.name, at=int(time.time()), before=old, after=new, explanation=kept
         )
-        append_explanation(place.configuration.results, place.machine, stored)
+        append_lines(place.results / FILE_NAME, [stored])
     return explanation
 
 

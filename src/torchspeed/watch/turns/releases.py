@@ -15,7 +15,8 @@ from torchspeed.watch.analysis.release_history import ReleaseStep, release_histo
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Version
-from torchspeed.watch.history.releases import IMPORT_CASE, append_release
+from torchspeed.watch.history.json_lines import append_lines
+from torchspeed.watch.history.releases import FILE_NAME, IMPORT_CASE
 from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.compare import Compared, compare
 from torchspeed.watch.turns.explain import explain
@@ -149,7 +150,7 @@ def _side(place: Workplace, package: Side, release: Pair) -> Side:
     """
     configuration = place.configuration
     tried = environments.try_release(release, configuration.python)
-    append_release(configuration.results, place.machine, tried)
+    append_lines(place.results / FILE_NAME, [tried])
     if tried.failed:
         raise TorchspeedError(tried.failed)
     assert package.version is not None  # noqa: S101 - it is a commit
