@@ -25,7 +25,7 @@ from torchspeed.watch.jobs.attempts import Attempts
 from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.budget import parse_duration_s
 from torchspeed.watch.jobs.night_queue import Situation, next_task
-from torchspeed.watch.jobs.night_tasks import SOURCES, measure
+from torchspeed.watch.jobs.night_tasks import SOURCES, measure_task
 
 NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
@@ -176,7 +176,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(2)
-    newest = measure(read_commits(project.folder)[-1], NEW, "newest commit")
+    newest = measure_task(read_commits(project.folder)[-1], NEW, "newest commit")
     for _ in range(3):
         assert project.night(NEW)[0] == (1, "2")
         project.attempts().add_failure(newest.name, "it does not build")

@@ -26,7 +26,7 @@ TABLE = "measurements"
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class TableRow:
     """One case at one commit in one environment on one machine; ``None`` is unknown."""
 
     machine: str
@@ -60,11 +60,11 @@ class Measurement:
     recipe: str
 
 
-COLUMNS = tuple(field.name for field in fields(Measurement))
-_TEXTS = frozenset(field.name for field in fields(Measurement) if field.type == "str")
+COLUMNS = tuple(field.name for field in fields(TableRow))
+_TEXTS = frozenset(field.name for field in fields(TableRow) if field.type == "str")
 
 
-def measurements(history: History) -> Iterator[Measurement]:
+def measurements(history: History) -> Iterator[TableRow]:
     """Give every measurement of a history, failed and skipped ones included."""
     commits = {commit.hash: commit for commit in history.commits}
     for series in history.series:
@@ -77,7 +77,7 @@ def measurements(history: History) -> Iterator[Measurement]:
             point = run.point
             low, high = (point and point.interval) or (None, None)
             first, third = (point and point.quartiles) or (None, None)
-            yield Measurement(
+            yield TableRow(
                 machine=series.machine,
                 environment=series.environment,
                 python=environment.python,

@@ -1,7 +1,7 @@
 """The kinds of tasks that a night can do, and where they come from.
 
-To add a kind, write a function like `measure` that makes a task, and a source that yields such
-tasks, and put the source into `SOURCES`.
+To add a kind, write a function like `measure_task` that makes a task, and a source that yields
+such tasks, and put the source into `SOURCES`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NEWEST = 3
 """Commits of which one is measured before anything else; failures must not use up the night."""
 
 
-def measure(commit: Commit, pair: Pair, reason: str, *, full: bool = False) -> Task:
+def measure_task(commit: Commit, pair: Pair, reason: str, *, full: bool = False) -> Task:
     """Measure one commit with one torch release: every case, or those that count this night."""
     name = f"{commit.hash} {pair.environment}{' full' * full}"
 
@@ -54,7 +54,7 @@ def measure(commit: Commit, pair: Pair, reason: str, *, full: bool = False) -> T
     return Task(name, description, reason, (pair,), is_done, run)
 
 
-def measure_reference(commit: Commit, pair: Pair) -> Task:
+def reference_task(commit: Commit, pair: Pair) -> Task:
     """Measure one commit with one torch release, interleaved with the reference."""
 
     def is_done(situation: Situation) -> bool:
@@ -73,7 +73,7 @@ def measure_reference(commit: Commit, pair: Pair) -> Task:
     return Task(name, description, "missing reference", (pair,), is_done, run)
 
 
-def confirm(suspects: list[Suspect], pair: Pair) -> Task:
+def confirm_task(suspects: list[Suspect], pair: Pair) -> Task:
     """Measure the suspected changes between two commits again, in one interleaved comparison."""
 
     def is_done(situation: Situation) -> bool:
@@ -90,7 +90,7 @@ def confirm(suspects: list[Suspect], pair: Pair) -> Task:
     return Task(name, description, "suspected change", (pair,), is_done, run)
 
 
-def examine(examination: Examination) -> Task:
+def examine_task(examination: Examination) -> Task:
     """Narrow a confirmed change to one commit, or name its operators."""
     what, pair = f"{examination.what} {examination.case}", examination.pair
     before, after = examination.before, examination.after
@@ -107,7 +107,7 @@ def examine(examination: Examination) -> Task:
     return Task(name, description, "confirmed change", (pair,), is_done, run)
 
 
-def compare_releases(releases: ReleasePair, expected: frozenset[str]) -> Task:
+def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     """Compare a release that asv.conf.json lists under ``releases`` with its predecessor.
 
     Args:
@@ -147,7 +147,7 @@ def _titled(commit: Commit) -> str:
 def newest_commit(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with the newest release, and others while that fails."""
     for commit in reversed(situation.commits[-_NEWEST:]):
-        task = measure(commit, situation.pairs[0], "newest commit")
+        task = measure_task(commit, situation.pairs[0], "newest commit")
         yield task
         if task.is_done(situation):
             return
@@ -156,7 +156,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 def suspected_changes(situation: Situation) -> Iterator[Task]:
     """Yield the unconfirmed changes of this machine, those of the newest commits first."""
     for suspects, pair in _suspects_together(situation):
-        yield confirm(suspects, pair)
+        yield confirm_task(suspects, pair)
 
 
 def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], Pair]]:
@@ -174,7 +174,7 @@ def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], Pa
 
 def confirmed_changes(situation: Situation) -> Iterator[Task]:
     """Yield what is not known yet about confirmed changes, those of the newest commits first."""
-    return map(examine, _examinations(situation))
+    return map(examine_task, _examinations(situation))
 
 
 def _examinations(situation: Situation) -> Iterator[Examination]:
@@ -194,12 +194,12 @@ def new_releases(situation: Situation) -> Iterator[Task]:
     for commit in situation.commits[-1:]:
         for pair in situation.pairs:
             if not situation.coverage.has(pair.stored_as):
-                yield measure(commit, pair, "new torch release")
+                yield measure_task(commit, pair, "new torch release")
 
 
 def unmeasured_releases(situation: Situation) -> Iterator[Task]:
     """Yield listed releases that lack cases of others, on machines that compare releases."""
-    return itertools.starmap(compare_releases, _unmeasured_releases(situation))
+    return itertools.starmap(release_task, _unmeasured_releases(situation))
 
 
 def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, frozenset[str]]]:
@@ -218,21 +218,21 @@ def missing_references(situation: Situation) -> Iterator[Task]:
     for pair in situation.pairs:
         for commit in reversed(situation.commits):
             if situation.coverage.is_complete(commit.hash, pair.stored_as):
-                yield measure_reference(commit, pair)
+                yield reference_task(commit, pair)
 
 
 def all_commits(situation: Situation) -> Iterator[Task]:
     """Yield every commit with every release, oldest first, the newest release first."""
     for pair in situation.pairs:
         for commit in situation.commits:
-            yield measure(commit, pair, "older commit")
+            yield measure_task(commit, pair, "older commit")
         yield from _in_full(situation, pair)
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
     """Yield every other commit, the newest release first, so that the largest gap shrinks."""
     for pair in situation.pairs:
-        tasks = [measure(commit, pair, "older commit") for commit in situation.commits]
+        tasks = [measure_task(commit, pair, "older commit") for commit in situation.commits]
         yield from _fill_in(tasks, situation)
 
 
@@ -247,8 +247,8 @@ def remaining_cases(situation: Situation) -> Iterator[Task]:
 def _in_full(situation: Situation, pair: Pair) -> Iterator[Task]:
     """Yield every commit, oldest first, but for those that are set aside already."""
     for commit in situation.commits if situation.full else ():
-        if not situation.is_set_aside(measure(commit, pair, "older commit")):
-            yield measure(commit, pair, "every case", full=True)
+        if not situation.is_set_aside(measure_task(commit, pair, "older commit")):
+            yield measure_task(commit, pair, "every case", full=True)
 
 
 def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
