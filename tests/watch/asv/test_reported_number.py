@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import statistics
@@ -12,6 +13,7 @@ import asv.util
 
 from tests.conftest import commit, git
 from tests.watch.asv.project import CONFIGURATION, Project
+from torchspeed.watch.exchange.table import write_table
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.reported_value import report_value
@@ -84,6 +86,11 @@ def test_all_of_them_print_the_same_number(
     history = load_history(project.results.parent, read_commits(project.folder))
     [series] = (entry for entry in history.series if entry.case.benchmark == benchmark)
     assert [run.point and run.point.value for run in series.runs.values()] == [2.5, 2.5]
+
+    table = tmp_path / "table.csv"
+    write_table(history, table)
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [float(row["value"]) for row in rows if row["benchmark"] == benchmark] == [2.5, 2.5]
 
     project.asv("publish", "--no-pull")
     [path] = (project.folder / "html" / "data" / "s").glob("*time*.js")
