@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.exchange.table import Measurement
+from torchspeed.watch.exchange.table import TableRow
 
 _TIMEOUT_S = 60
 _LONGEST_EXECUTABLE = 30
@@ -19,7 +19,7 @@ _LONGEST_EXECUTABLE = 30
 
 
 def codespeed_results(
-    measurements: Iterable[Measurement], *, project: str, branch: str
+    measurements: Iterable[TableRow], *, project: str, branch: str
 ) -> Iterator[dict[str, Any]]:
     """Give the times of a history in the form that Codespeed takes.
 
