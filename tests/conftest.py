@@ -22,16 +22,23 @@ SHARING = ("tests/browser", "tests/watch/site")
 
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
-    "tests/watch/asv/test_kill.py",
     "tests/watch/jobs/test_fortnight.py",
     "tests/browser",
-    "tests/watch/site",
     "tests/watch/jobs/test_releases.py",
+    "tests/watch/site",
     "tests/measure/test_instructions.py",
-    "tests/measure/test_compile_cost.py",
+    "tests/watch/asv/test_kill.py",
     "tests/cli/test_documented_commands.py",
-    "tests/training/test_ranks.py",
+    "tests/watch/asv/test_hooks.py",
     "tests/watch/jobs/test_compare.py",
+    "tests/watch/jobs/test_any_project.py",
+    "tests/watch/turns/test_explain.py",
+    "tests/watch/jobs/test_reference.py",
+    "tests/watch/gate/test_end_to_end.py",
+    "tests/measure/test_compile_cost.py",
+    "tests/training/test_ranks.py",
+    "tests/watch/jobs/test_examine.py",
+    "tests/watch/turns/test_calibrate.py",
 )
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
