@@ -298,6 +298,51 @@ def test_the_keyboard_alone_reaches_everything(visitor: Visitor) -> None:
     assert "scroll" in reached, "a table that scrolls can be scrolled by keyboard"
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_two_tabs_and_enter_reach_the_first_result_of_each_view(
+    site: Site, visit: Callable[..., Visitor], width: int
+) -> None:
+    visitor = visit(site.url, viewport={"width": width, "height": 800})
+    addresses = {name: address_of(name) for name in VIEWS if name not in ("about", "releases")}
+    addresses |= {"one chart": timeline(DARNN), "case": f"#/case?s={quote(DARNN)}"}
+    for name, address in addresses.items():
+        page = visitor.go(address)
+        for key in ("Tab", "Tab", "Enter"):
+            page.keyboard.press(key)
+        focused = page.evaluate("document.activeElement.matches('svg.chart, .multiples, table')")
+        assert focused, name
+        assert page.evaluate("document.activeElement.getBoundingClientRect().top < innerHeight"), (
+            "it is on the screen"
+        )
+        page.keyboard.press("Tab")
+        following = "main > section:not([hidden])"
+        assert page.evaluate(
+            f"document.querySelector('{following}').contains(document.activeElement)"
+        )
+
+
+def test_on_a_phone_a_table_that_goes_on_shows_it(
+    site: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(site.url, viewport={"width": 390, "height": 844})
+    for address in (*map(address_of, VIEWS), f"#/case?s={quote(DARNN)}"):
+        page = visitor.go(address)
+        tables = page.evaluate(
+            """() => [...document.querySelectorAll("main > section:not([hidden]) table")]
+                 .filter((table) => table.checkVisibility())
+                 .map((table) => [table.scrollWidth > innerWidth, table.closest(".scroll")])
+                 .filter(([wide]) => wide)
+                 .map(([, box]) => box && [box.tabIndex, box.getAttribute("aria-label"),
+                   getComputedStyle(box).backgroundAttachment])"""
+        )
+        for box in tables:
+            assert box is not None, f"a table of {address} is wider than the screen"
+            focusable, label, shadows = box
+            assert focusable == 0
+            assert label
+            assert "scroll" in shadows, "a shadow at the edge where it goes on"
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_site_without_results_says_so(
     unmeasured: Site, visit: Callable[..., Visitor], view: str

@@ -84,6 +84,25 @@ def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) ->
     assert page.replace(b"2023-11-14 22:13 UTC", b"2027-01-15 08:00 UTC") == two["index.html"]
 
 
+def test_after_a_new_commit_the_site_is_what_a_first_publish_writes(project: Project) -> None:
+    commit = project.generated.measured[-1][:8]
+    newest = list(project.results.glob(f"*/{commit}-*"))
+    for path in newest:
+        path.rename(project.root / path.name)
+    moment = {"SOURCE_DATE_EPOCH": "1700000000"}
+    for folder in ("html", "html", "fresh"):
+        assert project.publish("--html-dir", folder, env=moment).returncode == 0
+        for path in newest:
+            if not path.exists():
+                (project.root / path.name).rename(path)
+    continued, fresh = (
+        {name: content for name, content in tree(project.root / folder).items() if name[0] != "."}
+        for folder in ("html", "fresh")
+    )
+    assert f'"{commit}' in continued["index.json"].decode()
+    assert continued == fresh
+
+
 def test_a_touched_site_is_built_again(site: Project) -> None:
     page = site.html / "index.html"
     page.write_text("vandalised")

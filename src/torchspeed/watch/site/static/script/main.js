@@ -128,12 +128,26 @@ function start() {
   for (const section of sections()) section.removeAttribute("id");
   startThemeButton();
   startSearch();
+  const skip = document.getElementById("skip-to-result");
+  skip?.addEventListener("click", skipToResult);
+  skip?.removeAttribute("hidden");
   void show();
   // Changes and comparisons mostly start from the newest block: have it at hand.
   if (model.commits.length)
     requestIdleCallback(() => {
       loadBlock(Math.floor(model.newest / index.block)).catch(() => {});
     });
+}
+
+/** Moves the focus to the first chart or table of the view, past its fields and lists. */
+function skipToResult() {
+  const marks = "svg.chart:not(.swatch), .multiples, table";
+  const results = document.querySelectorAll(`main > section:not([hidden]) :is(${marks})`);
+  const first = [...results].find((result) => result.checkVisibility());
+  if (!(first instanceof HTMLElement || first instanceof SVGElement)) return;
+  if (first.tabIndex < 0) first.tabIndex = -1;
+  first.focus();
+  first.scrollIntoView({ block: "nearest" });
 }
 
 /** A link to an anchor of the page itself, such as the skip link, is no address of a view. @param {MouseEvent} event */
