@@ -212,6 +212,7 @@ def test_events_and_commits_since_the_base_are_told(site: Site, visitor: Visitor
     assert "of the recipe, the machine or the environment in between" in plain(fold.inner_text())
     fold.locator("summary").click()
     assert event["text"].split(" ")[0] in plain(fold.inner_text())
+    assert "under other conditions at the two revisions" in visitor.text("#sensitivity")
     page.get_by_text("commits after the base").click()
     shown = page.locator("#changes-app .commits li")
     shown.first.wait_for()

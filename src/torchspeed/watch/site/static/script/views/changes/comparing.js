@@ -21,6 +21,7 @@ import { unknownRevision } from "../../page/place-fields.js";
  * @property {Metric} metric
  * @property {Measured | null} now
  * @property {Measured | null} then
+ * @property {boolean} comparable whether both were measured under the same conditions
  * @property {number} ratio now / then; NaN if one is missing
  * @property {number} cost the ratio, or its inverse where more is better: above 1 is worse
  * @property {number} visible
@@ -101,10 +102,9 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
   const now = pair.now ? read(pair.now.at, rev) : null;
   const then = pair.base && base >= 0 ? read(pair.base.at, base) : null;
   const noises = [pair.base?.noise, pair.now?.noise];
+  const isComparable = comparable(pair, base, rev);
   const judged =
-    now && then
-      ? judgeRatio(rules, then, now, noises, higherIsBetter, comparable(pair, base, rev))
-      : null;
+    now && then ? judgeRatio(rules, then, now, noises, higherIsBetter, isComparable) : null;
   const own = pair.now;
   const values = own ? history.map((at) => read(own.at, at)?.value ?? null) : [];
   const level = levelBefore(values, Math.min(3, window));
@@ -120,6 +120,7 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
     metric: series.metric,
     now,
     then,
+    comparable: isComparable,
     ratio,
     cost: higherIsBetter ? 1 / ratio : ratio,
     visible: judged?.visible ?? NaN,

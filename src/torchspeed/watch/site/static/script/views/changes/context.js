@@ -109,7 +109,9 @@ export function sensitivity(rows) {
     .map((row) => row.visible)
     .filter(Number.isFinite)
     .sort((a, b) => a - b);
-  const unknown = compared.filter((row) => !Number.isFinite(row.visible));
+  const judged = compared.filter((row) => row.comparable);
+  const otherwise = compared.length - judged.length;
+  const unknown = judged.filter((row) => !Number.isFinite(row.visible));
   const same = unknown.filter((row) => row.ratio === 1).length;
   const differ = unknown.length - same;
   /** @param {number} share */
@@ -121,6 +123,9 @@ export function sensitivity(rows) {
     sizes.length &&
       `Smallest detectable change: median ${quantile(0.5)}, 90th percentile ${quantile(0.9)} ` +
         `(${formatCount(sizes.length)} results with a known spread).`,
+    otherwise &&
+      `${formatCount(otherwise)} results were measured with another recipe or under other ` +
+        "conditions at the two revisions, so they are not judged.",
     same && `${formatCount(same)} results without a known spread are exactly equal.`,
     differ &&
       `${formatCount(differ)} results differ, but fewer than ${rules.confirmed} runs exist, ` +

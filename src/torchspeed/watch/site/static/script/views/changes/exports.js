@@ -33,7 +33,7 @@ export function markdownOf(result, rows, summary) {
     "",
     about.join(", "),
     "",
-    "| | series | range of cost | geometric mean |",
+    "| | series | range of changes | geometric mean |",
     "|---|---:|---:|---:|",
     ...summary.lines.map((line) => {
       const mean = line.count ? formatChange(line.mean) : "–";

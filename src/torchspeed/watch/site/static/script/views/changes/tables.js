@@ -32,7 +32,7 @@ export const summaryTable = (summary) =>
     [
       "verdict",
       { text: "series", number: true },
-      { text: "range of cost", number: true },
+      { text: "range of changes", number: true },
       { text: "geometric mean", number: true },
     ],
     [
@@ -63,7 +63,7 @@ function columnsOf(result) {
     { id: "now", text: names.now, number: true },
     {
       id: "noise",
-      text: "In noise",
+      text: "Times the noise",
       number: true,
       title: "The change as a multiple of the noise of both values",
     },
