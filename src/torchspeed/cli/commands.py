@@ -55,6 +55,7 @@ COMMANDS = {
     "report": Command(watch.report, WATCH),
     "results": Command(results.results, WATCH, results.EXAMPLES),
     "submit": Command(submit.submit, WATCH, submit.EXAMPLES),
+    "verify": Command(submit.verify, WATCH, interrupted="nothing was stored"),
     "publish": Command(watch.publish, WATCH, interrupted="the site is as it was before"),
     "preview": Command(watch.preview, WATCH),
     "train": Command(training.train, TRAIN, training.TRAIN_EXAMPLES),

@@ -1,4 +1,4 @@
-"""The subcommand that submits results."""
+"""The subcommands that submit and verify a machine's results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from torchspeed.cli.watch import Machine
+from torchspeed.cli.watch import Machine, Torch
 
 EXAMPLES = (
     "Examples: torchspeed submit --to git@example.org:me/results.git; "
@@ -43,3 +43,10 @@ def submit(
         job.submit_to_repository(Path.cwd(), to, machine=machine)
     else:
         job.submit_to_codespeed(Path.cwd(), codespeed, machine=machine, every_commit=every_commit)
+
+
+def verify(*, torch: Torch = "newest", machine: Machine = "") -> int:
+    """Measure one stored commit of this machine again: are its stored results its own?"""
+    from torchspeed.watch.jobs.verify import verify as job
+
+    return job(Path.cwd(), torch=torch, machine=machine)

@@ -1,4 +1,4 @@
-"""Commits of a project that has to be built are compared, narrowed and measured at night."""
+"""Every job that watches works in a project that has to be built and knows no torch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import commit, git
 from tests.watch import torchless
 from tests.watch.interruptible import start_driver
+from torchspeed.cli.main import main
 
 SUITE = """
 import time
@@ -77,7 +78,9 @@ def _run(project: Path, home: Path, *arguments: str) -> str:
     return printed
 
 
-def test_built_commits_are_compared_bisected_and_measured(project: Path, tmp_path: Path) -> None:
+def test_every_job_works_with_commits_that_have_to_be_built(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     printed = _run(project, tmp_path, "compare", "--before", "HEAD~2", "--cases", "")
     [slow] = re.findall(r"^\| `suite\.Suite\.time_work\('slow'\)` .*$", printed, re.M)
     [quick] = re.findall(r"^\| `suite\.Suite\.time_work\('quick'\)` .*$", printed, re.M)
@@ -93,3 +96,26 @@ def test_built_commits_are_compared_bisected_and_measured(project: Path, tmp_pat
     measured = {path.name[:8] for path in (project / "results" / "m").glob("*-*.json")}
     assert measured == {commit[:8] for commit in git(project, "rev-list", "HEAD").split()}
     assert (project / "html" / "index.html").exists()
+    stored = project / "results"
+    assert "again" not in _notices(project)
+    printed = _run(project, tmp_path, "verify")
+    assert re.search(r"^2 of 2 cases of [0-9a-f]{8} agree within 25%: verified$", printed, re.M)
+    for path in (stored / "m").glob("*-*.json"):
+        content = json.loads(path.read_text())
+        content["params"]["machine"] = "n"
+        (stored / "n").mkdir(exist_ok=True)
+        (stored / "n" / path.name).write_text(json.dumps(content))
+    facts = json.loads((stored / "m/machine.json").read_text())
+    (stored / "n/machine.json").write_text(json.dumps(facts | {"machine": "n"}))
+    monkeypatch.chdir(project)
+    assert main(["publish"]) == 0
+    assert "Nobody has measured a commit of n again" in _notices(project)
+    printed = _run(project, tmp_path, "calibrate", "--runs", "2", "--comparisons", "0")
+    assert re.search(r"commit [0-9a-f]{8}, 2 runs in ", printed)
+    assert "Separate runs, " in printed
+    assert _run(project, tmp_path, "report")
+
+
+def _notices(project: Path) -> str:
+    page = (project / "html/index.html").read_text()
+    return " ".join(" ".join(re.findall(r'<p class="notice"[^>]*>(.*?)</p>', page, re.S)).split())

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history import calibrations, explanations, outcomes, run_records, suite_lists
+from torchspeed.watch.history import (
+    calibrations,
+    explanations,
+    outcomes,
+    run_records,
+    suite_lists,
+    verifications,
+)
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import read_calibrations
 from torchspeed.watch.history.comparisons import read_comparisons
@@ -33,6 +40,7 @@ from torchspeed.watch.history.result_files import (
     read_result_file,
 )
 from torchspeed.watch.history.run_records import read_records
+from torchspeed.watch.history.verifications import read_verifications
 
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
@@ -118,6 +126,7 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
     for name, read in (
         (calibrations.FILE_NAME, read_calibrations),
         (explanations.FILE_NAME, read_explanations),
+        (verifications.FILE_NAME, read_verifications),
     ):
         if (folder / name).exists():
             yield from read(folder / name)[1]

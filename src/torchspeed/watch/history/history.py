@@ -19,6 +19,7 @@ from torchspeed.watch.history.records import (
     Series,
 )
 from torchspeed.watch.history.releases import TriedRelease
+from torchspeed.watch.history.verifications import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class History:
     recorded of where they ran, oldest first; commits from before this was recorded are missing."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     """Machine to its newest calibration."""
+    verifications: dict[str, Verification] = field(default_factory=dict)
+    """Machine to its newest verification."""
     notes: Notes | None = None
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)
@@ -52,3 +55,11 @@ class History:
     """Machine to its explanations of differences, oldest first."""
     releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
     """Machine to each torch release that it tried, by its version."""
+
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """Machines whose results were not verified, where those of any machine were."""
+        if not self.verifications:
+            return ()
+        passed = {name for name, newest in self.verifications.items() if newest.passed}
+        return tuple(sorted(self.machines.keys() - passed))

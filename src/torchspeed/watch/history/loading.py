@@ -26,6 +26,7 @@ from torchspeed.watch.history import (
     outcomes,
     run_records,
     suite_lists,
+    verifications,
 )
 from torchspeed.watch.history.benchmark_list import read_benchmarks
 from torchspeed.watch.history.calibrations import Calibration, read_calibrations
@@ -56,6 +57,7 @@ from torchspeed.watch.history.result_files import (
 from torchspeed.watch.history.run_cache import KnownFile, RunCache, digest
 from torchspeed.watch.history.run_records import read_records
 from torchspeed.watch.history.stored_runs import RunReader
+from torchspeed.watch.history.verifications import Verification, read_verifications
 
 T = TypeVar("T")
 
@@ -139,6 +141,7 @@ class _Loader:
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._calibrations: dict[str, Calibration] = {}
+        self._verifications: dict[str, Verification] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
         self._releases: dict[str, dict[str, TriedRelease]] = {}
 
@@ -169,6 +172,7 @@ class _Loader:
                 key: self._in_order(setup.records) for key, setup in setups if setup.records
             },
             calibrations=self._calibrations,
+            verifications=self._verifications,
             notes=self._notes,
             positions=self._order,
             comparisons=self._comparisons,
@@ -219,6 +223,11 @@ class _Loader:
             self._problems += damage
             if of_machine:
                 self._calibrations[machine.name] = of_machine[-1]
+        if folder / verifications.FILE_NAME in files:
+            verified, damage = read_verifications(folder / verifications.FILE_NAME)
+            self._problems += damage
+            if verified:
+                self._verifications[machine.name] = verified[-1]
         path = folder / explanations.FILE_NAME
         self._explanations[machine.name], damage = read_explanations(path)
         self._problems += damage
