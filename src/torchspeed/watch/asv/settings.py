@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,9 +84,11 @@ def read_configuration(root: Path) -> Configuration:
     """Read ``root/asv.conf.json``.
 
     Raises:
-        TorchspeedError: it is missing, damaged, or names no pair or no Python that is here.
+        TorchspeedError: it is missing, damaged, or names no pair or no Python or conda that is
+            here.
     """
     conf = load_settings(root)
+    _check_conda(conf)
     python = conf.pythons[0]
     conf.env_dir = str(root / conf.env_dir)
     environments = list(asv.environment.get_environments(conf, None, verbose=False))
@@ -116,6 +120,20 @@ def read_configuration(root: Path) -> Configuration:
         measured_paths=measured_paths(conf),
         releases=_releases(root, conf, pairs[0]),
     )
+
+
+def _check_conda(conf: Any) -> None:
+    """Refuse a project that makes its environments with conda where there is none.
+
+    Raises:
+        TorchspeedError: there is none.
+    """
+    named = os.environ.get("CONDA_EXE") or shutil.which("conda")
+    if conf.environment_type == "conda" and not named:
+        raise TorchspeedError(
+            "asv.conf.json wants environments made by conda, which is neither on the PATH nor "
+            'named by CONDA_EXE; install it, or choose "virtualenv" as "environment_type"'
+        )
 
 
 def measured_paths(conf: Any) -> tuple[str, ...]:
