@@ -145,6 +145,7 @@ def command(file: Path) -> list[str]:
 def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> None:
     file = tmp_path / "sweep.jsonl"
     variables = {"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1", "COLUMNS": "160"}
+    variables["TMPDIR"] = str(tmp_path)  # a killed sweep leaves the folder of a point
     with subprocess.Popen(
         command(file), stderr=subprocess.PIPE, text=True, env=variables
     ) as first:
