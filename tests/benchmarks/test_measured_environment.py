@@ -51,7 +51,7 @@ def test_everything_that_suites_import_needs_only_what_asv_installs(root: Path) 
 
 def _absent_modules() -> list[str]:
     """Modules of the environment of the tests that no environment of asv has."""
-    installed = _with_requirements(INSTALLED) | OURS
+    installed = with_requirements(INSTALLED) | OURS
     return [
         module
         for module, owners in importlib.metadata.packages_distributions().items()
@@ -59,7 +59,7 @@ def _absent_modules() -> list[str]:
     ]
 
 
-def _with_requirements(distributions: Iterable[str]) -> set[str]:
+def with_requirements(distributions: Iterable[str]) -> set[str]:
     """Names of the distributions and of all that they require, without extras."""
     names: set[str] = set()
     waiting = [canonicalize_name(name) for name in distributions]

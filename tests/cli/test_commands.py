@@ -161,6 +161,19 @@ def test_epochs_are_logged_for_other_tools(tmp_path: Path) -> None:
     assert logged == pytest.approx([epoch["test_accuracy"] for epoch in result["epochs"]])
 
 
+def test_a_profile_is_a_trace_of_some_steps(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "trace.json"
+    assert run("train", *FEW_STEPS, "-e", "2", "--no-phases", "--profile", str(file)) == 0
+    shown, errors = capfd.readouterr()
+    assert errors == ""
+    assert "GFLOP a step" in shown
+    assert "forward" not in shown
+    names = [event.get("name", "") for event in json.loads(file.read_text())["traceEvents"]]
+    assert names.count("aten::cross_entropy_loss") == 2  # of the first three steps, the last two
+
+
 def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,6 +313,8 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "-d", "builtins:repr"], 1, "builtins:repr returned str, not a torchspeed"),
         (["train", "-m", "flux_cnn", "--label-smoothing", "0.1"], 1, "--label-smoothing"),
         (["train", "-m", "darnn", "--channels-last"], 1, "--channels-last is for images"),
+        (["train", "--augment"], 1, "no augmentation of digits"),
+        (["train", "--profile", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["train", "--pretrained"], 1, "no pretrained weights of lenet5"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
         (["forecasts", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),

@@ -56,6 +56,8 @@ def smaller(words: list[str]) -> list[str]:
     for place, word in enumerate(words[:-1]):
         if word in values:
             words[place + 1] = values[word]
+        elif words[place + 1] == "auto":
+            words += ["--memory", "0.001"]
         elif words[0] == "sweep" and word in SWEPT:
             words[place + 1] = ",".join(SWEPT[word][: 1 + words[place + 1].count(",")])
     if words[0] == "train" and "-e" not in words:
@@ -73,6 +75,7 @@ def test_the_documents_show_every_seeds_commands() -> None:
         "sweep",
         "latency",
         "forecasts",
+        "-b auto",
         "resnet50 -d dummy",
         "smooth-inference",
         "flux_cnn -d cifar10",

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,13 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     with pytest.raises(TorchspeedError, match=r"1\.JPEG is damaged") as caught:
         list(batches.epoch(0))
     assert "\n" not in str(caught.value)
+
+
+def test_pictures_to_train_on_are_cropped_at_random_and_those_to_test_on_are_not(
+    pictures: Path,
+) -> None:
+    options = DataOptions(folder=pictures, shape=(3, 32, 32))
+    plain, changed = (load_data("imagenet", replace(options, augment=x)) for x in (False, True))
+    torch.testing.assert_close(changed.test[0][0], plain.test[0][0])
+    assert changed.train[0][0].shape == (3, 32, 32)
+    assert not torch.equal(changed.train[0][0], plain.train[0][0])

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from torchspeed.measure.work import Work, activation_bytes, count, parameter_bytes, work_of
+from torchspeed.measure.work import (
+    Work,
+    activation_bytes,
+    count,
+    count_flops,
+    parameter_bytes,
+    work_of,
+)
 from torchspeed.models.lstm import LSTM
+from torchspeed.workloads import get_workload
 
 
 def gradients(model: nn.Module, x: torch.Tensor) -> object:
@@ -88,3 +96,30 @@ def test_it_names_what_it_cannot_count() -> None:
         work_of("resnet1")
     with pytest.raises(ValueError, match=r"batch_size is 0.*at least 1"):
         work_of("darnn", 0)
+
+
+@pytest.mark.parametrize("name", ["lenet5", "lstnet", "tpa_lstm"])
+def test_work_counted_from_shapes_is_that_of_a_pass(name: str) -> None:
+    workload = get_workload(name)
+    model = workload.create_model()
+    inputs = workload.example_inputs(5)
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    shape = inputs.shape[1:]
+    assert count_flops(model, 5, shape, with_gradient=False) == count(lambda: model(inputs)).flops
+    trained = count(lambda: model(inputs).sum().backward()).flops
+    # The formula of the CPU's LSTM kernel includes the gradient of the first state.
+    assert count_flops(model, 5, shape, with_gradient=True) == pytest.approx(trained, rel=0.02)
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+def test_work_that_shapes_do_not_decide_is_not_counted() -> None:
+    class Decides(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x @ x.T if x.sum() > 0 else x
+
+    class Quadratic(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x @ x.T
+
+    for model in (Decides(), Quadratic()):
+        assert count_flops(model, 5, (3,), with_gradient=False) is None

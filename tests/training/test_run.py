@@ -48,6 +48,18 @@ def test_training_learns_real_digits_and_stops_at_the_target() -> None:
     assert 0.9 * columns.training_function_s < worked <= columns.training_function_s
 
 
+def test_without_phases_the_same_is_learned_and_throughput_is_left() -> None:
+    config = replace(LENET, limit_batches=4, epochs=2)
+    timed, untimed = train(config), train(replace(config, phases=False))
+    assert [e.train_loss for e in untimed.epochs] == [e.train_loss for e in timed.epochs]
+    assert [e.test_accuracy for e in untimed.epochs] == [e.test_accuracy for e in timed.epochs]
+    rank, columns = untimed.ranks[0], untimed.time_to_accuracy
+    assert (rank.steps, rank.items, rank.phases) == (7, 7 * 64, {})
+    assert 0 < rank.wall_s < rank.total_wall_s == sum(e.wall_s for e in untimed.epochs)
+    assert columns is not None
+    assert columns.data_loading_s is columns.epoch_training_s is None
+
+
 def test_target_that_is_not_reached_is_none() -> None:
     result = train(replace(LENET, limit_batches=2, epochs=2, target_accuracy=1.0))
     assert result.time_to_accuracy is not None
@@ -121,6 +133,8 @@ def test_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None
     train(config, checkpoint=file)
     with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\)"):
         train(replace(config, rate=0.2), checkpoint=file, resume=True)
+    elsewhere = DataOptions(folder=Path("elsewhere"), download=True)
+    train(replace(config, data_options=elsewhere), checkpoint=file, resume=True)
     saved = file.read_bytes()
     flipped_bit = bytearray(saved)
     flipped_bit[-5000] ^= 1

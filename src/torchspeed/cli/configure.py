@@ -15,14 +15,14 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.recipes import recipe_for
 from torchspeed.workloads import get_workload
 
-DATA_FIELDS = ("download", "features", "window", "horizon", "target")
+DATA_FIELDS = ("augment", "download", "features", "window", "horizon", "target")
 """Options that concern the data alone and go by the same name there."""
 
 FEWEST_DUMMY_ITEMS = 1000
 
 OTHER_COMMAND_FIELDS = (
     "config", "data_dir", "items", "devices", "strategy",
-    "json", "quiet", "baseline", "log", "tensorboard",
+    "json", "quiet", "baseline", "log", "tensorboard", "profile",
 )  # fmt: skip
 """Options that are no part of a run's configuration."""
 

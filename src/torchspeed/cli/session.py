@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from rich.console import Console
 
 from torchspeed.cli.configure import check_writable
@@ -23,6 +24,7 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.logs import CsvLog, Observers, TensorBoardLog
 from torchspeed.training.observer import Observer
+from torchspeed.training.profile import Profile
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 from torchspeed.training.scaling import load_baseline, scaling
@@ -30,6 +32,8 @@ from torchspeed.watch.history.git import ask_git
 
 SCHEMA = 1
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
+
+_CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
 
 def run_and_report(
@@ -90,6 +94,9 @@ def write_result(file: Path, values: dict[str, Any]) -> None:
 
 def _logs(options: Mapping[str, Any]) -> list[Observer]:
     logs: list[Observer] = []
+    if options["profile"] is not None:
+        check_writable(options["profile"])
+        logs.append(Profile(options["profile"]))
     if options.get("log") is not None:
         check_writable(options["log"])
         logs.append(CsvLog(options["log"]))
@@ -123,15 +130,17 @@ def _commit() -> str | None:
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:
-    """Memory and lost ranks in one line; anything else is a bug and stays what it is."""
+    """Memory and lost ranks in one line; anything else is a bug and stays what it is.
+
+    The CPU's allocator and gloo raise a plain RuntimeError, which its text alone tells apart.
+    """
     text = str(error)
-    if isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate" in text:
+    if isinstance(error, torch.OutOfMemoryError | MemoryError) or _CPU_ALLOCATOR in text:
         return TorchspeedError(
             f"not enough memory for batches of {config.batch_size} on {config.device}; give a "
             "smaller --batch-size"
         )
-    lost = ("Connection closed by peer", "Connection reset by peer", "Timed out", "NCCL")
-    if group.world > 1 and any(sign in text for sign in lost):
+    if group.world > 1 and (isinstance(error, dist.DistError) or _GLOO in text):
         reason = text.splitlines()[0]
         return TorchspeedError(f"rank {group.rank} lost another rank and stopped ({reason})")
     return error

@@ -15,8 +15,10 @@ from torchspeed.training.scaling import Scaling
 SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
 
 
-def seconds(value: float) -> str:
-    """Return a time with three significant digits and its unit."""
+def seconds(value: float | None) -> str:
+    """Return a time with three significant digits and its unit, or a dash."""
+    if value is None:
+        return "–"
     if value >= SECONDS:
         return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
     if value >= MILLI:
@@ -45,21 +47,31 @@ def show_run(result: RunResult, console: Console) -> None:
         f"{config['precision']}, {result.world} x {result.device_name}"
     )
     rank = result.ranks[0]
-    console.print(_phases(title, rank))
+    if rank.phases:
+        console.print(_phases(title, rank))
+    else:
+        console.print(title, highlight=False)
+    share = f", of which the phases are {percent(rank.phases_share)}" if rank.phases else ""
     console.print(
         f"{rank.steps} measured steps, {rank.items_per_s:,.0f} items/s"
-        f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}, "
-        f"of which the phases are {percent(rank.phases_share)}; "
-        f"peak memory {result.peak_memory_bytes / 1024**2:,.0f} MiB",
+        f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}"
+        f"{share}; peak memory {result.peak_memory_bytes / 1024**2:,.0f} MiB{_work(result)}",
         highlight=False,
     )
-    if result.world > 1:
+    if result.world > 1 and rank.phases:
         console.print(_ranks(result.ranks))
     if result.epochs:
         console.print(_epochs(result))
     _columns(result, console)
     if result.forecast is not None:
         show_forecast(result.forecast, console)
+
+
+def _work(result: RunResult) -> str:
+    if result.flops_per_step is None:
+        return ""
+    per_s = result.flops_per_step / result.config["batch_size"] * result.ranks[0].items_per_s
+    return f"; {result.flops_per_step / 1e9:.3g} GFLOP a step, {per_s / 1e9:.3g} GFLOP/s"
 
 
 def _phases(title: str, rank: RankTimes) -> Table:

@@ -20,7 +20,15 @@ Examples:\n
 _SETTINGS = "Settings, several with commas"
 
 Workers = Annotated[str, typer.Option("--workers", "-w", rich_help_panel=_SETTINGS)]
-BatchSizes = Annotated[str, typer.Option("--batch-size", "-b", rich_help_panel=_SETTINGS)]
+BatchSizes = Annotated[
+    str,
+    typer.Option(
+        "--batch-size",
+        "-b",
+        help="auto: 16, 32, 64 and so on, as far as memory reaches.",
+        rich_help_panel=_SETTINGS,
+    ),
+]
 Optimisers = Annotated[str, typer.Option("--optimiser", "--optimizer", rich_help_panel=_SETTINGS)]
 Rates = Annotated[str, typer.Option("--rate", "--lr", rich_help_panel=_SETTINGS)]
 
@@ -47,6 +55,10 @@ def sweep(
         int | None,
         typer.Option(min=1, help="Search with so many trials instead of the whole grid."),
     ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(min=0, help="GiB that a run with --batch-size auto may take."),
+    ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="Folder to draw the two figures in, as SVG.")
     ] = None,
@@ -61,12 +73,21 @@ def sweep(
     """Train with every combination of settings, or search for the fastest."""
     from torchspeed.cli.configure import check_writable, default_data, read_values
 
+    grows = batch_size == "auto"
+    if memory is not None and not grows:
+        raise TorchspeedError("--memory is for --batch-size auto; leave it out")
+    if search is not None and grows:
+        raise TorchspeedError("--search needs batch sizes; give --batch-size 32,128,512")
+    sizes: list[int] = read_values(
+        "--batch-size", "1" if grows else batch_size, int, "auto or whole numbers"
+    )
     axes = {
         "workers": read_values("--workers", workers, int, "whole numbers"),
-        "batch_size": read_values("--batch-size", batch_size, int, "whole numbers"),
+        "batch_size": sizes,
         "optimiser": read_values("--optimiser", optimiser, str, "names of torch.optim"),
         "rate": read_values("--rate", rate, float, "numbers"),
     }
+    from torchspeed.training.batch_sizes import best_batch_sizes, doubling
     from torchspeed.training.sweep import Sweep, grid
 
     check_writable(file)
@@ -78,12 +99,17 @@ def sweep(
     runs = Sweep(file, arguments, timeout)
     if retry_failed:
         runs.forget_failures()
-    progress = Announcer(search or len(grid(axes)), tuple(axes))
-    if search is None:
-        outcomes = runs.run(grid(axes), progress)
-    else:
+    progress = Announcer(None if grows else search or len(grid(axes)), tuple(axes))
+    if search is not None:
         outcomes = runs.search(axes, search, fixed["seed"], progress)
+    elif grows:
+        room = None if memory is None else memory * 1024**3
+        outcomes = runs.run(doubling(runs, axes, room), progress)
+    else:
+        outcomes = runs.run(grid(axes), progress)
     _show(outcomes, Console())
+    if grows:
+        print(best_batch_sizes(outcomes))
     if figures is not None:
         from torchspeed.training.figures import draw_figures
 
@@ -102,11 +128,11 @@ class Announcer:
     """One line a point, on standard error.
 
     Args:
-        total: how many points there are.
+        total: how many points there are; None where that is not known.
         settings: of a point to show.
     """
 
-    def __init__(self, total: int, settings: tuple[str, ...]) -> None:
+    def __init__(self, total: int | None, settings: tuple[str, ...]) -> None:
         self.total = total
         self.shown = settings
         self.done = 0
@@ -117,7 +143,8 @@ class Announcer:
         self.done += 1
         what = "known" if known else ("done" if outcome.result else f"failed: {outcome.reason}")
         settings = ", ".join(f"{name} {outcome.point[name]}" for name in self.shown)
-        self.console.print(f"{self.done} of {self.total}: {settings}: {what}", highlight=False)
+        count = f"{self.done} of {self.total}" if self.total else str(self.done)
+        self.console.print(f"{count}: {settings}: {what}", highlight=False)
 
 
 def _show(outcomes: list[Any], console: Console) -> None:
@@ -130,6 +157,8 @@ def _show(outcomes: list[Any], console: Console) -> None:
         "loading",
         "training",
         "function",
+        "items/s",
+        "memory",
         "loss",
         "to target",
     )
@@ -147,6 +176,8 @@ def _show(outcomes: list[Any], console: Console) -> None:
             seconds(columns["data_loading_s"]),
             seconds(columns["epoch_training_s"]),
             seconds(columns["training_function_s"]),
+            f"{outcome.result['items_per_s']:,.0f}",
+            f"{outcome.result['peak_memory_bytes'] / 1024**2:,.0f} MiB",
             _loss(columns["average_training_loss"]),
             "–" if reached is None else seconds(reached),
         )

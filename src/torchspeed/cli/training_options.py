@@ -165,6 +165,8 @@ DATA: Group = (
             "eeg for a time series: real, and nothing to download."),
     _option("data_dir", Path, Path("data"), _DATA, help="Folder of the data."),
     _option("download", bool, False, _DATA, "--download", help="Download what is missing."),
+    _option("augment", bool, False, _DATA, "--augment",
+            help="Crop and mirror images to train on at random."),
     _option("workers", int, 0, _DATA, "--workers", "-w", min=0,
             help="Processes that load data; 0 loads in the run's own process."),
     _option("image_size", int | None, None, _DATA, min=1,
@@ -203,5 +205,9 @@ OUTPUT: Group = (
     _option("json", Path | None, None, _OUTPUT, help="Write the result to this file too."),
     _option("baseline", Path | None, None, _OUTPUT,
             help="What --json wrote on fewer devices: adds the scaling efficiency."),
+    _option("phases", bool, True, _OUTPUT, "--phases/--no-phases",
+            help="Time each phase, for which the host waits for a GPU in each step."),
+    _option("profile", Path | None, None, _OUTPUT,
+            help="Write torch.profiler's trace of some steps to this file, for Perfetto."),
     _option("quiet", bool, False, _OUTPUT, "--quiet", "-q", help="Show no progress."),
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """ImageNet, or any pictures in the same layout: a folder a class under train and val.
 
 Inputs as in torchvision's reference and in BenchmarkJade: shorter side to
-256/224 of the wanted height, centre crop, ImageNet's mean and deviation.
+256/224 of the wanted height, centre crop, ImageNet's mean and deviation. With augmentation,
+images to train on are a random part of the picture at random size, mirrored half of the time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from torchvision import datasets, transforms
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
+from torchspeed.data.seeded import Seeded
 from torchspeed.errors import TorchspeedError
 
 DEVKIT = "ILSVRC2012_devkit_t12.tar.gz"
@@ -36,10 +38,11 @@ def load_imagenet(options: DataOptions) -> Data:
     )  # fmt: skip
     shape = options.shape or (3, 224, 224)
     transform = _crop(shape)
+    changed = _crop(shape, at_random=True) if options.augment else transform
     if (root / DEVKIT).exists() or (root / "meta.bin").exists():
-        train, test = _archives(root, transform)
+        train, test = _archives(root, changed, transform)
     else:
-        train, test = (_folder(root / split, transform) for split in ("train", "val"))
+        train, test = _folder(root / "train", changed), _folder(root / "val", transform)
         if train.classes != test.classes:
             odd = sorted(set(train.classes) ^ set(test.classes))[0]
             raise TorchspeedError(
@@ -47,7 +50,8 @@ def load_imagenet(options: DataOptions) -> Data:
                 "the same folders"
             )
     source = f"{len(train)} pictures to train on, {len(test)} to test on ({root})"
-    return Data("imagenet", train, test, shape, len(train.classes), source)
+    to_train_on = Seeded(train, options.seed) if options.augment else train
+    return Data("imagenet", to_train_on, test, shape, len(train.classes), source)
 
 
 def open_picture(path: str) -> Image.Image:
@@ -65,14 +69,18 @@ def open_picture(path: str) -> Image.Image:
         ) from None
 
 
-def _crop(shape: tuple[int, ...]) -> Any:
+def _crop(shape: tuple[int, ...], *, at_random: bool = False) -> Any:
     channels, height, width = shape
     if channels not in (1, 3):
         raise TorchspeedError(f"pictures cannot have {channels} channels; give 1 or 3")
-    steps: list[Any] = [
-        transforms.Resize(round(min(height, width) * 256 / 224)),
-        transforms.CenterCrop((height, width)),
-    ]
+    steps: list[Any] = (
+        [transforms.RandomResizedCrop((height, width)), transforms.RandomHorizontalFlip()]
+        if at_random
+        else [
+            transforms.Resize(round(min(height, width) * 256 / 224)),
+            transforms.CenterCrop((height, width)),
+        ]
+    )
     if channels == 1:
         steps.append(transforms.Grayscale())
     steps += [transforms.ToTensor(), transforms.Normalize(MEAN[:channels], DEVIATION[:channels])]
@@ -94,11 +102,11 @@ def _folder(folder: Path, transform: Any) -> Any:
         ) from None
 
 
-def _archives(root: Path, transform: Any) -> tuple[Any, Any]:
+def _archives(root: Path, of_train: Any, of_test: Any) -> tuple[Any, Any]:
     try:
         train, test = (
             datasets.ImageNet(str(root), split=split, transform=transform, loader=open_picture)
-            for split in ("train", "val")
+            for split, transform in (("train", of_train), ("val", of_test))
         )
     except (RuntimeError, OSError, EOFError) as error:
         reason = str(error).strip().splitlines()[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -14,9 +14,9 @@ class DataOptions:
     series its ``window``, ``horizon`` and ``target``.
     """
 
-    folder: Path = Path("data")
-    """Where files lie, and where downloads go."""
-    download: bool = False
+    folder: Path = field(default=Path("data"), compare=False)
+    """Where files lie, and where downloads go; the same data from elsewhere are equal."""
+    download: bool = field(default=False, compare=False)
     """Whether missing files may be fetched."""
     shape: tuple[int, ...] | None = None
     """Shape of one input that the model needs; None for the data's own."""
@@ -33,5 +33,7 @@ class DataOptions:
     target: str = "first"
     """Column to forecast: its name, its index in the file from 0, ``first`` or ``all``; the
     first is the first column of numbers."""
+    augment: bool = False
+    """Whether images to train on are cropped and mirrored at random."""
     seed: int = 0
-    """Seed of a ``dummy`` set."""
+    """Seed of a ``dummy`` set, and of what is changed at random."""

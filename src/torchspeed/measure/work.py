@@ -15,12 +15,15 @@ every run, so that a change in *work* shows even where it drowns in noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
@@ -96,6 +99,41 @@ def count(run: Callable[[], object]) -> Work:
     with counter:
         run()
     return Work(counter.flops, counter.dispatches)
+
+
+def count_flops(
+    model: nn.Module, batch: int, shape: Sequence[int], *, with_gradient: bool
+) -> int | None:
+    """Count the FLOPs of a forward pass, or of one with the gradient of the parameters.
+
+    Nothing is computed, and the model stays as it is: shapes alone pass through it, of small
+    batches, because each further item costs the same.
+
+    Args:
+        model: on any device, in either mode.
+        batch: items of an input.
+        shape: of an item.
+        with_gradient: whether the backward pass belongs to it.
+
+    Returns:
+        None for a model that needs values, not only shapes, or whose work is not proportional to
+        the items.
+    """
+    tensors = chain(model.named_parameters(), model.named_buffers())
+    state = {name: torch.empty_like(tensor, device="meta", requires_grad=tensor.requires_grad)
+             for name, tensor in tensors}  # fmt: skip
+
+    def run(items: int) -> None:
+        output = functional_call(model, state, (torch.empty(items, *shape, device="meta"),))
+        if with_gradient:
+            output.sum().backward()
+
+    try:
+        with torch.set_grad_enabled(with_gradient):
+            two, three, four = (count(partial(run, items)).flops for items in (2, 3, 4))
+    except RuntimeError:
+        return None
+    return two + (batch - 2) * (three - two) if four - three == three - two else None
 
 
 def parameter_bytes(model: nn.Module) -> int:

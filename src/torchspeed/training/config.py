@@ -66,6 +66,8 @@ class RunConfig:
     """Steps an epoch at most."""
     warmup: int = 1
     """First steps that are left out of the times."""
+    phases: bool = True
+    """Whether each step is split into phases, for which the host waits for a GPU once a step."""
 
     @property
     def schedule_span(self) -> int:

@@ -6,6 +6,7 @@ answer is there. So throughput is that of one client, and queueing is not part o
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,13 +17,16 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch._dynamo.exc import TorchDynamoException
 
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.compilation import cannot_compile
 from torchspeed.workloads import Workload, get_workload
 
-MODES = ("eager", "compile", "export")
-"""The module itself; ``torch.compile``; the graph of ``torch.export``."""
+MODES = ("eager", "compile", "export", "aot")
+"""The module itself; ``torch.compile``; the graph of ``torch.export``; that graph compiled to a
+library by AOTInductor, as a server without Python loads it."""
 
 WARMUP_REQUESTS = 5
 FEWEST_REQUESTS = 100
@@ -65,7 +69,7 @@ def measure_latency(
         on_result: called with each result.
 
     Raises:
-        TorchspeedError: unknown model or mode, or absent device.
+        TorchspeedError: unknown model or mode, absent device, or no compiler for the mode.
     """
     for mode in modes:
         if mode not in MODES:
@@ -77,6 +81,9 @@ def measure_latency(
         raise TorchspeedError(str(error)) from None
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
+    unable = cannot_compile(device) if {"compile", "aot"} & set(modes) else None
+    if unable:
+        raise TorchspeedError(f"{unable}, or give --modes without compile and aot")
     module = workload.create_model().eval().to(device)
     before = torch.get_num_threads()
     results = []
@@ -100,7 +107,7 @@ def _requests(
 ) -> list[float]:
     """Return the seconds of each request, warm-up left out."""
     inputs = workload.example_inputs(size, device=device)
-    serve = _serving(module, mode, inputs)
+    serve = serving(module, mode, inputs)
 
     def request() -> float:
         began = time.perf_counter()
@@ -119,15 +126,34 @@ def _requests(
     return samples
 
 
-def _serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], Any]:
+def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], Any]:
+    """What answers requests in a mode.
+
+    Raises:
+        TorchspeedError: torch cannot export the model.
+    """
+    if mode == "eager":
+        return module
+    served: Callable[[Tensor], Any]
     if mode == "compile":
-        compiled: Callable[[Tensor], Any] = torch.compile(module)
-        return compiled
-    if mode == "export":
-        exported: Any = torch.export.export(module, (inputs,))
-        served: Callable[[Tensor], Any] = exported.module()
+        served = torch.compile(module)
         return served
-    return module
+    try:
+        exported: Any = torch.export.export(module, (inputs,))
+    except (TorchDynamoException, RuntimeError) as error:
+        raise TorchspeedError(
+            f"torch.export does not take this model ({str(error).strip().splitlines()[0]}); give "
+            "--modes without export and aot"
+        ) from None
+    if mode == "export":
+        served = exported.module()
+        return served
+    from torch import _inductor  # noqa: PLC0415 - seconds to import
+
+    with tempfile.TemporaryDirectory() as folder:
+        package = _inductor.aoti_compile_and_package(exported, package_path=f"{folder}/model.pt2")
+        served = _inductor.aoti_load_package(package)
+    return served
 
 
 def draw_latency(results: list[Latency], model: str, file: Path) -> None:

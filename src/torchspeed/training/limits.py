@@ -40,7 +40,7 @@ def check_memory(data: Data, batch_size: int, workers: int, ranks: int) -> None:
     Raises:
         TorchspeedError: too many; the message names a number that fits.
     """
-    room = SHARE * _available_bytes() / ranks
+    room = usable_bytes() / ranks
     item_bytes = 4 * math.prod(data.item_shape)
     largest_batch = int(room // (2 * item_bytes))  # the batch, and its copy in the model
     if batch_size > largest_batch:
@@ -57,8 +57,8 @@ def check_memory(data: Data, batch_size: int, workers: int, ranks: int) -> None:
         )
 
 
-def _available_bytes() -> int:
-    """Memory that processes can still get; all of it where the system does not say how much.
+def usable_bytes() -> float:
+    """Memory that a run may take: a share of what is free, or of all where that is not known.
 
     Suites train in environments that have torch and not psutil.
     """
@@ -66,5 +66,5 @@ def _available_bytes() -> int:
     if counts.exists() and (
         available := re.search(r"MemAvailable: +(\d+) kB", counts.read_text())
     ):
-        return int(available[1]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return SHARE * int(available[1]) * 1024
+    return SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from torchspeed.training.phases import Phase, PhaseClock, StepTimes, Timeline
@@ -83,8 +84,12 @@ def run_loop(
     """
     result = LoopResult()
     clock = PhaseClock(timeline)
+    sizes: list[int] = []
+    losses: list[Tensor] = []
+    right: list[Tensor] = []
     done = 0
-    began = ended = time.perf_counter()
+    began = time.perf_counter()
+    ended = timeline.host()
     while limit is None or done < limit:
         clock.start()
         batch = next(batches, None)
@@ -94,12 +99,10 @@ def run_loop(
         outcome = step(batch, clock)
         times = clock.stop()
         items = len(outcome.targets)
-        result.items += items
-        loss = float(outcome.loss)
-        if result.not_finite_step is None and not math.isfinite(loss):
-            result.not_finite_step = done
-        result.loss_sum += loss * items
-        result.right += _count_right(outcome)
+        sizes.append(items)
+        losses.append(outcome.loss)
+        right.append(_count_right(outcome))
+        timeline.settle()
         if done < warmup:
             result.warmup.append(times)
         else:
@@ -107,19 +110,38 @@ def run_loop(
             result.measured_items += items
         on_step(items, times)
         done += 1
-        # Read once a step, so that what follows the last step is not counted.
-        now = time.perf_counter()
+        now = timeline.host()
         times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
         ended = now
         if done <= warmup:
-            result.warmup_s = now - began
-        else:
-            result.wall_s = now - began - result.warmup_s
+            timeline.finish()
+            result.warmup_s = time.perf_counter() - began
+        else:  # here, so that what follows the last step is not counted
+            result.wall_s = time.perf_counter() - began - result.warmup_s
+    if result.steps:
+        waited = time.perf_counter()
+        timeline.finish()
+        result.wall_s += time.perf_counter() - waited
+    _add_up(result, sizes, losses, right)
     return result
 
 
-def _count_right(outcome: StepResult) -> int:
-    """Return how many items were classified correctly; 0 where targets are no classes."""
+def _add_up(
+    result: LoopResult, sizes: list[int], losses: list[Tensor], right: list[Tensor]
+) -> None:
+    """Sum up the steps after the loop: reading a result from the device waits for it."""
+    if not sizes:
+        return
+    result.items = sum(sizes)
+    result.right = int(torch.stack(right).sum())
+    for step, (items, loss) in enumerate(zip(sizes, torch.stack(losses).tolist(), strict=True)):
+        result.loss_sum += loss * items
+        if result.not_finite_step is None and not math.isfinite(loss):
+            result.not_finite_step = step
+
+
+def _count_right(outcome: StepResult) -> Tensor:
+    """Count the items classified correctly; 0 where targets are no classes."""
     if outcome.targets.is_floating_point():
-        return 0
-    return int((outcome.outputs.argmax(1) == outcome.targets).sum())
+        return torch.zeros((), dtype=torch.int64, device=outcome.targets.device)
+    return (outcome.outputs.argmax(1) == outcome.targets).sum()

@@ -20,6 +20,7 @@ from torchspeed.data.imported import IMPORT_MARK, import_callable
 from torchspeed.data.load import load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.compilation import cannot_compile
 from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig
 from torchspeed.training.steps import Loss, Network
@@ -64,6 +65,9 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
             raise TorchspeedError("--channels-last is for images; leave it out for a series")
         model = model.to(memory_format=torch.channels_last)
     if config.compile:
+        unable = cannot_compile(config.device)
+        if unable:
+            raise TorchspeedError(f"{unable}, or leave out --compile")
         model.compile()
     return Network(model, loss, device, config.precision, config.channels_last), data
 

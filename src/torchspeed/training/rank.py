@@ -13,6 +13,7 @@ from torch.utils.data import Dataset
 from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.work import count_flops
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.forecasts import ForecastReport, report_forecasts
@@ -85,7 +86,7 @@ class Rank:
         return run_loop(
             batches,
             step,
-            timeline_for(self.network.device),
+            timeline_for(self.network.device, phases=self.config.phases),
             limit=self.config.limit_batches,
             warmup=warmup,
             on_step=observer.step,
@@ -128,6 +129,12 @@ class Rank:
             peak_memory_bytes=_peak_memory(device),
             loss=loss,
             accuracy=accuracy,
+            flops_per_step=count_flops(
+                self.network.model,
+                self.config.batch_size,
+                self.data.item_shape,
+                with_gradient=mode == "train",
+            ),
         )
 
 

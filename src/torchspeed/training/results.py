@@ -90,10 +90,10 @@ class TimeToAccuracy:
 
     best_training_accuracy: float | None
     best_test_accuracy: float | None
-    data_loading_s: float
-    """Data loading and processing, all epochs."""
-    epoch_training_s: float
-    """Forward and backward, all epochs."""
+    data_loading_s: float | None
+    """Data loading and processing, all epochs; None where phases were not timed."""
+    epoch_training_s: float | None
+    """Forward and backward, all epochs; None where phases were not timed."""
     training_function_s: float
     """The loops' wall time, all epochs."""
     average_training_loss: float
@@ -131,6 +131,9 @@ class RunResult:
     """None for inference."""
     forecast: ForecastReport | None = None
     """None for images and random numbers."""
+    flops_per_step: int | None = None
+    """Of products and convolutions of a full batch on one rank; None where they cannot be
+    counted."""
 
     @property
     def items_per_s(self) -> float:
@@ -194,8 +197,8 @@ def _best(accuracies: Any) -> float | None:
     return max((accuracy for accuracy in accuracies if accuracy is not None), default=None)
 
 
-def _total(epochs: list[EpochRecord], *phases: Phase) -> float:
-    return sum(record.phases_s[phase] for record in epochs for phase in phases)
+def _total(epochs: list[EpochRecord], *phases: Phase) -> float | None:
+    return sum(record.phases_s[phase] for record in epochs for phase in phases) or None
 
 
 def _finite(value: Any) -> Any:

@@ -130,6 +130,14 @@ class Sweep:
                 study.tell(trial, cost(outcome.result))
         return outcomes
 
+    def outcome_of(self, point: Point) -> MeasuredPoint:
+        """Return the outcome of a point that was measured.
+
+        Raises:
+            KeyError: it was not.
+        """
+        return self.outcomes[_key(point)]
+
     def forget_failures(self) -> None:
         """Have the failed points run again."""
         self.outcomes = {k: o for k, o in self.outcomes.items() if o.result is not None}

@@ -1,0 +1,47 @@
+"""What ends a run early is one line where a person can do something about it."""
+
+import re
+from typing import Any, NoReturn
+
+import pytest
+import torch
+from torch import distributed as dist
+
+from torchspeed.cli.session import run_and_report
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+from torchspeed.training.group import Group
+
+OPTIONS = dict.fromkeys(("json", "baseline", "profile", "log", "tensorboard")) | {"quiet": True}
+GLOO = "[gloo/transport/tcp/pair.cc:545] Read error [127.0.0.1]:1: Connection reset by peer\nmore"
+
+
+def allocate(*_: Any, **__: Any) -> None:
+    torch.empty(10**15)
+
+
+def raising(error: Exception) -> Any:
+    def run(*_: Any, **__: Any) -> NoReturn:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "world", "message"),
+    [
+        (allocate, 1, "not enough memory for batches of 128 on cpu; give a smaller --batch-size"),
+        (raising(torch.OutOfMemoryError("CUDA")), 1, "not enough memory"),
+        (raising(RuntimeError(GLOO)), 2, "rank 1 lost another rank"),
+        (raising(dist.DistBackendError("NCCL error")), 2, "rank 1 lost another rank"),
+    ],
+)
+def test_memory_and_lost_ranks_are_one_line(run: Any, world: int, message: str) -> None:
+    with pytest.raises(TorchspeedError, match=re.escape(message)) as caught:
+        run_and_report("train", RunConfig(), run, OPTIONS, Group(rank=world - 1, world=world))
+    assert "\n" not in str(caught.value)
+
+
+def test_any_other_error_is_a_defect_and_stays_what_it_is() -> None:
+    with pytest.raises(RuntimeError, match="Connection reset by peer"):
+        run_and_report("train", RunConfig(), raising(RuntimeError(GLOO)), OPTIONS)
