@@ -44,6 +44,8 @@ def test_training_learns_real_digits_and_stops_at_the_target() -> None:
     assert columns.seconds_to_target == sum(epoch.wall_s for epoch in result.epochs)
     assert columns.best_test_accuracy == result.epochs[-1].test_accuracy
     assert columns.seconds_to_target == columns.training_function_s
+    assert columns.data_loading_s is not None
+    assert columns.epoch_training_s is not None
     worked = columns.data_loading_s + columns.epoch_training_s
     assert 0.9 * columns.training_function_s < worked <= columns.training_function_s
 

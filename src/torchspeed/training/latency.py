@@ -127,7 +127,7 @@ def _requests(
 
 
 def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], Any]:
-    """What answers requests in a mode.
+    """Make what answers requests in a mode.
 
     Raises:
         TorchspeedError: torch cannot export the model.
