@@ -29,7 +29,7 @@ class EpochRecord:
     wall_s: float
     """The training loop's wall time."""
     phases_s: dict[str, float]
-    """Total of each phase."""
+    """Total of each phase; empty where phases were not timed."""
     evaluation_s: float
     """Wall time of the test or validation that followed; no part of ``wall_s``."""
 
@@ -171,8 +171,9 @@ def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
 
 
 def phase_totals(loop: LoopResult) -> dict[str, float]:
-    """Return the seconds of each phase of a loop, warm-up included."""
-    return {phase.value: sum(s[phase] for s in loop.warmup + loop.steps) for phase in Phase}
+    """Return the seconds of each phase of a loop, warm-up included; nothing if not timed."""
+    totals = {phase.value: sum(s[phase] for s in loop.warmup + loop.steps) for phase in Phase}
+    return totals if any(totals.values()) else {}
 
 
 def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> TimeToAccuracy:
@@ -198,7 +199,7 @@ def _best(accuracies: Any) -> float | None:
 
 
 def _total(epochs: list[EpochRecord], *phases: Phase) -> float | None:
-    return sum(record.phases_s[phase] for record in epochs for phase in phases) or None
+    return sum(record.phases_s.get(phase, 0) for record in epochs for phase in phases) or None
 
 
 def _finite(value: Any) -> Any:
