@@ -219,6 +219,8 @@ def test_a_terminated_launcher_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def terminated(*_: Any) -> None:
         raise SignalException("", signal.SIGTERM)
 
+    for variable in (launch.PARENT, "OMP_NUM_THREADS"):  # are as before after the test
+        monkeypatch.setenv(variable, "1")
     monkeypatch.setattr(launch, "elastic_launch", lambda *_, **__: terminated)
     with pytest.raises(TorchspeedError, match="stopped by SIGTERM; all 2 ranks are stopped"):
         launch.launch([], devices=2)

@@ -31,7 +31,7 @@ def latency(
         str, typer.Option(help="Threads of torch's operators, several with commas.")
     ] = "1",
     modes: Annotated[
-        str, typer.Option(help="Several with commas: eager, compile, export, aot.")
+        str, typer.Option(help="Several with commas: eager, compile, export.")
     ] = "eager",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[

@@ -6,7 +6,6 @@ answer is there. So throughput is that of one client, and queueing is not part o
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.workloads import Workload, get_workload
 
-MODES = ("eager", "compile", "export", "aot")
-"""The module itself; ``torch.compile``; the graph of ``torch.export``; that graph compiled to a
-library by AOTInductor, as a server without Python loads it."""
+MODES = ("eager", "compile", "export")
+"""The module itself; ``torch.compile``; the graph of ``torch.export``."""
 
 WARMUP_REQUESTS = 5
 FEWEST_REQUESTS = 100
@@ -81,9 +79,9 @@ def measure_latency(
         raise TorchspeedError(str(error)) from None
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
-    unable = cannot_compile(device) if {"compile", "aot"} & set(modes) else None
+    unable = cannot_compile(device) if "compile" in modes else None
     if unable:
-        raise TorchspeedError(f"{unable}, or give --modes without compile and aot")
+        raise TorchspeedError(f"{unable}, or give --modes without compile")
     module = workload.create_model().eval().to(device)
     before = torch.get_num_threads()
     results = []
@@ -143,16 +141,9 @@ def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], 
     except (TorchDynamoException, RuntimeError) as error:
         raise TorchspeedError(
             f"torch.export does not take this model ({str(error).strip().splitlines()[0]}); give "
-            "--modes without export and aot"
+            "--modes without export"
         ) from None
-    if mode == "export":
-        served = exported.module()
-        return served
-    from torch import _inductor  # noqa: PLC0415 - seconds to import
-
-    with tempfile.TemporaryDirectory() as folder:
-        package = _inductor.aoti_compile_and_package(exported, package_path=f"{folder}/model.pt2")
-        served = _inductor.aoti_load_package(package)
+    served = exported.module()
     return served
 
 
