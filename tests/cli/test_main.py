@@ -23,7 +23,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def run_python(
+def _python(
     code: str, *arguments: str, folder: Path = ROOT, stdout: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -39,11 +39,11 @@ def run_python(
 
 def test_the_command_loads_nothing_heavy() -> None:
     code = f"import sys, torchspeed.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
-    assert run_python(code).stdout == "[]\n"
+    assert _python(code).stdout == "[]\n"
 
 
 def test_help_lists_every_command_with_neither_torch_nor_asv() -> None:
-    done = run_python(WITHOUT.format(missing=HEAVY), "--help")
+    done = _python(WITHOUT.format(missing=HEAVY), "--help")
     assert done.returncode == 0, done.stderr
     for name in COMMANDS:
         assert f" {name} " in done.stdout
@@ -57,9 +57,9 @@ def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) ->
 
 def test_watching_works_without_torch_and_training_says_what_to_install(tmp_path: Path) -> None:
     code = WITHOUT.format(missing=["torch"])
-    done = run_python(code, "publish", folder=tmp_path)
+    done = _python(code, "publish", folder=tmp_path)
     assert "asv.conf.json cannot be read" in done.stderr  # it came as far as that
-    done = run_python(code, "list")
+    done = _python(code, "list")
     assert done.returncode == 1
     assert done.stderr == (
         "torchspeed: the Python package torch is missing, which `torchspeed list` needs; "
@@ -82,9 +82,7 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
         "results": ["check"],
         "submit": ["--to", "x"],
     }
-    done = run_python(
-        WITHOUT.format(missing=["asv"]), name, *required.get(name, []), folder=tmp_path
-    )
+    done = _python(WITHOUT.format(missing=["asv"]), name, *required.get(name, []), folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
         f"torchspeed: the Python package asv is missing, which `torchspeed {name}` needs; "
@@ -93,7 +91,7 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
 
 
 def test_training_works_without_asv() -> None:
-    done = run_python(WITHOUT.format(missing=["asv"]), "list")
+    done = _python(WITHOUT.format(missing=["asv"]), "list")
     assert done.returncode == 0, done.stderr
 
 
@@ -136,7 +134,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_closed_pipe_is_one_line(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = run_python(WITHOUT.format(missing=[]), *arguments, stdout=writer)
+    done = _python(WITHOUT.format(missing=[]), *arguments, stdout=writer)
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == "torchspeed: standard output was closed, so the job was stopped\n"

@@ -26,9 +26,9 @@ from torchspeed.cli.main import main
 from torchspeed.cli.show import show_run
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training import launch
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import end_rank, join_group, leave_group
+from torchspeed.training.launch import PARENT, launch, root_of
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import load_baseline
@@ -219,11 +219,11 @@ def test_a_terminated_launcher_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def terminated(*_: Any) -> None:
         raise SignalException("", signal.SIGTERM)
 
-    for variable in (launch.PARENT, "OMP_NUM_THREADS"):  # are as before after the test
+    for variable in (PARENT, "OMP_NUM_THREADS"):  # are as before after the test
         monkeypatch.setenv(variable, "1")
-    monkeypatch.setattr(launch, "elastic_launch", lambda *_, **__: terminated)
+    monkeypatch.setattr("torchspeed.training.launch.elastic_launch", lambda *_, **__: terminated)
     with pytest.raises(TorchspeedError, match="stopped by SIGTERM; all 2 ranks are stopped"):
-        launch.launch([], devices=2)
+        launch([], devices=2)
 
 
 def test_bad_input_to_ranks_is_one_line(
@@ -235,7 +235,7 @@ def test_bad_input_to_ranks_is_one_line(
     assert main(["train", "-d", "minst"]) == 1
     assert capsys.readouterr().err == ""
     failure = ProcessFailure(local_rank=1, pid=1, exitcode=1, error_file=str(file))
-    cause = launch.root_of({1: failure}, devices=2)
+    cause = root_of({1: failure}, devices=2)
     assert cause.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
     assert cause.endswith("; the other rank was stopped")
     assert "\n" not in cause
@@ -245,7 +245,7 @@ def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> 
     dragged = ProcessFailure(0, 1, 1, str(tmp_path / "none"))
     stopped = ProcessFailure(1, 2, -signal.SIGTERM, str(tmp_path / "none"))
     killed = ProcessFailure(2, 3, -signal.SIGKILL, str(tmp_path / "none"))
-    cause = launch.root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
+    cause = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
     assert cause == "rank 2 was killed by SIGKILL; the other ranks were stopped"
 
 
