@@ -70,7 +70,7 @@ def test_what_cannot_be_submitted_is_one_line(
 
 @pytest.fixture
 def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that speaks as Codespeed does, and what it received."""
+    """A server that answers as Codespeed 0.13.0 did (tools/try_codespeed.py), and what it got."""
     received: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -82,7 +82,7 @@ def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 received.extend(results)
                 status, text = 202, "All result data saved successfully"
             else:
-                status, text = 404, "Environment x not found"
+                status, text = 400, "Environment x not found"
             self.send_response(status)
             self.end_headers()
             self.wfile.write(text.encode())
@@ -121,4 +121,4 @@ def test_times_are_sent_to_codespeed(
     other_machine(checkout, checkout / "x")
     (checkout / "x/results/n").rename(checkout / "results/n")
     assert main(["submit", "--codespeed", address, "--machine", "n"]) == 1
-    assert "404: Environment x not found" in capsys.readouterr().err
+    assert "400: Environment x not found" in capsys.readouterr().err

@@ -39,15 +39,16 @@ function namesOf({ series, rev }) {
 
 /**
  * Hue is the device, fill the pass; what else differs gets a shape, and a hue of its own where
- * the device says nothing.
+ * the device says nothing. In a project without models all that is compared does.
  * @param {Column[]} columns
  * @param {Asked} asked
  */
 function dress(columns, asked) {
-  const others = asked.by.filter((name) => name !== "device" && name !== "pass");
+  const ofModels = getModel().index.layout.subject === "model";
+  const others = asked.by.filter((name) => !ofModels || (name !== "device" && name !== "pass"));
   /** @type {string[]} */
   const kinds = [];
-  const devices = new Set(columns.map((column) => column.device));
+  const devices = new Set(columns.map((column) => (ofModels ? column.device : "")));
   for (const column of columns) {
     const names = namesOf(column.first);
     const kind = others.map((name) => names[name]).join(" ");
@@ -199,7 +200,7 @@ export async function valuesScene(asked) {
   const linear = asked.scale === "linear";
   return {
     marks: {
-      rows: drawn,
+      rows: drawn.map((row) => ({ ...row, marks: row.marks.filter((slot) => slot !== null) })),
       headings: columns.map((column) => column.name),
       numberHeadings: [
         ...columns.map(({ name }) => `${name} (${unit})`),
