@@ -157,6 +157,12 @@ FEARS = {
     "doubled in the last two": Planted(
         slowed(2, 2.0), lines=("1 slower, unconfirmed", "tpa_lstm cpu forward")
     ),
+    "tripled in the newest commit": Planted(
+        slowed(1, 3.0), lines=("1 slower, unconfirmed", "(unconfirmed: 1 run")
+    ),
+    "fallen by 43 % in the newest commit": Planted(
+        slowed(1, 0.57), lines=("Nothing slower, 1 faster, unconfirmed", "tpa_lstm cpu forward -4")
+    ),
     "tripled for good": Planted(slowed(10, 3.0), lines=("1 slower", "(confirmed: 10 runs")),
     "confirmed by a comparison": Planted(
         slowed(1, 2.0), comparison=2.0, lines=("1 slower", "(confirmed")

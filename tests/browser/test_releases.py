@@ -97,6 +97,10 @@ def test_lines_imports_noise_and_failures_are_shown(
     page = visitor.go("#/releases")
     chart = page.get_by_role("img", name="darnn: forward took 0.78 times as long in 2.13.1")
     assert chart.is_visible()
+    of_models = page.locator("figure.release-chart").all()
+    hues = {figure.get_attribute("class") or "": figure.inner_text() for figure in of_models}
+    for place, model in enumerate(releases.index["models"]):
+        assert hues[f"release-chart hue-{place}"].startswith(model)
     text = plain(page.locator("section[data-view=releases]").inner_text())
     assert "2.15.0 against itself (A/A) gave 1 ratio with" in text
     assert "None of 2 comparisons were repeated on another day" in text

@@ -44,10 +44,10 @@ def newest_files(project: Project, count: int) -> list[Path]:
     ]
 
 
-def change_row(path: Path, factor: float | None) -> None:
-    """Multiply a stored value of `CASE` and what describes it; ``None`` removes the value."""
+def change_row(path: Path, factor: float | None, case: str = CASE) -> None:
+    """Multiply a stored value of a case and what describes it; ``None`` removes the value."""
     content = json.loads(path.read_text())
-    row = content["results"][CASE.partition("(")[0]]
+    row = content["results"][case.partition("(")[0]]
     place = 6  # tpa_lstm is the fourth of four models, the CPU the first of two devices
     for column, name in enumerate(content["result_columns"][: len(row)]):
         cell = row[column]
@@ -104,6 +104,19 @@ def test_a_doubled_time_is_reported_at_once(quiet: Project, commits: int) -> Non
     assert span["command"].startswith("git log --oneline ")
     assert span["diff"].startswith("https://example.org/torchspeed/compare/")
     assert [commit[0] for commit in span["commits"]] == [index["commits"][change["c"]][0]]
+
+
+def test_a_fall_of_memory_by_a_fifth_is_reported_at_once(quiet: Project) -> None:
+    memory = CASE.replace("time_forward", "peakmem_forward")
+    [newest] = newest_files(quiet, 1)
+    change_row(newest, 0.8, memory)
+    index, words, _, badge = published(quiet)
+    (change,) = index["changes"]
+    assert index["series"][change["s"]]["id"].endswith(memory)
+    assert (change["state"], change["verdict"]) == ("unconfirmed", "better")
+    assert change["ratio"] == pytest.approx(0.8, rel=0.01)
+    assert "1 change of memory or counts, the largest: tpa_lstm cpu forward peak memory" in words
+    assert badge == "1 unconfirmed"
 
 
 def test_a_doubled_time_that_stays_is_confirmed(quiet: Project) -> None:
