@@ -45,6 +45,9 @@ class _Suite:
     position: ClassVar[int] = 5
     """Where the site lists the suite's family: 0 first, 9 last, by name where they are equal."""
 
+    exact: ClassVar[bool] = False
+    """Whether its ``track_*`` give the same value in every run, so that any difference counts."""
+
     clocks: ClassVar[Mapping[str, str]] = {"cpu": CPU_TIME, "cuda": SYNCHRONISED_WALL_TIME}
     """Device type to the clock of ``time_*``, for people to read."""
 
@@ -59,6 +62,8 @@ class _Suite:
                 own.__dict__["version"] = _version(cls, kind)
                 own.__dict__["position"] = cls.position
                 own.__dict__["short"] = cls.short
+                if kind == "track" and cls.exact:
+                    own.__dict__["exact"] = True
                 if kind == "time":
                     own.__dict__["clocks"] = cls.clocks
                 setattr(cls, name, own)

@@ -19,6 +19,7 @@ class Allocations(_MeasuredOnce):
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, DEVICES)
     param_names = ("model", "device")
     position = 8
+    exact = True
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""

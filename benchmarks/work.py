@@ -19,6 +19,7 @@ class _Work(_MeasuredOnce):
 
     param_names = ("model", "device")
     position = 8
+    exact = True
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""

@@ -74,7 +74,7 @@ class Errors:
 
 def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]]:
     """Read each stored comparison of a commit with itself: case to its ratio."""
-    wanted = _how_rounds_are_taken(recipe(DEFAULT))
+    wanted = _how_rounds_are_taken(recipe(DEFAULT), forks=True)
 
     def counts(comparison: StoredComparison) -> bool:
         header = comparison.header

@@ -1,11 +1,12 @@
 """``python -m tools.sensitivity``: which differences interleaved comparisons detect here.
 
 A commit is compared with itself (A/A): what the ratios differ from 1 by is noise, and a ratio that
-is called a difference is a *false alarm*. The comparisons are stored with kind ``null``, and the
+is called a difference is a *false alarm*. ``--planted 0 3`` compares the commit with itself as it
+is and slowed by 3 %: after each sample the process spins its case's own clock
+(`torchspeed.measure.probes.timer`). A planted case that is called slower is *found*. The
+comparisons are stored with kind ``null`` or ``planted``, each case when it is finished, and the
 report counts all stored ones of this commit, torch pair, machine and recipe; ``--repeats 0``
-measures nothing. ``--planted 0 3`` compares the commit with itself as it is and slowed by 3 %:
-after each sample the process spins its case's own clock (`torchspeed.measure.probes.timer`). A
-planted case that is called slower is *found*.
+measures nothing.
 """
 
 from __future__ import annotations
@@ -121,7 +122,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _work(options: argparse.Namespace) -> None:
     selection = matching(options.cases, otherwise=SHORT).only_times()
     shares = [percent / 100 for percent in options.planted]
-    planted: dict[float, list[CaseRatio]] = {share: [] for share in shares if share}
     with open_workplace(
         Path.cwd(), "sensitivity", torch=options.torch, machine=options.machine
     ) as place:
@@ -133,20 +133,25 @@ def _work(options: argparse.Namespace) -> None:
             for share in shares:
                 print(f"repeat {number} of {options.repeats}: {share:.0%} slower", flush=True)
                 slowed = dataclasses.replace(unchanged, planted=share)
-                compared = compare(place, (unchanged, slowed), cases)
-                if share:
-                    planted[share] += compared.ratios
+                compare(place, (unchanged, slowed), cases)
             if number < options.repeats:
                 time.sleep(options.pause * 3600)
-        stored = [
+        comparisons = read_comparisons(place.configuration.results)[0]
+    stored = {
+        share: [
             case
-            for comparison in read_comparisons(place.configuration.results)[0]
-            if (comparison.header.kind, comparison.header.machine) == ("null", place.machine)
+            for comparison in comparisons
+            if comparison.header.kind == ("planted" if share else "null")
+            and comparison.header.machine == place.machine
             and comparison.header.after == unchanged.version
-            and comparison.header.recipe == recipe(DEFAULT)
+            and comparison.header.recipe
+            == recipe(DEFAULT, forks=unchanged.can_fork, planted=share)
             for case in comparison.ratios
         ]
-    print(f"\n{report(stored, planted, busy=options.busy)}")
+        for share in (0.0, *shares)
+    }
+    planted = {share: ratios for share, ratios in stored.items() if share and ratios}
+    print(f"\n{report(stored[0.0], planted, busy=options.busy)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -157,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torchspeed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("torchspeed: interrupted; unchanged cases that finished are stored", file=sys.stderr)
+        print("torchspeed: interrupted; the cases that finished are stored", file=sys.stderr)
         return 130
     return 0
 

@@ -11,13 +11,15 @@ from tests.browser.axe import axe_source, violations
 from tests.browser.conftest import publish_alone
 from tests.browser.visitor import Site, Visitor, case_of, plain
 from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite
-from tests.watch.planted_releases import compared_releases, store
+from tests.watch.planted_releases import compared_releases, release_value, store
+from torchspeed.watch.history import release_values
 from torchspeed.watch.history.json_lines import append_lines
 from torchspeed.watch.history.releases import FILE_NAME, IMPORT_CASE, TriedRelease
 
 SUITE = "time_series.TimeSeries"
 DARNN = f"{SUITE}.time_forward('darnn', 'cpu')"
 DSANET = f"{SUITE}.time_forward('dsanet', 'cpu')"
+OPERATOR = "operators.Forward.time_forward('linear', 'cpu', 'bf16', 'small')"
 TABLE = "section[data-view=releases] table.releases"
 
 
@@ -32,9 +34,8 @@ def releases(publish: Callable[..., Site]) -> Site:
         noisy = {DSANET: 1.012, IMPORT_CASE: 0.99}
         store(results, compared_releases("2.14.1", "2.15.0", {DARNN: 1.3, **noisy}))
         store(results, compared_releases("2.13.1", "2.14.1", {DARNN: 0.99, DSANET: 0.99}))
-        operator = "operators.Forward.time_forward('linear', 'cpu', 'bf16', 'small')"
         store(
-            results, compared_releases("2.13.1", "2.15.0", {operator: 0.8}, skipped="x.Y.time_z")
+            results, compared_releases("2.13.1", "2.15.0", {OPERATOR: 0.8}, skipped="x.Y.time_z")
         )
         store(results, compared_releases("2.15.0", "2.15.0", {DARNN: 1.003}, kind="null"))
         for torch, failed in (("2.15.0", ""), ("2.13.0", "ImportError: no pkg_resources")):
@@ -48,6 +49,21 @@ def releases(publish: Callable[..., Site]) -> Site:
                 facts={"oneDNN": "3.13.3", "threads": "1 within operators"},
             )
             append_lines(results / "ci-2core" / FILE_NAME, [tried])
+        peak, count = f"{SUITE}.peakmem_forward('darnn', 'cpu')", "work.Work.track_flops_forward"
+        values = [
+            value
+            for torch, memory, flops in (
+                ("2.13.1", 100.0, 1),
+                ("2.14.1", 100.5, 2),
+                ("2.15.0", 110.0, 2),
+            )
+            for value in (
+                release_value(torch, peak, memory * 2**20),
+                release_value(torch, f"{count}('darnn', 'cpu')", flops, unit="FLOP", exact=True),
+                release_value(torch, f"{count}('dsanet', 'cpu')", 7, unit="FLOP", exact=True),
+            )
+        ]
+        append_lines(results / "ci-2core" / release_values.FILE_NAME, values)
         publish_alone(root)
 
     return publish("releases", plan, with_releases)
@@ -108,6 +124,16 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert "1.60 s" in facts["2.15.0"]
     assert "512 MiB" in facts["2.15.0"]
     assert facts["2.13.0"][-1] == "ImportError: no pkg_resources"
+    assert "1 of 2 are the same in all releases; these changed" in text
+    [memory] = visitor.rows("[aria-label='Peak memory by torch release'] table")
+    assert memory[1:] == ["+9.5% 110 MiB", "+0.5% 100 MiB"]
+    [counts] = visitor.rows("[aria-label='Exact counts by torch release'] table")
+    assert counts[1:] == ["±0.0% 2.00 FLOP", "✗ 2.00× more 2.00 FLOP"]
+    found = visitor.rows("#findings")
+    assert [row[1:4] for row in found] == [
+        ["darnn forward", "unconfirmed", "+30.0% (+27.5% to +32.6%) on 2026-05-28"],
+        [OPERATOR, "unconfirmed", "-20.0% (-21.6% to -18.4%) on 2026-05-28"],
+    ]
     assert "x.Y.time_z, 2.15.0 against 2.13.1: skipped, this release lacks it" in text
 
 

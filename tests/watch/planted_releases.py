@@ -1,4 +1,4 @@
-"""Interleaved comparisons of torch releases in which the ratio of each case is known."""
+"""Interleaved comparisons of torch releases, and values, in which each change is known."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from torchspeed.watch.history.comparisons import (
     Unmeasured,
     Version,
 )
+from torchspeed.watch.history.release_values import ReleaseValue
 
 DAY = 86_400
 ROUNDS = 6
@@ -68,3 +69,26 @@ def store(results: Path, comparison: StoredComparison) -> None:
     cases: tuple[CaseResult, ...] = (*comparison.ratios, *comparison.unmeasured)
     for result in cases:
         writer.add(result)
+
+
+def release_value(
+    torch: str,
+    case: str,
+    value: float | None,
+    *,
+    commit: str = COMMIT,
+    unit: str = "bytes",
+    exact: bool = False,
+) -> ReleaseValue:
+    """Peak memory or a count of a case; without a value it was skipped."""
+    return ReleaseValue(
+        torch=torch,
+        torchvision="0.29",
+        commit=commit,
+        case=case,
+        at=1_780_000_000,
+        unit=unit,
+        exact=exact,
+        value=value,
+        skipped="" if value is not None else "this release lacks it",
+    )

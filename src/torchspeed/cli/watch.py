@@ -207,8 +207,14 @@ def releases(
     ] = "",
     against: Annotated[
         str,
-        typer.Option(metavar="RELEASE", help="Compare with this one, not with the predecessor."),
+        typer.Option(
+            metavar="RELEASE",
+            help="Compare with this one, not with the predecessor; RELEASE itself: the noise.",
+        ),
     ] = "",
+    commit: Annotated[
+        str, typer.Option(help="Measure with the package of this commit on both sides.")
+    ] = "HEAD",
     again: Annotated[
         bool, typer.Option("--again", help="Measure what is stored already once more.")
     ] = False,
@@ -229,12 +235,13 @@ def releases(
             Path.cwd(),
             release=release,
             against=against,
+            commit=commit,
             machine=machine,
             cases=cases,
             again=again,
         )
     if action == "findings":
-        return job.list_findings(Path.cwd(), release=release, machine=machine)
+        return job.list_findings(Path.cwd(), release=release, against=against, machine=machine)
     return job.list_releases(Path.cwd(), machine=machine)
 
 

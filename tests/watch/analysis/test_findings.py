@@ -173,6 +173,24 @@ def test_two_comparisons_with_the_reference_are_evidence(ratio: float, state: St
         assert change.state is State.UNCONFIRMED
 
 
+def test_ratios_of_commits_further_apart_do_not_decide_which_change_they_show() -> None:
+    """Commit 36 was 20 % slower as well, so the ratio of 38 to 35 says nothing about 38."""
+    far, near, new = (
+        comparison(5, commit, ratio, kind="reference", reference_torch="2.14.1")[MACHINE][0]
+        for commit, ratio in ((35, 0.8), (37, 0.96), (38, 0.96))
+    )
+    values = noisy({38: 1.2})
+    [change] = analyse(history_of(values, comparisons={MACHINE: (far, new)})).changes
+    assert (change.state, change.evidence and change.evidence.wider) == (State.UNCONFIRMED, True)
+    [change] = analyse(history_of(values, comparisons={MACHINE: (near, new)})).changes
+    assert (change.state, change.evidence and change.evidence.wider) == (State.REFUTED, False)
+    [direct] = comparison(37, 38, 1.2)[MACHINE]
+    [change] = analyse(history_of(values, comparisons={MACHINE: (direct, near, new)})).changes
+    assert (change.state, change.evidence and change.evidence.through_reference) == (
+        *(State.CONFIRMED, False),
+    )
+
+
 def with_reference(changes: Mapping[int, float], commits: int = 12, seed: int = 1) -> History:
     """Runs with noise of 5 %, and ratios to the reference with noise of 0.3 %."""
     rng = np.random.default_rng(seed)

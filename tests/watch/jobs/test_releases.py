@@ -21,6 +21,7 @@ from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.history.release_values import FILE_NAME, read_release_values
 from torchspeed.watch.history.releases import IMPORT_CASE, read_releases
 
 TORCH = """
@@ -42,6 +43,24 @@ ops = types.SimpleNamespace(nms=lambda boxes, scores, threshold: boxes)
 """
 SUITE = """
 import time
+
+
+def peakmem_it():
+    pass
+
+
+def track_it():
+    import torch
+    return torch.WORK
+
+
+def track_missing_it():
+    raise NotImplementedError("no such operator")
+
+
+track_it.exact = track_missing_it.exact = True
+track_it.unit = "steps"
+
 
 class Suite:
     params = (["all", "new"],)
@@ -128,7 +147,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert "| 9.1.0 | 8.1.0       | missing " in printed
     assert printed.splitlines()[-1] == "newly published: 9.2.0"
 
-    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it")
     assert status == 0, printed + errors
     [comparison], problems = read_comparisons(project / "results")
     assert problems == ()
@@ -148,21 +167,30 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert problems == ()
     assert releases["9.1.0"].facts["oneDNN"] == "3.1.0"
     assert min(releases["9.1.0"].import_peak_bytes) > 2**20
+    values, problems = read_release_values(project / "results" / "m" / FILE_NAME)
+    assert problems == ()
+    steps = {value.torch: value.value for value in values if value.case == "suite.track_it"}
+    assert steps == {"9.0.0": 2000, "9.1.0": 2600}
+    memory = [value.value for value in values if value.case == "suite.peakmem_it"]
+    assert len(memory) == 2
+    assert all(value is not None and value > 2**20 for value in memory)
+    reasons = {value.skipped for value in values if value.case == "suite.track_missing_it"}
+    assert reasons == {"no such operator"}
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
 
-    again = ("9.1.0", "--against", "9.0.0", "--cases", "time_it")
+    again = ("9.1.0", "--against", "9.0.0", "--cases", "_it")
     status, printed, errors = _run(project, tmp_path, "measure", *again)
     assert (status, errors) == (0, "")
     assert "nothing is missing: each release is compared already" in printed
     status, printed, errors = _run(project, tmp_path, "list")
-    assert "| 9.1.0 | 8.1.0       | 3 cases, " in printed
+    assert re.search(r"\| 9\.1\.0 .*\| 3 cases, .*\(of 1\) +\| 1 of 1 +\|", printed)
     status, printed, errors = _run(project, tmp_path, "findings")
     assert (status, errors) == (0, "")
     assert printed.startswith("torch 9.1.0 against 9.0.0: ")
     assert re.search(
-        r"^\| `suite\.Suite\.time_it\('all'\)` +\| 1\.\d+ .*\| not yet +\|$", printed, re.M
+        r"^\| `suite\.Suite\.time_it\('all'\)` \| unconfirmed \|.*: 1\.\d+ \[", printed, re.M
     )
 
 
@@ -188,6 +216,20 @@ def test_a_night_compares_a_release_that_was_added_since(
         "suite.Suite.time_it('new')",
     }
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+
+
+def test_a_release_is_compared_with_itself_at_a_commit_that_is_named(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / "src" / "package.py").write_text("LATER = True\n")
+    git(project, "commit", "--quiet", "--all", "--message", "Change the package")
+    older = git(project, "rev-parse", "HEAD~1")
+    options = ("--against", "9.1.0", "--commit", "HEAD~1", "--cases", "all")
+    status, printed, errors = _run(project, tmp_path, "measure", "9.1.0", *options)
+    assert status == 0, printed + errors
+    assert "**torch 9.1.0** against **torch 9.1.0**" in printed
+    [comparison] = read_comparisons(project / "results")[0]
+    assert (comparison.header.kind, comparison.header.after.commit) == ("null", older)
 
 
 def test_a_release_is_pinned_only_if_it_works_with_its_torchvision(

@@ -50,7 +50,8 @@ def facts() -> dict[str, str]:
     known["torch build"] = f"{torch.__version__}, commit {torch.version.git_version[:10]}"
     known["torch build settings"] = f"digest {digest}"
     known |= _search(built)
-    known["vector instructions"] = torch.backends.cpu.get_cpu_capability()
+    if hasattr(torch.backends, "cpu"):  # from torch 2.1 on
+        known["vector instructions"] = torch.backends.cpu.get_cpu_capability()
     known["threads"] = (
         f"{torch.get_num_threads()} within operators, "
         f"{torch.get_num_interop_threads()} between them"

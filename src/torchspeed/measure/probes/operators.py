@@ -28,7 +28,9 @@ _BATCHES = 5
 _BATCH_SECONDS = 0.2
 """The calls of a batch take at least this long together, without the profiler."""
 _WARMUP = 0.2  # s
-_MOST_CALLS = 200
+_MOST_CALLS = 50
+_SECONDS = 10.0
+"""After which no new batch begins: old releases of torch take long to add up small operators."""
 COUNTED_CALLS = 3
 """Calls whose instructions are counted together."""
 
@@ -112,15 +114,23 @@ def parse_kernels(text: str) -> list[Kernel]:
 def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]:
     import torch  # noqa: PLC0415 - of the environment
 
-    operators: dict[tuple[str, str], Operator] = {}
-    for _ in range(_BATCHES):
+    batches = []
+    start = time.perf_counter()
+    for number in range(_BATCHES):
+        if number and time.perf_counter() - start > _SECONDS:
+            break
         activities = [torch.profiler.ProfilerActivity.CPU]
         with torch.profiler.profile(activities=activities, record_shapes=True) as profiler:
             for _ in range(calls):
                 call()
-        for event in profiler.key_averages(group_by_input_shape=True):
+        batches.append(list(profiler.key_averages(group_by_input_shape=True)))
+    # Profilers of old releases now and then give an operator less time than those that it calls.
+    sound = [batch for batch in batches if min(e.self_cpu_time_total for e in batch) >= 0]
+    operators: dict[tuple[str, str], Operator] = {}
+    for batch in sound or batches:
+        for event in batch:
             key = event.key, str(event.input_shapes)
-            seconds = event.self_cpu_time_total / 1e6 / calls
+            seconds = max(0.0, event.self_cpu_time_total) / 1e6 / calls
             if key not in operators or seconds < operators[key]["seconds"]:
                 count = event.count / calls
                 operators[key] = Operator(name=key[0], shapes=key[1], calls=count, seconds=seconds)

@@ -2,23 +2,25 @@
 
 Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
 <planted share>``; it needs nothing of this package, so that it can measure commits from before it.
-It imports torch once and forks a child for each case, because importing takes longer than
-measuring. Nothing runs before the fork and there is one thread, so a fork is safe; CUDA must never
-be initialised in a process that forks, so a case can ask for the process itself, which then ends
-with it. A case is made as asv makes it, by its own suite and under its recipe: the length of a
-sample, the warm-up and the clock.
+It imports torch once for all cases of a round, because importing takes longer than measuring. A
+case runs in one of three ways: ``fork``, in a child, which is safe because nothing runs before the
+fork and there is one thread; ``shared``, in the process itself, where a fork would be slower than
+other processes; ``own``, in the process itself, which ends with it: CUDA must never be initialised
+in a process that forks. A case is made as asv makes it, by its own suite and under its recipe: the
+length of a sample, the warm-up and the clock.
 
 Requests are lines of standard input, answers are lines of JSON:
 
-- ``{"case": "<benchmark>-<place of the case>", "fork": true}`` starts a case. The answer is
+- ``{"case": "<benchmark>-<place of the case>", "process": "fork"}`` starts a case. The answer is
   ``{"pid": 7, "calls": 12, "one thread": true}`` when it is warm, or ``{"skipped": "<reason>"}``.
 - An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
   Before a sample of several calls one or more are not counted, because the other side used the
   caches in between.
 - ``end`` ends the case.
 
-When a case is over, asked for or not, the last answer is ``{"status": 0, "forked": true}``; a
-status other than 0 means that it failed, and its traceback is on standard error. A planted share
+When a case is over, asked for or not, the last answer is ``{"status": 0, "goes on": true}``; a
+status other than 0 means that it failed, and its traceback is on standard error. Where the process
+does not go on, it ends. A planted share
 makes every sample slower by that share of the time that its calls took after the warm-up, by
 spinning the case's own clock.
 """
@@ -171,10 +173,11 @@ def main(suites: str, planted: float) -> None:
         def work(case: str = asked["case"]) -> None:
             _time_case(channel, suites, case, planted)
 
-        forks = asked["fork"] and _threads() == 1
+        forks = asked["process"] == "fork" and _threads() == 1
         status = _run_in_child(work) if forks else _run_here(work)
-        channel.answer({"status": status, "forked": forks})
-        if not forks:
+        goes_on = forks or (asked["process"] == "shared" and status == 0)
+        channel.answer({"status": status, "goes on": goes_on})
+        if not goes_on:
             return
 
 

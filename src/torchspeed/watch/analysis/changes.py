@@ -255,6 +255,8 @@ def _with_evidence(
 def _judged_by(change: Change, evidence: Evidence | None) -> Change:
     if evidence is None or change.ratio is None:
         return change
+    if evidence.through_reference and evidence.wider:  # it may be about another change close by
+        return replace(change, evidence=evidence)
     answer = verdict_of_ratio(evidence)
     low, high = evidence.interval
     state = change.state

@@ -3,7 +3,8 @@
 A comparison is *across* a change when it holds a commit at the level before against a commit at
 the level after, with the torch release of the series. Where there is none, two comparisons with
 the same reference do: the ratio of the later commit to the reference over that of the earlier
-one.
+one. Of the commits at a level, those next to the change count. Where these are not the change's
+own two, the evidence is *wider* than the change: another one may lie between its commits.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class Evidence:
     """When it was measured, seconds since the epoch."""
     through_reference: bool = False
     """Whether both commits were compared with the reference and not with each other."""
+    wider: bool = False
+    """Whether other commits than the two next to the change were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,10 @@ class Span:
             return "before"
         return "after" if position in self.after else ""
 
+    def is_wider(self, before: int, after: int) -> bool:
+        """Tell whether two positions enclose more than the change."""
+        return (before, after) != (self.before[-1], self.after[0])
+
 
 def find_evidence(
     comparisons: Sequence[StoredComparison],
@@ -52,7 +59,7 @@ def find_evidence(
     positions: Mapping[str, int],
     span: Span,
 ) -> Evidence | None:
-    """Find the newest evidence about a change, a direct comparison first.
+    """Find evidence about a change: a direct comparison first, then the nearest, then the newest.
 
     Args:
         comparisons: Those of the machine, oldest first.
@@ -68,24 +75,37 @@ def find_evidence(
         for ratio in comparison.ratios
         if ratio.case == case
     ]
-    with_reference: dict[Version, dict[str, CaseRatio]] = {}
-    through_reference = None
+    direct: list[Evidence] = []
+    with_reference: dict[Version, dict[str, dict[int, CaseRatio]]] = {}
     for comparison, ratio in newest_first:
         header = comparison.header
-        side = span.side(positions.get(header.after.commit, -1))
-        from_before = span.side(positions.get(header.before.commit, -1)) == "before"
-        if side == "after" and from_before and header.before.torch == header.after.torch:
-            return Evidence(ratio.ratio, ratio.interval, ratio.at)
-        if side and header.kind == "reference" and through_reference is None:
-            sides = with_reference.setdefault(header.before, {})
-            sides.setdefault(side, ratio)
-            if len(sides) == 2:
-                through_reference = _over(sides["before"], sides["after"])
-    return through_reference
+        before, after = (
+            positions.get(version.commit, -1) for version in (header.before, header.after)
+        )
+        side = span.side(after)
+        is_across = side == "after" and span.side(before) == "before"
+        if is_across and header.before.torch == header.after.torch:
+            wider = span.is_wider(before, after)
+            direct.append(Evidence(ratio.ratio, ratio.interval, ratio.at, wider=wider))
+        elif side and header.kind == "reference":
+            sides = with_reference.setdefault(header.before, {"before": {}, "after": {}})
+            sides[side].setdefault(after, ratio)
+    through_reference = [
+        _over(sides, span) for sides in with_reference.values() if all(sides.values())
+    ]
+    # Where several are equally near, the first is the newest.
+    return min(direct or through_reference, key=lambda evidence: evidence.wider, default=None)
 
 
-def _over(before: CaseRatio, after: CaseRatio) -> Evidence:
-    """Return the ratio of two ratios; the half-widths of their intervals add in quadrature."""
+def _over(sides: Mapping[str, Mapping[int, CaseRatio]], span: Span) -> Evidence:
+    """Return the ratio of two ratios; the half-widths of their intervals add in quadrature.
+
+    Args:
+        sides: The level, ``before`` or ``after``, to its commits' positions and ratios.
+        span: The commits around the change.
+    """
+    first, last = max(sides["before"]), min(sides["after"])
+    before, after = sides["before"][first], sides["after"][last]
     ratio = after.ratio / before.ratio
     lower = math.hypot(
         math.log(after.ratio / after.interval[0]), math.log(before.interval[1] / before.ratio)
@@ -94,4 +114,5 @@ def _over(before: CaseRatio, after: CaseRatio) -> Evidence:
         math.log(after.interval[1] / after.ratio), math.log(before.ratio / before.interval[0])
     )
     interval = (ratio * math.exp(-lower), ratio * math.exp(upper))
-    return Evidence(ratio, interval, max(before.at, after.at), through_reference=True)
+    at = max(before.at, after.at)
+    return Evidence(ratio, interval, at, through_reference=True, wider=span.is_wider(first, last))

@@ -37,6 +37,8 @@ class ReleaseStep:
     """Case to its ratios before the newest, oldest first."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
     """Case that was skipped or failed to why; it may have a ratio from another day."""
+    recipe: dict[str, float | str] = field(default_factory=dict)
+    """How the newest ratios were taken."""
     days: set[int] = field(default_factory=set)
     """When it was measured, days since the epoch (UTC)."""
 
@@ -45,26 +47,15 @@ class ReleaseStep:
         """Whether it was measured on several days."""
         return len(self.days) > 1
 
-    def second_measurement(self, case: str) -> CaseRatio | None:
-        """Return the newest ratio of a case, if an earlier one was measured on another day."""
-        newest = self.ratios[case]
-        others = {ratio.at // _DAY for ratio in self.earlier[case]} - {newest.at // _DAY}
-        return newest if others else None
-
-    def is_confirmed(self, case: str) -> bool:
-        """Tell whether measurements on two days show the same difference, slower or faster."""
-        newest = self.ratios[case]
-        return verdict(newest) is not Verdict.SAME and any(
-            verdict(ratio) is verdict(newest) and ratio.at // _DAY != newest.at // _DAY
-            for ratio in self.earlier[case]
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ReleaseNoise:
-    """Ratios of releases compared with themselves by the same method (A/A), without imports."""
+    """Ratios of releases compared with themselves by one method (A/A), without imports."""
 
+    steps: tuple[ReleaseStep, ...]
+    """The comparisons of neighbours by this method, newest first."""
     releases: tuple[str, ...]
+    """Those that were compared with themselves."""
     ratios: int
     deviation: float
     """Standard deviation of the logarithm of a ratio, around 0."""
@@ -83,13 +74,23 @@ class ReleaseHistory:
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
     """Newest first; those between neighbouring releases before others of the same release."""
-    noise: ReleaseNoise | None
+    nulls: tuple[StoredComparison, ...] = ()
+    """Comparisons of a release with itself, by any method."""
 
     @property
     def neighbours(self) -> tuple[ReleaseStep, ...]:
         """The steps between neighbouring releases, newest first."""
         pairs = set(pairwise(self.releases))
         return tuple(step for step in self.steps if (step.before, step.after) in pairs)
+
+    @property
+    def noise(self) -> tuple[ReleaseNoise, ...]:
+        """The noise of each method that is known of neighbours' newest comparisons."""
+        by_recipe: dict[frozenset[tuple[str, float | str]], list[ReleaseStep]] = defaultdict(list)
+        for step in self.neighbours:
+            by_recipe[frozenset(step.recipe.items())].append(step)
+        known = (_noise(steps, self.nulls) for steps in by_recipe.values())
+        return tuple(noise for noise in known if noise is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,8 @@ def release_histories(
                 if ratio.case in step.ratios:
                     step.earlier[ratio.case].append(step.ratios[ratio.case])
                 step.commits[ratio.case] = after.commit
+                step.recipe.clear()
+                step.recipe.update(comparison.header.recipe)
                 step.ratios[ratio.case] = ratio
         if steps:
             releases = sorted({name for pair in steps for name in pair}, key=release_order)
@@ -138,8 +141,8 @@ def release_histories(
                 key=lambda step: (release_order(step.after), release_order(step.before)),
                 reverse=True,
             )
-            noise = _noise(of_machine)
-            histories.append(ReleaseHistory(machine, tuple(releases), tuple(ordered), noise))
+            nulls = tuple(c for c in of_machine if c.header.kind == "null")
+            histories.append(ReleaseHistory(machine, tuple(releases), tuple(ordered), nulls))
     histories.sort(key=lambda history: (-len(history.steps), history.machine))
     return tuple(histories)
 
@@ -173,23 +176,17 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
     return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
 
 
-def _noise(comparisons: Sequence[StoredComparison]) -> ReleaseNoise | None:
-    """Return how far A/A comparisons with the recipe of the releases differ from 1."""
-    headers = [comparison.header for comparison in comparisons]
-    recipes = [header.recipe for header in headers if header.kind == "release"]
-    of_release: dict[str, list[CaseRatio]] = defaultdict(list)
-    for comparison in comparisons:
-        if comparison.header.kind == "null" and comparison.header.recipe in recipes:
-            release = comparison.header.after.torch
-            of_release[release] += [
-                ratio for ratio in comparison.ratios if ratio.case != IMPORT_CASE
-            ]
-    ratios = [ratio for members in of_release.values() for ratio in members]
+def _noise(steps: Sequence[ReleaseStep], nulls: Sequence[StoredComparison]) -> ReleaseNoise | None:
+    """Describe the A/A comparisons by the recipe of some steps, if there are any."""
+    of_recipe = [null for null in nulls if null.header.recipe == steps[0].recipe]
+    ratios = [ratio for null in of_recipe for ratio in null.ratios if ratio.case != IMPORT_CASE]
     if not ratios:
         return None
     logarithms = [math.log(ratio.ratio) for ratio in ratios]
+    releases = {null.header.after.torch for null in of_recipe}
     return ReleaseNoise(
-        releases=tuple(sorted(of_release, key=release_order, reverse=True)),
+        steps=tuple(steps),
+        releases=tuple(sorted(releases, key=release_order, reverse=True)),
         ratios=len(ratios),
         deviation=math.sqrt(sum(value**2 for value in logarithms) / len(logarithms)),
         worst=max(map(abs, logarithms)),

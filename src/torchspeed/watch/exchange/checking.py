@@ -19,6 +19,7 @@ from torchspeed.watch.history import (
     calibrations,
     explanations,
     outcomes,
+    release_values,
     run_records,
     suite_lists,
     verifications,
@@ -30,6 +31,7 @@ from torchspeed.watch.history.explanations import read_explanations
 from torchspeed.watch.history.notes import read_notes
 from torchspeed.watch.history.outcomes import read_outcomes
 from torchspeed.watch.history.records import Benchmark, Problem
+from torchspeed.watch.history.release_values import read_release_values
 from torchspeed.watch.history.releases import read_releases
 from torchspeed.watch.history.result_files import (
     NAN_MARK,
@@ -126,6 +128,7 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
     for name, read in (
         (calibrations.FILE_NAME, read_calibrations),
         (explanations.FILE_NAME, read_explanations),
+        (release_values.FILE_NAME, read_release_values),
         (verifications.FILE_NAME, read_verifications),
     ):
         if (folder / name).exists():

@@ -21,12 +21,13 @@ from torchspeed.watch.history.records import Problem
 
 FOLDER = "comparisons"
 
-Kind = Literal["compare", "reference", "confirm", "release", "null", "bisect"]
+Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
 
 ``compare``: a person asked; ``reference``: a commit against the machine's reference;
 ``confirm``: a suspected change against its predecessor; ``release``: two torch releases;
-``null``: a version against itself; ``bisect``: a midpoint of a bisection.
+``null``: a version against itself; ``planted``: against itself, slowed down on purpose;
+``bisect``: a midpoint of a bisection.
 """
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]

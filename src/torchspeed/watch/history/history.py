@@ -18,6 +18,7 @@ from torchspeed.watch.history.records import (
     Record,
     Series,
 )
+from torchspeed.watch.history.release_values import ReleaseValue
 from torchspeed.watch.history.releases import TriedRelease
 from torchspeed.watch.history.verifications import Verification
 
@@ -55,6 +56,8 @@ class History:
     """Machine to its explanations of differences, oldest first."""
     releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
     """Machine to each torch release that it tried, by its version."""
+    release_values: dict[str, tuple[ReleaseValue, ...]] = field(default_factory=dict)
+    """Machine to peak memory and exact counts with torch releases, oldest first."""
 
     @property
     def unverified(self) -> tuple[str, ...]:

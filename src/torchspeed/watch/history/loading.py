@@ -24,6 +24,7 @@ from torchspeed.watch.history import (
     calibrations,
     explanations,
     outcomes,
+    release_values,
     run_records,
     suite_lists,
     verifications,
@@ -46,6 +47,7 @@ from torchspeed.watch.history.records import (
     Run,
     Series,
 )
+from torchspeed.watch.history.release_values import ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.history.result_files import (
     DamagedError,
@@ -143,6 +145,7 @@ class _Loader:
         self._calibrations: dict[str, Calibration] = {}
         self._verifications: dict[str, Verification] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
+        self._release_values: dict[str, tuple[ReleaseValue, ...]] = {}
         self._releases: dict[str, dict[str, TriedRelease]] = {}
 
     def load(self) -> History:
@@ -177,6 +180,7 @@ class _Loader:
             positions=self._order,
             comparisons=self._comparisons,
             explanations=self._explanations,
+            release_values=self._release_values,
             releases=self._releases,
         )
 
@@ -235,6 +239,9 @@ class _Loader:
         self._problems += damage
         if releases:
             self._releases[machine.name] = releases
+        path = folder / release_values.FILE_NAME
+        self._release_values[machine.name], damage = read_release_values(path)
+        self._problems += damage
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):

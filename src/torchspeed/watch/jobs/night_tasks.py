@@ -22,7 +22,8 @@ from torchspeed.watch.jobs.examine import Examination, examinations
 from torchspeed.watch.jobs.measuring import measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Source, Task, Tonight
 from torchspeed.watch.jobs.reference import measure_against_reference
-from torchspeed.watch.turns.cases import list_cases
+from torchspeed.watch.turns.cases import list_benchmarks, timed_cases, value_cases
+from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.release_environments import remove_environment
 from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
 from torchspeed.watch.turns.sides import side
@@ -123,14 +124,16 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     def run(tonight: Tonight) -> str:
         place = tonight.place
         print(description, flush=True)
-        selection = Selection(tonight.selection.pattern, times=True)
-        listed = list_cases(place, place.pairs[:1], selection)
-        cases = [case for case in listed if case.name in expected]
+        pattern, package = tonight.selection.pattern, side(place, "HEAD")
+        listed = list_benchmarks(place, place.pairs[:1])
+        cases = [case for case in timed_cases(listed, Selection(pattern)) if case.name in expected]
+        values = value_cases(listed, Selection(pattern, short=True))
         try:
-            for _, result in measure_releases(place, [releases], side(place, "HEAD"), cases):
+            for _, result in measure_releases(place, [releases], package, cases, values):
                 if isinstance(result, TorchspeedError):
                     raise result
-                tonight.tally.add_unmeasured(result.unmeasured, f"with {description}")
+                if isinstance(result, Compared):
+                    tonight.tally.add_unmeasured(result.unmeasured, f"with {description}")
         finally:
             for release in both:
                 remove_environment(release)

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import geometric_mean
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
-from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.release_findings import release_findings
 from torchspeed.watch.analysis.release_history import ReleaseStep
+from torchspeed.watch.analysis.release_values import value_changes
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.release_list import add_release
-from torchspeed.watch.asv.selection import SHORT, Selection, matching
+from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
 from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.history.release_values import FILE_NAME as VALUES
+from torchspeed.watch.history.release_values import ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.machine.description import default_name
 from torchspeed.watch.turns import compare_report, package_index
 from torchspeed.watch.turns import release_environments as environments
-from torchspeed.watch.turns.cases import list_cases, list_cases_in
+from torchspeed.watch.turns.cases import (
+    Benchmarks,
+    list_benchmarks,
+    list_benchmarks_in,
+    timed_cases,
+    value_cases,
+)
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.markdown import table
-from torchspeed.watch.turns.processes import TimedCase
 from torchspeed.watch.turns.releases import ReleasePair, measure_releases, release_pairs
 from torchspeed.watch.turns.sides import Side, side
 from torchspeed.watch.turns.workplace import Workplace
@@ -50,12 +60,18 @@ def list_releases(root: Path, *, machine: str) -> ExitStatus:
     tried, _ = read_releases(configuration.results, name)
     pairs = _pairs(configuration, name)
     compared = {pair.after.torch: _compared(pair.stored) for pair in pairs}
+    predecessors = {pair.after.torch: pair.before.torch for pair in pairs}
+    values, _ = read_release_values(configuration.results / name / VALUES)
     rows = []
     for release in configuration.releases:
         against = compared.get(release.torch, "oldest")
-        cells = _import_cells(tried.get(release.torch))
-        rows.append((release.torch, release.torchvision, against, *cells))
-    header = ("torch", "torchvision", "against its predecessor", "import, CPU s", "peak, MiB")
+        of_import = _import_cells(tried.get(release.torch))
+        of_values = _value_cells(values, predecessors.get(release.torch, ""), release.torch)
+        rows.append((release.torch, release.torchvision, against, *of_import, *of_values))
+    header = (
+        *("torch", "torchvision", "against its predecessor", "import, CPU s", "peak, MiB"),
+        *("memory / its predecessor's", "counts changed"),
+    )
     print(f"on {name}:\n{table(header, rows)}")
     print(_newly_published(configuration))
     return ExitStatus.DONE
@@ -93,30 +109,28 @@ def add(root: Path, *, torch: str, torchvision: str) -> ExitStatus:
 
 
 def measure(
-    root: Path, *, release: str, against: str, machine: str, cases: str, again: bool
+    root: Path, *, release: str, against: str, commit: str, machine: str, cases: str, again: bool
 ) -> ExitStatus:
     """Compare each release with its predecessor where that is missing; store the results.
 
     Args:
-        root: the checkout, all of whose releases run the package of HEAD.
+        root: the checkout.
         release: the only release to compare; all if empty.
-        against: the release to compare with instead of each one's predecessor.
+        against: the release to compare with instead of each one's predecessor; ``release`` to
+            measure the noise of the method.
+        commit: whose package runs on both sides.
         machine: name of this machine; the host's if empty.
         cases: regular expression of cases; the short set if empty.
-        again: measure what is stored once more.
+        again: time what is stored once more.
 
     Raises:
         TorchspeedError: the checkout cannot be measured, or there is no such pair of releases.
     """
-    selection = matching(cases, otherwise=SHORT).only_times()
+    selection = matching(cases, otherwise=SHORT)
     failed, compared = False, 0
     with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
         preflight.check_room(place.configuration, place.configuration.releases[:2])
-        pairs = [
-            pair
-            for pair in _pairs(place.configuration, place.machine, against)
-            if release in {"", pair.after.torch} or (against and release == pair.before.torch)
-        ]
+        pairs = _pairs(place.configuration, place.machine, release=release, against=against)
         if not pairs:
             raise TorchspeedError(
                 f"{f'torch {release}' if release else 'the newest release'} has "
@@ -124,41 +138,46 @@ def measure(
                 'under "releases" in asv.conf.json; `torchspeed releases` lists what is there, '
                 "and `torchspeed releases add RELEASE` adds one"
             )
-        package = side(place, "HEAD")
-        listed = _list_cases(place, package, pairs[0].after, selection)
-        runs = measure_releases(place, pairs, package, listed, again=again)
-        for pair, result in runs:
+        package = side(place, commit)
+        listed = _list_benchmarks(place, package, pairs[0].after)
+        values = value_cases(listed, selection)
+        times = timed_cases(listed, selection, needed=not values)
+        for pair, result in measure_releases(place, pairs, package, times, values, again=again):
             compared += 1
             old, new = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
             if isinstance(result, Compared):
                 failed |= result.failed
                 print(f"\n{compare_report.report(result, old, new)}\n", flush=True)
-            else:
+            elif isinstance(result, TorchspeedError):
                 failed = True
                 print(f"{new} against {old}: {result}", flush=True)
+            else:
+                failures = [value for value in result if value.failed]
+                failed |= bool(failures)
+                for value in failures:
+                    print(f"torch {value.torch}: {value.case} failed: {value.failed}", flush=True)
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def _list_cases(
-    place: Workplace, package: Side, release: Pair, selection: Selection
-) -> list[TimedCase]:
-    """List cases with an environment of asv's, or else with that of a release to be measured."""
+def _list_benchmarks(place: Workplace, package: Side, release: Pair) -> Benchmarks:
+    """List benchmarks by an environment of asv's, or else by that of a release to be measured."""
     if not place.pairs[0].folder.exists():
         with contextlib.suppress(TorchspeedError):  # measuring it says why
             environments.make_environment(release, place.configuration.python)
             in_release = dataclasses.replace(package, pair=release)
-            return list_cases_in(in_release, place.configuration.suites, selection)
-    return list_cases(place, place.pairs, selection)
+            return list_benchmarks_in(in_release, place.configuration.suites)
+    return list_benchmarks(place, place.pairs)
 
 
-def list_findings(root: Path, *, release: str, machine: str) -> ExitStatus:
-    """Print every difference between neighbouring releases, and what confirms it.
+def list_findings(root: Path, *, release: str, against: str, machine: str) -> ExitStatus:
+    """Print every difference between releases, and whether another day shows it.
 
     Args:
         root: the checkout.
         release: the only release whose differences are printed; all if empty.
+        against: the release compared with instead of each one's predecessor.
         machine: whose results; the host's if empty.
 
     Raises:
@@ -168,51 +187,45 @@ def list_findings(root: Path, *, release: str, machine: str) -> ExitStatus:
     name = machine or default_name()
     parts = [
         _findings(pair.stored)
-        for pair in _pairs(configuration, name)
-        if release in {"", pair.after.torch} and pair.stored.ratios
+        for pair in _pairs(configuration, name, release=release, against=against)
+        if pair.stored.ratios
     ]
     print("\n\n".join(parts) or f"no releases were compared on {name}")
     return ExitStatus.DONE
 
 
 def _pairs(
-    configuration: Configuration, machine: str, against: str = ""
+    configuration: Configuration, machine: str, *, release: str = "", against: str = ""
 ) -> tuple[ReleasePair, ...]:
     comparisons = read_comparisons(configuration.results)[0]
     of_machine = [stored for stored in comparisons if stored.header.machine == machine]
-    return release_pairs(configuration.releases, of_machine, against=against)
+    return release_pairs(configuration.releases, of_machine, release=release, against=against)
 
 
 def _findings(step: ReleaseStep) -> str:
     """Return Markdown: a row for each case that differs between two releases."""
-    differing = [ratio for ratio in step.ratios.values() if verdict(ratio) is not Verdict.SAME]
-    differing.sort(key=lambda ratio: ratio.ratio)
+    found = release_findings(step)
     heading = f"torch {step.after} against {step.before}: "
-    if not differing:
+    if not found:
         return f"{heading}no difference in {len(step.ratios)} cases"
     rows = [
         (
-            f"`{ratio.case}`",
-            f"{ratio.ratio:.3f}",
-            f"{ratio.interval[0]:.3f} … {ratio.interval[1]:.3f}",
-            f"{ratio.before_s * 1e3:.4g} ms",
-            _certainty(step, ratio.case),
+            f"`{finding.case}`",
+            finding.state.value,
+            f"{finding.newest.before_s * 1e3:.4g} ms",
+            "; ".join(
+                f"{_day(ratio.at)}: {ratio.ratio:.3f} "
+                f"[{ratio.interval[0]:.3f}, {ratio.interval[1]:.3f}]"
+                for ratio in finding.days
+            ),
         )
-        for ratio in differing
+        for finding in found
     ]
-    head = ("case", "ratio", "99 % interval", "before", "second measurement")
+    head = ("case", "state", "before", "ratio and 99 % interval of each day")
     return (
-        f"{heading}{len(differing)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
-        f"    torchspeed releases measure {step.after} --again"
+        f"{heading}{len(found)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
+        f"    torchspeed releases measure {step.after} --against {step.before} --again"
     )
-
-
-def _certainty(step: ReleaseStep, case: str) -> str:
-    second = step.second_measurement(case)
-    if second is None:
-        return "not yet"
-    confirmed = "confirmed" if step.is_confirmed(case) else "not confirmed"
-    return f"{confirmed} on {_day(second.at)}"
 
 
 def _compared(step: ReleaseStep) -> str:
@@ -236,6 +249,15 @@ def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
         return f"failed: {release.failed}", ""
     best = min(release.import_s)
     return f"{best:.2f}", f"{min(release.import_peak_bytes) / _MIB:.0f}"
+
+
+def _value_cells(values: Sequence[ReleaseValue], before: str, after: str) -> tuple[str, str]:
+    """Return the mean ratio of peak memories, and how many exact counts changed."""
+    changes = value_changes(values, before, after).values()
+    ratios = [change.ratio for change in changes if not change.exact and change.ratio]
+    counts = [change.verdict is not Verdict.SAME for change in changes if change.exact]
+    memory = f"{geometric_mean(ratios):.3f} (of {len(ratios)})" if ratios else "missing"
+    return memory, f"{sum(counts)} of {len(counts)}" if counts else "missing"
 
 
 def _newly_published(configuration: Configuration) -> str:

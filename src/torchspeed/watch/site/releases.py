@@ -1,4 +1,4 @@
-"""What the view of torch releases shows: tables of ratios, lines over all releases, imports."""
+"""What the view of torch releases shows: ratios, lines over all releases, memory, imports."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from statistics import geometric_mean, median
 
 from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.release_findings import ReleaseFinding, release_findings
 from torchspeed.watch.analysis.release_history import (
     ChainRatio,
     ReleaseHistory,
     ReleaseStep,
     chain,
 )
+from torchspeed.watch.analysis.release_values import ValueChange, value_changes
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
@@ -88,6 +90,43 @@ class ReleaseTable:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueRow:
+    """Peak memory, or an exact count, of one case in all columns of a table."""
+
+    case: str
+    """As asv names it."""
+    name: str
+    """Model and what is measured of it."""
+    series: SeriesSummary | None
+    """Where the case has a page."""
+    cells: tuple[ValueChange | None, ...]
+    """For each column, the newest release first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTable:
+    """Peak memory, or exact counts, by release."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    """Each release that has values, and the one before it; the newest release first."""
+    rows: tuple[ValueRow, ...]
+    unchanged: int
+    """Cases without a row, because they are the same in all of these releases."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """A difference between two releases as the view lists it."""
+
+    finding: ReleaseFinding
+    name: str
+    """Model and what is timed of it."""
+    why: StoredExplanation | None
+    """The newest explanation of the difference, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
     """What is known of a release in addition to the times of cases."""
 
@@ -111,10 +150,11 @@ class ReleaseView:
 
     history: ReleaseHistory
     tables: tuple[ReleaseTable, ...]
+    value_tables: tuple[ValueTable, ...]
     facts: tuple[ReleaseFacts, ...]
     """The newest release first; those that could not be installed too."""
-    explanations: tuple[tuple[StoredExplanation, str], ...]
-    """Operators that account for differences between releases, each with its case's name."""
+    findings: tuple[ShownFinding, ...]
+    """Differences between releases: those of the newest release first."""
     cpu: str
     """Name of the machine's CPU, if known."""
 
@@ -151,13 +191,24 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         machine = contents.history.machines.get(history.machine)
         cpu = machine.facts.get("cpu", "") if machine else ""
         name_of = {row.case: row.name for table in tables for row in table.rows}
-        explanations = tuple(
-            (stored, name_of[stored.case])
+        explanations = {
+            (stored.before.torch, stored.after.torch, stored.case): stored
             for stored in contents.history.explanations.get(history.machine, ())
-            if stored.before.commit == stored.after.commit and stored.case in name_of
+            if stored.before.commit == stored.after.commit
+        }
+        shown = tuple(
+            ShownFinding(
+                finding,
+                name_of[finding.case],
+                explanations.get((step.before, step.after, finding.case)),
+            )
+            for step in history.steps
+            for finding in release_findings(step)
+            if finding.case in name_of
         )
         facts = _facts(history, tables, tried)
-        views.append(ReleaseView(history, tables, facts, explanations, cpu))
+        values = _value_tables(history, contents, cases)
+        views.append(ReleaseView(history, tables, values, facts, shown, cpu))
     return tuple(views)
 
 
@@ -173,9 +224,7 @@ def _tables(
 ) -> tuple[ReleaseTable, ...]:
     measured = {name for step in history.steps for name in step.commits} - {IMPORT_CASE}
     operators = {name for name in measured if name.startswith("operators.")}
-    measured_rows = [row for row in contents.series if row.points]
-    measured_rows.sort(key=lambda row: row.series.machine == history.machine)
-    pages = {row.series.case.name: row for row in measured_rows}
+    pages = _pages(history, contents)
     tables = []
     for title, members in (("Models", measured - operators), ("Operators", operators)):
         steps = [step for step in history.steps if not members.isdisjoint(step.commits)]
@@ -193,6 +242,48 @@ def _tables(
             rows.sort(key=lambda row: (row.title, row.direction != "forward", row.direction))
             columns = tuple(_column(step, members) for step in steps)
             tables.append(ReleaseTable(title, columns, tuple(rows)))
+    return tuple(tables)
+
+
+def _pages(history: ReleaseHistory, contents: Contents) -> dict[str, SeriesSummary]:
+    """Map each case to its page, that of the history's machine if there are several."""
+    rows = [row for row in contents.series if row.points]
+    rows.sort(key=lambda row: row.series.machine == history.machine)
+    return {row.series.case.name: row for row in rows}
+
+
+def _value_tables(
+    history: ReleaseHistory, contents: Contents, cases: Mapping[str, Case]
+) -> tuple[ValueTable, ...]:
+    """Gather the peak memory of all cases, and the exact counts that changed."""
+    values = contents.history.release_values.get(history.machine, ())
+    changes = {
+        (step.after, step.before): value_changes(values, step.before, step.after)
+        for step in history.neighbours
+    }
+    columns = tuple(pair for pair, of_pair in changes.items() if of_pair)
+    pages = _pages(history, contents)
+    tables = []
+    for title, is_exact in (("Peak memory", False), ("Exact counts", True)):
+        names_of = {value.case for value in values if value.exact is is_exact}
+        rows = [
+            ValueRow(
+                case,
+                " ".join(filter(None, _name(cases.get(case), case))),
+                pages.get(case),
+                tuple(changes[pair].get(case) for pair in columns),
+            )
+            for case in names_of
+        ]
+        shown = [
+            row
+            for row in rows
+            if not is_exact
+            or any(cell is not None and cell.verdict is not Verdict.SAME for cell in row.cells)
+        ]
+        if rows and columns:
+            shown.sort(key=lambda row: row.name)
+            tables.append(ValueTable(title, columns, tuple(shown), len(rows) - len(shown)))
     return tuple(tables)
 
 

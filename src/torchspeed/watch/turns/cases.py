@@ -1,11 +1,12 @@
-"""Lists the cases that time something and may run here."""
+"""Lists the cases that may run here: those that time something, and those that need no clock."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,23 @@ from torchspeed.watch.turns.sides import Side
 from torchspeed.watch.turns.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
+Benchmarks = list[dict[str, Any]]
+"""Entries of asv's list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCase:
+    """A case that measures peak memory or an exact count."""
+
+    name: str
+    """Such as ``suite.Class.peakmem_x('darnn', 'cpu')``."""
+    identity: str
+    """The benchmark's name and the case's place among its cases: ``suite.Class.peakmem_x-0``."""
+    timeout: float
+    """Seconds that it may take, together with the ``setup_cache`` of its suite."""
+    unit: str
+    exact: bool
+    """Whether every process gives the same value."""
 
 
 def list_cases(
@@ -39,62 +57,104 @@ def list_cases(
     Raises:
         TorchspeedError: no case matches that times something and can run here, or asv failed.
     """
+    return timed_cases(list_benchmarks(place, pairs, commit), selection)
+
+
+def list_benchmarks(place: Workplace, pairs: Sequence[Pair], commit: str = "HEAD") -> Benchmarks:
+    """Make the environments where they are missing; list the suites' benchmarks.
+
+    Args:
+        place: the checkout, whose suites are asked.
+        pairs: environments that will measure.
+        commit: any commit that can be installed.
+
+    Raises:
+        TorchspeedError: asv failed.
+    """
     project = ScratchProject(place.root / ".asv" / "interleaved" / "suites", place.root)
     commit_hash = ask_git(place.root, "rev-parse", commit)
     for pair in {pair.environment: pair for pair in pairs}.values():
         project.discover(commit_hash, pair, place.machine)
-    listed = read_machine_list(project.results, place.machine)
-    return timed_cases(listed.values(), selection)
+    return list(read_machine_list(project.results, place.machine).values())
 
 
-def list_cases_in(environment: Side, suites: Path, selection: Selection) -> list[TimedCase]:
-    """List the cases that may run here, by an environment that asv does not manage.
+def list_benchmarks_in(environment: Side, suites: Path) -> Benchmarks:
+    """List the suites' benchmarks by an environment that asv does not manage.
 
     Args:
         environment: whose interpreter and package import the suites.
         suites: their folder.
-        selection: cases; of them, those that time something are listed.
 
     Raises:
-        TorchspeedError: no case matches that times something and can run here, or the suites
-            cannot be imported.
+        TorchspeedError: the suites cannot be imported.
     """
     variables = dict(environment.pair.variables) | {"PYTHONPATH": str(environment.source)}
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
         listed = Path(folder) / "benchmarks.json"
         command = listing_command(environment.python, suites, listed)
         run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
-        return timed_cases(json.loads(listed.read_text(encoding="utf-8")), selection)
+        return list(json.loads(listed.read_text(encoding="utf-8")))
 
 
-def timed_cases(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> list[TimedCase]:
+def timed_cases(
+    benchmarks: Iterable[dict[str, Any]], selection: Selection, *, needed: bool = True
+) -> list[TimedCase]:
     """List the selected cases that time something and may run here.
 
     Args:
         benchmarks: entries of asv's list of benchmarks.
         selection: cases; of them, those that time something are listed.
+        needed: there has to be one.
 
     Raises:
-        TorchspeedError: there is none.
+        TorchspeedError: there is none, although one is needed.
     """
     cases = [
         TimedCase(
-            name=case_name(benchmark, params),
-            identity=f"{benchmark['name']}-{place}" if benchmark["params"] else benchmark["name"],
+            name=name,
+            identity=identity,
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
             short=in_short_set(benchmark, params),
         )
-        for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
+        for benchmark, params, name, identity in _runnable(benchmarks, selection)
         if benchmark["type"] == "time"
-        for place, params in enumerate(cases_of(benchmark))
-        if selection.includes(benchmark, params) and not cannot_run(benchmark, params)
     ]
-    if not cases:
+    if needed and not cases:
         raise TorchspeedError(
             f"no case that times something here matches {selection}; "
             "`asv show` names those that were measured"
         )
     return cases
+
+
+def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]:
+    """Return the selected cases of peak memory and exact counts that may run here."""
+    return [
+        ValueCase(
+            name,
+            identity,
+            max(
+                float(benchmark.get("timeout") or _TIMEOUT),
+                float(benchmark.get("setup_cache_timeout") or 0.0),
+            ),
+            benchmark["unit"],
+            exact=bool(benchmark.get("exact")),
+        )
+        for benchmark, _, name, identity in _runnable(benchmarks, selection)
+        if benchmark["type"] == "peakmemory" or benchmark.get("exact")
+    ]
+
+
+def _runnable(
+    benchmarks: Iterable[dict[str, Any]], selection: Selection
+) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str, str]]:
+    """Yield the selected cases: benchmark, parameters, name and identity."""
+    for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"])):
+        for place, params in enumerate(cases_of(benchmark)):
+            if selection.includes(benchmark, params) and not cannot_run(benchmark, params):
+                number = f"-{place}" if benchmark["params"] else ""
+                identity = f"{benchmark['name']}{number}"
+                yield benchmark, params, case_name(benchmark, params), identity
 
 
 def find_case(place: Workplace, pairs: Sequence[Pair], selection: Selection) -> TimedCase:

@@ -32,7 +32,7 @@ class Compared:
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
     path: Path | None
-    """Where it is stored; ``None`` where a side is not committed, or slowed on purpose."""
+    """Where it is stored; ``None`` where a side is not committed."""
 
     @property
     def failed(self) -> bool:
@@ -79,9 +79,12 @@ def _writer(
     place: Workplace, sides: tuple[Side, Side], kind: Kind | None, sampling: Sampling
 ) -> ComparisonWriter | None:
     before, after = (side.version for side in sides)
-    if before is None or after is None or any(side.planted for side in sides):
+    if before is None or after is None:
         return None
-    if kind is None:
+    planted = sides[1].planted
+    if planted:
+        kind = "planted"
+    elif kind is None:
         kind = "null" if before == after else "compare"
         kind = "release" if before != after and before.commit == after.commit else kind
     header = Header(
@@ -90,17 +93,25 @@ def _writer(
         machine=place.machine,
         before=before,
         after=after,
-        recipe=recipe(sampling),
+        recipe=recipe(sampling, forks=all(side.can_fork for side in sides), planted=planted),
     )
     return ComparisonWriter(place.configuration.results, header)
 
 
-def recipe(sampling: Sampling) -> dict[str, float | str]:
-    """Return how ratios are taken; those taken in other ways have another noise."""
+def recipe(sampling: Sampling, *, forks: bool, planted: float = 0.0) -> dict[str, float | str]:
+    """Return how ratios are taken; those taken in other ways have another noise.
+
+    Args:
+        sampling: how many rounds.
+        forks: each case has a forked process; otherwise all cases of a round share one.
+        planted: share by which the side after was slowed down on purpose.
+    """
     return {
         **dataclasses.asdict(sampling),
         "fewest_samples": processes.FEWEST_SAMPLES,
         "most_samples": processes.MOST_SAMPLES,
         "round_s": processes.SECONDS,
         "estimate": ESTIMATE,
+        **({} if forks else {"processes": "all cases one after the other in one"}),
+        **({"planted": planted} if planted else {}),
     }

@@ -1,8 +1,9 @@
 """One round of one case: a process on each side, which take samples in turn.
 
-Each side has a server that has imported torch and forks a process for a case
-(`torchspeed.measure.probes.timer`). Where the two processes compute on one thread they are pinned
-to one core, so that they share its clock, its caches and its neighbours.
+Each side has a server that has imported torch and, where torch is as fast in a fork as elsewhere,
+forks a process for each case (`torchspeed.measure.probes.timer`). Where the two processes compute
+on one thread they are pinned to one core, so that they share its clock, its caches and its
+neighbours.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from torchspeed.watch import probes
 from torchspeed.watch.turns.sides import Side
@@ -31,6 +32,8 @@ _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _SECONDS_TO_END = 2.0
 """How long a server may take to end before it is killed."""
+_Process = Literal["fork", "shared", "own"]
+"""What runs a case: a fork of the server, the server itself, or a server that ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """Whether cases of its side may be measured in forks."""
         return self._side.can_fork
 
-    def start(self, case: TimedCase, *, fork: bool) -> None:
-        """Begin to make a case, in a fork or not; `wait_until_ready` waits for it."""
+    def start(self, case: TimedCase, process: _Process) -> None:
+        """Begin to make a case; `wait_until_ready` waits for it."""
         if self._process is None:
             self._launch()
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * case.timeout
-        self._send(json.dumps({"case": case.identity, "fork": fork}))
+        self._send(json.dumps({"case": case.identity, "process": process}))
 
     def wait_until_ready(self) -> tuple[int, bool]:
         """Wait until the case has warmed up; return its process and whether it has one thread.
@@ -180,7 +183,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
         if "status" in answer:
             self._case = None
-            if not answer.get("forked"):
+            if not answer.get("goes on"):
                 self._stop()
         return answer
 
@@ -218,9 +221,9 @@ def measure_round(
         CaseFailedError: it failed on a side.
     """
     try:
-        fork = case.can_fork and all(server.can_fork for server in servers)
+        forks: _Process = "fork" if all(server.can_fork for server in servers) else "shared"
         for server in servers:
-            server.start(case, fork=fork)
+            server.start(case, forks if case.can_fork else "own")
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         if all(one_thread for _, one_thread in ready):
             _pin_to_one_core([process for process, _ in ready])

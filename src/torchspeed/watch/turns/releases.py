@@ -16,11 +16,15 @@ from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Version
 from torchspeed.watch.history.json_lines import append_lines
+from torchspeed.watch.history.release_values import FILE_NAME as VALUES
+from torchspeed.watch.history.release_values import ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import FILE_NAME, IMPORT_CASE
 from torchspeed.watch.turns import release_environments as environments
+from torchspeed.watch.turns.cases import ValueCase
 from torchspeed.watch.turns.compare import Compared, compare
 from torchspeed.watch.turns.explain import explain
 from torchspeed.watch.turns.processes import TimedCase
+from torchspeed.watch.turns.release_values import measure_values, missing_values
 from torchspeed.watch.turns.rounds import ratio_of_case
 from torchspeed.watch.turns.sides import Side
 from torchspeed.watch.turns.workplace import Workplace
@@ -46,29 +50,41 @@ class ReleasePair:
 
 
 def release_pairs(
-    releases: Sequence[Pair], comparisons: Sequence[StoredComparison], *, against: str = ""
+    releases: Sequence[Pair],
+    comparisons: Sequence[StoredComparison],
+    *,
+    release: str = "",
+    against: str = "",
 ) -> tuple[ReleasePair, ...]:
     """Pair the releases of asv.conf.json, the newest first.
 
     Args:
         releases: those that asv.conf.json lists, the newest first.
         comparisons: those of one machine.
-        against: the release with which each of the others is paired; each one's predecessor if
-            empty.
+        release: the only release that is paired; all if empty.
+        against: the release with which each is paired; each one's predecessor if empty. The same
+            as ``release`` for a pair of a release with itself.
     """
     stored = {
         (step.before, step.after): step
         for history in release_histories({"": comparisons})
         for step in history.steps
     }
-    if against:
+    if release and release == against:
+        pairs = [(pair, pair) for pair in releases if pair.torch == release]
+    elif against:
         pairs = [
             (after, before)
             for after, before in itertools.combinations(releases, 2)
             if against in {after.torch, before.torch}
+            and release in {"", after.torch, before.torch}
         ]
     else:
-        pairs = list(itertools.pairwise(releases))
+        pairs = [
+            (after, before)
+            for after, before in itertools.pairwise(releases)
+            if release in {"", after.torch}
+        ]
     return tuple(
         ReleasePair(
             before,
@@ -84,9 +100,10 @@ def measure_releases(
     pairs: Sequence[ReleasePair],
     package: Side,
     cases: Sequence[TimedCase],
+    values: Sequence[ValueCase] = (),
     *,
     again: bool = False,
-) -> Iterator[tuple[ReleasePair, Compared | TorchspeedError]]:
+) -> Iterator[tuple[ReleasePair, Compared | tuple[ReleaseValue, ...] | TorchspeedError]]:
     """Compare the releases of each pair, and explain the cases that changed most.
 
     Environments are made when their turn comes and removed when no later pair needs them, so no
@@ -96,29 +113,68 @@ def measure_releases(
         place: the checkout, and the machine under whose name results are stored.
         pairs: what to compare, the newest first.
         package: the commit of this package that all releases run.
-        cases: what to measure; what is stored already is left out.
-        again: measure all of it once more, such as on another day.
+        cases: what to time; what is stored already is left out.
+        values: peak memory and exact counts to measure; what is stored already is left out.
+        again: time all cases once more, such as on another day.
 
     Yields:
-        Each pair that lacks a case with its comparison, or why there is none.
+        Each pair that lacks a case, with its comparison, with the values of a release, or why
+        there are none.
     """
     for number, pair in enumerate(pairs, start=1):
         missing = pair.missing(case.name for case in cases)
         wanted = [case for case in cases if again or case.name in missing]
-        if wanted:
-            try:
-                before = _side(place, package, pair.before)
-                after = _side(place, package, pair.after)
-                imports = interleaved_imports(before, after)
-                compared = compare(place, (before, after), wanted, "release", extra=[imports])
-                _explain(place, (before, after), compared.ratios, wanted)
-                yield pair, compared
-            except TorchspeedError as error:
-                yield pair, error
+        try:
+            for result in _measure_pair(place, pair, package, wanted, values):
+                yield pair, result
+        except TorchspeedError as error:
+            yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
         for release in (pair.before, pair.after):
             if release not in needed:
                 environments.remove_environment(release)
+
+
+def _measure_pair(
+    place: Workplace,
+    pair: ReleasePair,
+    package: Side,
+    cases: Sequence[TimedCase],
+    values: Sequence[ValueCase],
+) -> Iterator[Compared | tuple[ReleaseValue, ...]]:
+    """Time cases with both releases of a pair, then measure the values that either lacks."""
+    assert package.version is not None  # noqa: S101 - it is a commit
+    torch = pair.before.torch, pair.after.torch
+    stored, _ = read_release_values(place.results / VALUES)
+    missing = [
+        missing_values(stored, release, other, package.version.commit, values)
+        for release, other in (torch, reversed(torch))
+        if torch[0] != torch[1]
+    ]
+    if not cases and not any(missing):
+        return
+    sides = _side(place, package, pair.before), _side(place, package, pair.after)
+    if cases:
+        imports = interleaved_imports(*sides)
+        compared = compare(place, sides, cases, extra=[imports])
+        if torch[0] != torch[1]:
+            _explain(place, sides, compared.ratios, cases)
+        yield compared
+    for side, of_side in zip(sides, missing, strict=False):
+        if of_side:
+            yield _measure_values(place, side, of_side)
+
+
+def _measure_values(
+    place: Workplace, side: Side, cases: Sequence[ValueCase]
+) -> tuple[ReleaseValue, ...]:
+    """Measure values of a release and store each at once."""
+    measured = []
+    for value in measure_values(side, place.configuration.suites, cases):
+        append_lines(place.results / VALUES, [value])
+        measured.append(value)
+        print(f"{side.name} [{len(measured)}/{len(cases)}] {value.case}", flush=True)
+    return tuple(measured)
 
 
 def _explain(

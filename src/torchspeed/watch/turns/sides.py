@@ -33,7 +33,8 @@ class Side:
     version: Version | None = None
     """How a stored comparison names it; ``None`` for changes that are not committed."""
     planted: float = 0.0
-    """Share of its time by which every sample is slowed down, to test whether that is detected."""
+    """Share of its time by which every sample is slowed down, to test whether that is detected:
+    of the side after."""
 
     @property
     def can_fork(self) -> bool:
