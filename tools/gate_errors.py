@@ -74,7 +74,7 @@ class Errors:
 
 def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]]:
     """Read each stored comparison of a commit with itself: case to its ratio."""
-    wanted = _how_rounds_are_taken(recipe(DEFAULT), forks=True)
+    wanted = _how_rounds_are_taken(recipe(DEFAULT, forks=True))
 
     def counts(comparison: StoredComparison) -> bool:
         header = comparison.header
@@ -90,7 +90,7 @@ def stored_comparisons(results: Path, machine: str) -> list[dict[str, CaseRatio]
 
 def _how_rounds_are_taken(recipe: dict[str, float | str]) -> dict[str, float | str | None]:
     """Give the part of a recipe that says what a round is, and not how many a case gets."""
-    names = ("fewest_samples", "most_samples", "round_s", "estimate")
+    names = ("fewest_samples", "most_samples", "round_s", "estimate", "processes")
     return {name: recipe.get(name) for name in names}
 
 
