@@ -177,7 +177,9 @@ def test_a_second_run_by_hand_says_who_measures(project: Project) -> None:
         time.sleep(0.2)
         output = project.asv(*project.run_arguments("--bench", "track_it"), status=1)
         assert f"`asv run` (process {first.pid} on " in output
-        project.asv("show", status=1)  # nothing is stored yet, but it is not refused
+        assert "is measuring" in output
+        shown, _ = project.start("show", asv=("-m", "asv")).communicate()
+        assert "is measuring" not in shown  # reading is not refused
     finally:
         first.terminate()
         first.communicate()
