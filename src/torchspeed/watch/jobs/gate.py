@@ -99,9 +99,10 @@ def gate(
             seconds=round(time.monotonic() - started, 1),
             cases=tuple(measured),
         )
-    for file, text in ((comment_file, comment(result, override)), (json_file, "")):
-        if file:
-            write_whole(Path(file), text.encode() or msgspec.json.encode(result))
+    if comment_file:
+        write_whole(Path(comment_file), comment(result, override).encode())
+    if json_file:
+        write_whole(Path(json_file), msgspec.json.encode(result))
     print(f"\n{sentence(result)}.\n{verdict_line(result, override)}")
     if any(result.failing):
         return ExitStatus.DONE if override else ExitStatus.SLOWER
