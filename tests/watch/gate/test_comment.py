@@ -23,6 +23,7 @@ from torchspeed.watch.gate.result import (
 from torchspeed.watch.jobs.gate import parse_share
 
 SAME = change(0.1)
+SAME_CASE = GateCase("s.time_z", (SAME,))
 
 
 def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
@@ -57,6 +58,20 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         State.SKIPPED,
     ]
     assert sentence(result()).startswith("No changed file can change a measured value")
+
+
+def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
+    failed = GateCase("s.time_d", (), failed="out of cheese")
+    slower = GateCase("s.time_a", (change(9), change(6.2)))
+    assert verdict_line(result(SAME_CASE, failed), "") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower, failed), "") == (
+        "**The gate fails: 1 slower by 3.0% or more, 1 failed.**"
+    )
+    assert verdict_line(result(slower, failed), "longer") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower), "longer").startswith("The gate passes although 1 slower")
+    assert [result(*cases).passes(accepted) for cases, accepted in (
+        ((failed,), ""), ((failed,), "longer"), ((slower,), ""), ((slower,), "longer"), ((), ""),
+    )] == [False, False, False, True, True]  # fmt: skip
 
 
 def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:

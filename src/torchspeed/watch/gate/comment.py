@@ -67,13 +67,15 @@ def verdict_line(result: GateResult, accepted: str) -> str:
         result: what was measured.
         accepted: why a slowdown is accepted; empty if it is not.
     """
-    failing = len(list(result.failing))
-    if not failing:
-        return "The gate passes."
-    what = f"{failing} slower by {result.threshold:.1%} or more"
-    if accepted:
-        return f"The gate passes although {what}. Accepted because: {code(accepted)}"
-    return f"**The gate fails: {what}.**"
+    failing, failed = len(list(result.failing)), len(result.of_state(State.FAILED))
+    slower = f"{failing} slower by {result.threshold:.1%} or more"
+    if not result.passes(accepted):
+        against = [slower] if failing and not accepted else []
+        against += [f"{failed} failed"] if failed else []
+        return f"**The gate fails: {', '.join(against)}.**"
+    if failing:
+        return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
+    return "The gate passes."
 
 
 def comment(result: GateResult, accepted: str = "") -> str:

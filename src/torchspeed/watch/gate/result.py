@@ -147,6 +147,10 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             if case.changes[-1].ratio >= 1 + self.threshold
         )
 
+    def passes(self, accepted: str) -> bool:
+        """Say whether no case failed, and none is slower or that is accepted for a reason."""
+        return not self.of_state(State.FAILED) and (bool(accepted) or not any(self.failing))
+
 
 def measurements_needed(cases: int) -> int:
     """In how many measurements a case has to be slower to be called slower, two at least.

@@ -104,10 +104,10 @@ def gate(
     if json_file:
         write_whole(Path(json_file), msgspec.json.encode(result))
     print(f"\n{sentence(result)}.\n{verdict_line(result, override)}")
-    if any(result.failing):
-        return ExitStatus.DONE if override else ExitStatus.SLOWER
-    failed = any(case.failed for case in result.cases)
-    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+    if result.passes(override):
+        return ExitStatus.DONE
+    is_slower = any(result.failing) and not override
+    return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
 
 
 def parse_share(text: str) -> float:

@@ -59,8 +59,7 @@ def gate_comment(
         )
     if result.cases or ours:
         github.write_comment(pull.number, text, ours[-1][0] if ours else None)
-    failed = any(case.failed for case in result.cases)
-    passes = bool(accepted) or not (failed or any(result.failing))
+    passes = result.passes(accepted)
     github.set_status(result.head, CONTEXT, passes=passes, description=sentence(result))
     print(f"pull request {pull.number}: {sentence(result)}")
 
