@@ -78,9 +78,9 @@ def sweep(
         raise TorchspeedError("--memory is for --batch-size auto; leave it out")
     if search is not None and grows:
         raise TorchspeedError("--search needs batch sizes; give --batch-size 32,128,512")
-    sizes: list[int] = read_values(
-        "--batch-size", "1" if grows else batch_size, int, "auto or whole numbers"
-    )
+    sizes: list[int] = []
+    if not grows:
+        sizes = read_values("--batch-size", batch_size, int, "auto or whole numbers")
     axes = {
         "workers": read_values("--workers", workers, int, "whole numbers"),
         "batch_size": sizes,
