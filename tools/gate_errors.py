@@ -30,7 +30,7 @@ from unittest.mock import patch
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.settings import Pair, results_folder
-from torchspeed.watch.gate.result import GateResult, State
+from torchspeed.watch.gate.result import CaseState, GateResult
 from torchspeed.watch.history.comparisons import (
     CaseRatio,
     CaseResult,
@@ -135,7 +135,7 @@ def simulate(
             )
             failing = len(list(result.failing))
             once += any(len(case.changes) > 1 for case in measured)
-            alarms += bool(result.of_state(State.SLOWER))
+            alarms += bool(result.of_state(CaseState.SLOWER))
             failed += failing > 0
             found += failing
     return Errors(gates, len(cases), once, alarms, failed, found)

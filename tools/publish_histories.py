@@ -34,7 +34,7 @@ _SETTLE = 1500  # ms until a view has loaded its data and drawn it
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SharedHistory:
     """A history to publish."""
 
     results: str
@@ -85,7 +85,7 @@ def _settings(checkout: Path) -> dict[str, str]:
     return {}
 
 
-def prepare(source: Source, into: Path) -> Path:
+def prepare(source: SharedHistory, into: Path) -> Path:
     """Copy a history into a folder with an asv.conf.json that publishes it.
 
     Returns:
@@ -181,7 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     whole = True
     for text in options.sources:
         results, _, project = text.partition("=")
-        source = Source(results, project or results)
+        source = SharedHistory(results, project or results)
         print(f"== {source.name}", flush=True)
         folder = prepare(source, options.into)
         published = publish(folder)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from torchspeed.cli.training_options import Precision, Schedule
 from torchspeed.data.catalogue import DATA
-from torchspeed.published import Source, load_sources
+from torchspeed.published import PublishedSource, load_sources
 
 
 def list_names() -> None:
@@ -57,7 +57,7 @@ def info(
     console.print(table)
 
 
-def show_source(source: Source, console: Console) -> None:
+def show_source(source: PublishedSource, console: Console) -> None:
     """Show a document's values, table by table, and how to do the same here."""
     console.rule(f"{source.title}, {source.authors}, {source.date}")
     console.print(f"{source.url}\n{source.work}\n", highlight=False)

@@ -24,10 +24,10 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.logs import CsvLog, Observers, TensorBoardLog
 from torchspeed.training.observer import Observer
-from torchspeed.training.profile import Profile
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 from torchspeed.training.scaling import load_baseline, scaling
+from torchspeed.training.step_profiler import StepProfiler
 from torchspeed.watch.history.git import ask_git
 
 SCHEMA = 1
@@ -96,7 +96,7 @@ def _logs(options: Mapping[str, Any]) -> list[Observer]:
     logs: list[Observer] = []
     if options["profile"] is not None:
         check_writable(options["profile"])
-        logs.append(Profile(options["profile"]))
+        logs.append(StepProfiler(options["profile"]))
     if options.get("log") is not None:
         check_writable(options["log"])
         logs.append(CsvLog(options["log"]))

@@ -51,7 +51,7 @@ class PublishedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PublishedSource:
     """A document with published values."""
 
     key: str
@@ -68,7 +68,7 @@ class Source:
     values: tuple[PublishedValue, ...]
 
 
-def load_sources() -> list[Source]:
+def load_sources() -> list[PublishedSource]:
     """Return all sources, by key, each with its values in the order of its tables."""
     files = resources.files(__package__).iterdir()
     tables = sorted(
@@ -100,7 +100,7 @@ def site_rows() -> list[dict[str, Any]]:
 
 
 def _site_row(
-    source: Source, published: PublishedValue, model: str, case: str, *notes: str
+    source: PublishedSource, published: PublishedValue, model: str, case: str, *notes: str
 ) -> dict[str, Any]:
     return {
         "case": case,
@@ -115,14 +115,14 @@ def _site_row(
     }
 
 
-def _source(key: str, content: dict[str, Any]) -> Source:
+def _source(key: str, content: dict[str, Any]) -> PublishedSource:
     hardware = {name: Hardware(**facts) for name, facts in content.pop("hardware").items()}
     values = chain.from_iterable(_values(table, hardware) for table in content.pop("tables"))
     fields = content | {
         "work": content["work"].strip(),
         "differences": tuple(content["differences"]),
     }
-    return Source(key=key, values=tuple(values), **fields)
+    return PublishedSource(key=key, values=tuple(values), **fields)
 
 
 def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[PublishedValue]:

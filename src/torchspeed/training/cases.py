@@ -13,7 +13,7 @@ from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
-from torchspeed.training.results import RunResult, TimeToAccuracy
+from torchspeed.training.results import AccuracyTimes, RunResult
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
 
@@ -156,7 +156,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
     return {phase: times.median_s for phase, times in phases.items()}
 
 
-def time_to_accuracy_of(model: str, device: str) -> TimeToAccuracy:
+def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:
     """Train on the embedded digits to 80 % on test, in 20 epochs at most.
 
     Epochs and accuracy repeat exactly on one machine and thread count; seconds

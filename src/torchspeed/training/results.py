@@ -80,7 +80,7 @@ class RankTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeToAccuracy:
+class AccuracyTimes:
     """dl-benchmark's columns. Seconds; accuracy from 0 to 1.
 
     There the loading time is the copy to the device alone and waiting for the
@@ -127,7 +127,7 @@ class RunResult:
     accuracy: float | None
     epochs: list[EpochRecord] = field(default_factory=list)
     """Empty for inference."""
-    time_to_accuracy: TimeToAccuracy | None = None
+    time_to_accuracy: AccuracyTimes | None = None
     """None for inference."""
     forecast: ForecastReport | None = None
     """None for images and random numbers."""
@@ -176,10 +176,10 @@ def phase_totals(loop: LoopResult) -> dict[str, float]:
     return totals if any(totals.values()) else {}
 
 
-def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> TimeToAccuracy:
+def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> AccuracyTimes:
     """Sum a training up in dl-benchmark's columns."""
     reached = next((record.number for record in epochs if record.reaches(target)), None)
-    return TimeToAccuracy(
+    return AccuracyTimes(
         best_training_accuracy=_best(record.train_accuracy for record in epochs),
         best_test_accuracy=_best(record.test_accuracy for record in epochs),
         data_loading_s=_total(epochs, Phase.LOADING, Phase.PROCESSING),

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from torchspeed.watch.gate.result import Change, GateCase, GateResult
+from torchspeed.watch.gate.result import GateCase, GateResult, HeadAgainstBase
 
 
-def change(percent: float, half: float = 0.8) -> Change:
+def change(percent: float, half: float = 0.8) -> HeadAgainstBase:
     low, middle, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
-    return Change(middle, (low, high), 0.01, 0.01 * middle, 6)
+    return HeadAgainstBase(middle, (low, high), 0.01, 0.01 * middle, 6)
 
 
 def result(*cases: GateCase, **changes: Any) -> GateResult:

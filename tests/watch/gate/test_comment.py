@@ -15,8 +15,8 @@ from tests.watch.gate.results import change, result
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.gate.comment import code, comment, sentence, stored_result, verdict_line
 from torchspeed.watch.gate.result import (
+    CaseState,
     GateCase,
-    State,
     measurements_needed,
     read_result,
 )
@@ -50,12 +50,12 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
     )
     states = [result(*others).state(case) for case in others]
     assert states == [
-        State.SUSPECTED,
-        State.FAILED,
-        State.NOT_MEASURED,
-        State.SAME,
-        State.FASTER,
-        State.SKIPPED,
+        CaseState.SUSPECTED,
+        CaseState.FAILED,
+        CaseState.NOT_MEASURED,
+        CaseState.SAME,
+        CaseState.FASTER,
+        CaseState.SKIPPED,
     ]
     assert sentence(result()).startswith("No changed file can change a measured value")
 

@@ -16,10 +16,10 @@ import msgspec
 from torchspeed.watch.analysis.ratio import CONFIDENCE
 from torchspeed.watch.gate.result import (
     LARGEST_BYTES,
-    Change,
+    CaseState,
     GateCase,
     GateResult,
-    State,
+    HeadAgainstBase,
     parse_result,
 )
 from torchspeed.watch.progress import human_time
@@ -29,8 +29,8 @@ LONGEST = 60_000
 _LONGEST_TEXT = 300
 _MARK = "torchspeed-gate"
 _STATE = re.compile(rf"<!-- {_MARK} ([\w+/=-]*) -->")
-_FIRST = (State.SLOWER, State.SUSPECTED, State.FAILED)
-_REST = (State.FASTER, State.SAME, State.SKIPPED, State.NOT_MEASURED)
+_FIRST = (CaseState.SLOWER, CaseState.SUSPECTED, CaseState.FAILED)
+_REST = (CaseState.FASTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
 
 
@@ -38,23 +38,26 @@ def sentence(result: GateResult) -> str:
     """Say the answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
-    slower = result.of_state(State.SLOWER)
+    slower = result.of_state(CaseState.SLOWER)
     measured = sum(bool(case.changes) for case in result.cases)
     answer = f"{len(slower)} of {measured} cases slower"
     if slower:
         answer += f", worst {describe(slower[0].changes[-1])}"
-    missing = len(result.of_state(State.NOT_MEASURED))
+    missing = len(result.of_state(CaseState.NOT_MEASURED))
     limit = human_time(result.limit_s)
     others = (
-        (len(result.of_state(State.SUSPECTED)), f"suspected but not measured again in {limit}"),
-        (len(result.of_state(State.FAILED)), "failed"),
+        (
+            len(result.of_state(CaseState.SUSPECTED)),
+            f"suspected but not measured again in {limit}",
+        ),
+        (len(result.of_state(CaseState.FAILED)), "failed"),
         (missing, f"not measured in {limit}"),
     )
     more = [f"{count} {what}" for count, what in others if count]
     return f"{answer}; {', '.join(more)}" if more else answer
 
 
-def describe(change: Change) -> str:
+def describe(change: HeadAgainstBase) -> str:
     """Write a change with its interval, in percent: ``+6.2 % [5.4, 7.0]``."""
     low, high = ((end - 1) * 100 for end in change.interval)
     return f"{(change.ratio - 1) * 100:+.1f} % [{low:.1f}, {high:.1f}]"
@@ -67,7 +70,7 @@ def verdict_line(result: GateResult, accepted: str) -> str:
         result: what was measured.
         accepted: why a slowdown is accepted; empty if it is not.
     """
-    failing, failed = len(list(result.failing)), len(result.of_state(State.FAILED))
+    failing, failed = len(list(result.failing)), len(result.of_state(CaseState.FAILED))
     slower = f"{failing} slower by {result.threshold:.1%} or more"
     if not result.passes(accepted):
         against = [slower] if failing and not accepted else []

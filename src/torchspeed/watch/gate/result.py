@@ -30,7 +30,7 @@ _Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
 _Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
 
 
-class State(Enum):
+class CaseState(Enum):
     """What the gate says of a case."""
 
     SLOWER = "slower"
@@ -44,7 +44,7 @@ class State(Enum):
     NOT_MEASURED = "not measured in time"
 
 
-class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One measurement of a case, head against base."""
 
     ratio: _Positive
@@ -64,7 +64,7 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("the interval does not hold the ratio")
 
     @classmethod
-    def of(cls, ratio: CaseRatio) -> Change:
+    def of(cls, ratio: CaseRatio) -> HeadAgainstBase:
         """Take over what is reported of a measured ratio, in five digits."""
         low, middle, high, before_s, after_s = (
             float(f"{number:.5g}")
@@ -84,7 +84,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     case: _Text
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
-    changes: Annotated[tuple[Change, ...], msgspec.Meta(max_length=9)] = ()
+    changes: Annotated[tuple[HeadAgainstBase, ...], msgspec.Meta(max_length=9)] = ()
     """Its measurements, the first one first."""
     skipped: _Text = ""
     """Why it cannot run here."""
@@ -120,20 +120,20 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """In how many measurements a case has to be slower."""
         return measurements_needed(len(self.cases))
 
-    def state(self, case: GateCase) -> State:
+    def state(self, case: GateCase) -> CaseState:
         """Say how one of the cases fared."""
         verdicts = [verdict(change) for change in case.changes]
         if case.failed:
-            return State.FAILED
+            return CaseState.FAILED
         if not verdicts:
-            return State.SKIPPED if case.skipped else State.NOT_MEASURED
+            return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
         if verdicts[0] is Verdict.BETTER:
-            return State.FASTER
+            return CaseState.FASTER
         if not all(answer is Verdict.WORSE for answer in verdicts):
-            return State.SAME
-        return State.SLOWER if len(verdicts) >= self.measurements else State.SUSPECTED
+            return CaseState.SAME
+        return CaseState.SLOWER if len(verdicts) >= self.measurements else CaseState.SUSPECTED
 
-    def of_state(self, *states: State) -> list[GateCase]:
+    def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
         cases = [case for case in self.cases if self.state(case) in states]
         return sorted(cases, key=lambda case: -case.changes[-1].ratio if case.changes else 0.0)
@@ -143,13 +143,13 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """The cases that are slower by the threshold or more."""
         return (
             case
-            for case in self.of_state(State.SLOWER)
+            for case in self.of_state(CaseState.SLOWER)
             if case.changes[-1].ratio >= 1 + self.threshold
         )
 
     def passes(self, accepted: str) -> bool:
         """Say whether no case failed, and none is slower or that is accepted for a reason."""
-        return not self.of_state(State.FAILED) and (bool(accepted) or not any(self.failing))
+        return not self.of_state(CaseState.FAILED) and (bool(accepted) or not any(self.failing))
 
 
 def measurements_needed(cases: int) -> int:

@@ -16,7 +16,7 @@ from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.selection import EVERYTHING, matching
 from torchspeed.watch.gate.comment import comment, sentence, verdict_line
-from torchspeed.watch.gate.result import Change, GateCase, GateResult, measurements_needed
+from torchspeed.watch.gate.result import GateCase, GateResult, HeadAgainstBase, measurements_needed
 from torchspeed.watch.gate.touched import changed_files, touched_cases
 from torchspeed.watch.history.comparisons import CaseRatio, CaseResult, Unmeasured
 from torchspeed.watch.history.git import ask_git
@@ -179,7 +179,7 @@ def _gate_case(name: str, results: Sequence[CaseResult], base: str) -> GateCase:
             on_base = result.failed.startswith(f"{base}: ")
             skipped = (result.failed if on_base else result.skipped)[:2000]
             failed = "" if on_base else result.failed[:2000]
-    return GateCase(name, tuple(map(Change.of, ratios)), skipped, failed)
+    return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), skipped, failed)
 
 
 def _merge_base(root: Path, base: str, head: str) -> str:

@@ -135,12 +135,12 @@ class Task:
         return self.environments[0] if len(self.environments) == 1 else None
 
 
-Source = Callable[[Situation], Iterable[Task]]
+TaskSource = Callable[[Situation], Iterable[Task]]
 
 
 def next_task(
     situation: Situation,
-    sources: Sequence[Source],
+    sources: Sequence[TaskSource],
     tried: Collection[str],
     unusable: Collection[str],
 ) -> Task | None:

@@ -20,7 +20,7 @@ from torchspeed.watch.jobs.bisection import bisection_order
 from torchspeed.watch.jobs.confirm import Suspect, confirm_suspects
 from torchspeed.watch.jobs.examine import Examination, examinations
 from torchspeed.watch.jobs.measuring import measure_commit
-from torchspeed.watch.jobs.night_queue import Situation, Source, Task, Tonight
+from torchspeed.watch.jobs.night_queue import Situation, Task, TaskSource, Tonight
 from torchspeed.watch.jobs.reference import measure_against_reference
 from torchspeed.watch.turns.cases import list_benchmarks, timed_cases, value_cases
 from torchspeed.watch.turns.compare import Compared
@@ -260,7 +260,7 @@ def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
         yield tasks[place]
 
 
-SOURCES: tuple[Source, ...] = (
+SOURCES: tuple[TaskSource, ...] = (
     newest_commit,
     suspected_changes,
     confirmed_changes,

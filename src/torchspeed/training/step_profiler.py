@@ -15,7 +15,7 @@ PROFILED_STEPS = 5
 """A trace grows by megabytes a step, and profiled steps are slower than others."""
 
 
-class Profile(Observer):
+class StepProfiler(Observer):
     """Traces the first steps after the first one, which is slower than those that follow.
 
     Args:
