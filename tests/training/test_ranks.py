@@ -5,12 +5,10 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +18,11 @@ import torch
 from rich.console import Console
 from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
-from torch.multiprocessing.spawn import start_processes
 
 from torchspeed.cli.main import main
 from torchspeed.cli.show import show_run
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.group import end_rank, join_group, leave_group
 from torchspeed.training.launch import PARENT, launch, root_of
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, RunResult
@@ -152,43 +147,12 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert done.stdout.count("medians over") == 1
 
 
-def _train_as_rank(
-    rank: int, config: RunConfig, port: int, folder: Path, options: dict[str, Any]
-) -> None:
-    """Train as one of two ranks of a forked process; leave the losses of its epochs."""
-    variables = {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    os.environ.update({name: str(value) for name, value in variables.items()})
-    result = train(config, group=join_group("cpu"), **options)
-    leave_group()
-    losses = [epoch.train_loss for epoch in result.epochs]
-    (folder / f"losses-{rank}.json").write_text(json.dumps(losses))
-    end_rank(0)
-
-
 def test_two_ranks_with_dropout_resume_exactly(tmp_path: Path) -> None:
-    config = RunConfig(
-        model="squeezenet1_1",
-        data="dummy",
-        data_options=DataOptions(items=16),
-        image_size=64,
-        batch_size=2,
-        epochs=2,
-        limit_batches=2,
-    )
-    torch.set_num_threads(1)  # a fork has no threads of its parent's
-    checkpoint = {"checkpoint": tmp_path / "run.pt"}
-
-    def losses(config: RunConfig, **options: Any) -> list[list[float]]:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-        start_processes(
-            _train_as_rank, (config, port, tmp_path, options), nprocs=2, start_method="fork"
-        )
-        return [json.loads((tmp_path / f"losses-{rank}.json").read_text()) for rank in (0, 1)]
-
-    whole = losses(config)
-    assert losses(replace(config, epochs=1), **checkpoint) == [of[:1] for of in whole]
-    assert losses(config, **checkpoint, resume=True) == whole
+    command = [sys.executable, "-m", "tests.training.resumed_ranks", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, env=environment(), timeout=180, check=True)
+    whole, first, resumed = json.loads((tmp_path / "losses.json").read_text())
+    assert first == [losses[:1] for losses in whole]
+    assert resumed == whole
 
 
 def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
