@@ -359,6 +359,32 @@ def test_a_wrong_request_is_one_line(
     assert message in error
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", *QUICK, "--json"),
+        ("train", *QUICK, "--profile"),
+        ("train", *QUICK, "--log"),
+        ("train", *QUICK, "--save-best"),
+        ("latency", "-m", "lenet5", "--seconds", "0.01", "--json"),
+        ("latency", "-m", "lenet5", "--seconds", "0.01", "--figure"),
+    ],
+)
+def test_a_file_of_something_else_is_not_replaced(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ending = ".svg" if command[-1] == "--figure" else ".json"
+    notes, empty = tmp_path / f"notes{ending}", tmp_path / f"empty{ending}"
+    notes.write_text("what I measured by hand")
+    assert run(*command, str(notes)) == 1
+    assert f"{notes} holds something else" in capsys.readouterr().err
+    assert notes.read_text() == "what I measured by hand"
+    empty.touch()
+    for _ in range(2):  # the second time, the file is what the command wrote
+        assert run(*command, str(empty)) == 0
+    assert empty.stat().st_size > 0
+
+
 def test_the_same_from_a_process_without_traceback() -> None:
     done = torchspeed("train", "--data", "cifar")
     assert done.returncode == 1

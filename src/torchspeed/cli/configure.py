@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +125,29 @@ def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str)
     return values
 
 
-def check_writable(path: Path | None) -> None:
+RESULT = (b'{"schema":',)
+"""How a file that ``--json`` wrote begins, but for white space."""
+TRACE = (b'{"schemaVersion":', b"\x1f\x8b")
+"""How a trace of torch.profiler begins, but for white space; and a compressed one."""
+PARAMETERS = (b"PK",)
+"""How a file that torch.save wrote begins."""
+FIGURE = (b"<?xml", b"\x89PNG", b"%PDF")
+"""How a drawing begins: SVG, PNG, PDF."""
+LOG = (b"number,rate,",)
+"""How a log of epochs begins."""
+
+
+def check_writable(path: Path | None, kind: Sequence[bytes] = ()) -> None:
     """Find out before a long run, not after it, that its result cannot be written.
 
+    Args:
+        path: file that the run will write; None if it writes none.
+        kind: beginnings of the files that may be replaced; with none, what writes the file
+            looks at its content.
+
     Raises:
-        TorchspeedError: the folder is missing or not writable, or the path is a folder.
+        TorchspeedError: the folder is missing or not writable, the path is a folder, or
+            a file with other content is there.
     """
     if path is None:
         return
@@ -144,3 +162,20 @@ def check_writable(path: Path | None) -> None:
         raise TorchspeedError(
             f"{path} cannot be written ({error.strerror}); give a file in a writable folder"
         ) from None
+    if kind and path.is_file():
+        _check_kind(path, kind)
+
+
+def _check_kind(path: Path, kind: Sequence[bytes]) -> None:
+    try:
+        with path.open("rb") as file:
+            start = b"".join(file.read(80).split())
+    except OSError as error:
+        raise TorchspeedError(
+            f"{path} cannot be read ({error.strerror}); give another file"
+        ) from None
+    if start and not start.startswith(tuple(kind)):
+        raise TorchspeedError(
+            f"{path} holds something else than this command writes; it was left as it is, so "
+            "give another file, or remove it"
+        )

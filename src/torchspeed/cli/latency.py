@@ -48,14 +48,14 @@ def latency(
 
     from rich.console import Console
 
-    from torchspeed.cli.configure import check_writable, read_values
+    from torchspeed.cli.configure import FIGURE, RESULT, check_writable, read_values
     from torchspeed.cli.session import write_result
     from torchspeed.cli.show import make_table
     from torchspeed.cli.show import seconds as shown
     from torchspeed.training.latency import draw_latency, measure_latency
 
-    for file in (figure, json):
-        check_writable(file)
+    check_writable(figure, FIGURE)
+    check_writable(json, RESULT)
     progress = Console(stderr=True)
     results = measure_latency(
         model,

@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 from rich.console import Console
 
-from torchspeed.cli.configure import check_writable
+from torchspeed.cli.configure import LOG, RESULT, TRACE, check_writable
 from torchspeed.cli.facts import facts
 from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run, show_scaling
@@ -57,7 +57,7 @@ def run_and_report(
         TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
     """
     json_file, baseline_file = options["json"], options["baseline"]
-    check_writable(json_file)
+    check_writable(json_file, RESULT)
     baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
     logs = _logs(options) if group.leads else []
     try:
@@ -95,10 +95,10 @@ def write_result(file: Path, values: dict[str, Any]) -> None:
 def _logs(options: Mapping[str, Any]) -> list[Observer]:
     logs: list[Observer] = []
     if options["profile"] is not None:
-        check_writable(options["profile"])
+        check_writable(options["profile"], TRACE)
         logs.append(StepProfiler(options["profile"]))
     if options.get("log") is not None:
-        check_writable(options["log"])
+        check_writable(options["log"], LOG)
         logs.append(CsvLog(options["log"]))
     if options.get("tensorboard") is not None:
         logs.append(TensorBoardLog(options["tensorboard"]))

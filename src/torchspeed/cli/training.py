@@ -53,7 +53,7 @@ def train(
     **options: Any,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
-    from torchspeed.cli.configure import check_writable
+    from torchspeed.cli.configure import PARAMETERS, check_writable
     from torchspeed.cli.ranks import as_ranks
     from torchspeed.errors import TorchspeedError
     from torchspeed.training.train import train as run
@@ -61,7 +61,7 @@ def train(
     if resume and checkpoint is None:
         raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
     check_writable(checkpoint)
-    check_writable(save_best)
+    check_writable(save_best, PARAMETERS)
     job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
     as_ranks("train", job, context.obj, options)
 
