@@ -21,6 +21,7 @@ SHARING = ("tests/browser", "tests/watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
 
 LONGEST = (
+    "tests/test_lint.py",
     "tests/end_to_end/test_fresh_clone.py",
     "tests/watch/jobs/test_fortnight.py",
     "tests/browser",
