@@ -30,6 +30,7 @@ MEASURED = (
     "measure.allocations",
     "measure.compile_cost",
     "measure.device_memory",
+    "measure.floor",
     "measure.instructions",
     "measure.operators",
     "measure.passes",

@@ -19,7 +19,7 @@ import asv.benchmark
 import pytest
 import torch
 
-from benchmarks import utilisation
+from benchmarks import floor, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
@@ -142,6 +142,22 @@ def test_utilisation_of_every_workload_is_tracked_and_more_is_better(
         assert all(suite["higher_is_better"] for suite in suites)
 
 
+def test_our_models_are_held_against_their_floors_in_both_modes(
+    benchmarks: dict[str, Any],
+) -> None:
+    ours = [*list_workloads("time_series"), *list_workloads("small_cnn")]
+    names = ("floor_seconds", "times_floor")
+    for suite, name, pass_name in itertools.product(
+        ("Eager", "Compiled"), names, ("forward", "backward")
+    ):
+        benchmark = benchmarks[f"floor.{suite}.track_{name}_{pass_name}"]
+        mode = repr(suite.lower())
+        assert benchmark["params"] == [[repr(m) for m in ours], ["'cpu'", "'cuda'"], [mode]]
+        assert benchmark["unit"] == ("seconds" if name == "floor_seconds" else "times")
+        assert not more_is_better(benchmark["unit"])
+        assert benchmark["short"] == (suite == "Eager")
+
+
 def test_a_peak_is_tracked_for_each_arithmetic(benchmarks: dict[str, Any]) -> None:
     peak = benchmarks["utilisation.DevicePeak.track_peak_flops_per_second"]
     assert peak["params"] == [["'cpu'", "'cuda'"], ["'float32'", "'tf32'"]]
@@ -183,6 +199,7 @@ def test_a_case_that_ran_without_the_value_fails_with_its_error() -> None:
     ("suite", "module", "case"),
     [
         (utilisation.TimeSeries(), "measure.utilisation", ("darnn", "cpu")),
+        (floor.Eager(), "measure.floor", ("darnn", "cpu", "eager")),
         (Work(), "measure.work", ("lstnet", "cpu")),
         (Allocations(), "measure.allocations", ("lstnet", "cpu")),
         (Instructions(), "measure.instructions", ("lstnet", "cpu", 8)),

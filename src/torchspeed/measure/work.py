@@ -61,16 +61,27 @@ class _Counter(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
-        operator = func._overloadpacket
-        if operator in flop_registry:
-            self.flops += flop_registry[operator](*args, **kwargs, out_val=out)
-        elif operator in _LSTM_KERNELS:
-            self.flops += _LSTM_KERNELS[operator] * _lstm_layer_flops(*args)
-        self.dispatches += not _is_view(func)
+        self.flops += flops_of(func, args, kwargs, out)
+        self.dispatches += not is_view(func)
         return out
 
 
-def _is_view(func: Any) -> bool:
+def flops_of(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> int:
+    """Return the FLOPs of one call of an operator, 0 for elementwise arithmetic.
+
+    Args:
+        func: the operator as ``__torch_dispatch__`` receives it.
+        args: its positional arguments.
+        kwargs: its other arguments.
+        out: what it returned.
+    """
+    operator = func._overloadpacket
+    if operator in flop_registry:
+        return int(flop_registry[operator](*args, **kwargs, out_val=out))
+    return _LSTM_KERNELS[operator] * _lstm_layer_flops(*args) if operator in _LSTM_KERNELS else 0
+
+
+def is_view(func: Any) -> bool:
     """Tell whether the operator only looks at its argument's memory in another way."""
     aliases = [result.alias_info for result in func._schema.returns]
     return bool(aliases) and all(alias and not alias.is_write for alias in aliases)
@@ -164,27 +175,57 @@ def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int
     return total
 
 
+class CountablePasses:
+    """The passes of a workload on the CPU, for counting: outside ``inference_mode``.
+
+    Attributes:
+        parameters: of the model, those that learn.
+        inputs: of the model, which the backward pass differentiates by as well.
+    """
+
+    def __init__(self, workload: str, batch: int | None = None) -> None:
+        """Build model, inputs and targets.
+
+        Raises:
+            ValueError: no such workload, or a batch below 1.
+        """
+        recipe = get_workload(workload)
+        self.inputs = recipe.example_inputs(batch).requires_grad_()
+        self._targets = recipe.example_targets(batch)
+        self.model = recipe.create_model()
+        self.parameters = [p for p in self.model.parameters() if p.requires_grad]
+        self._objective = recipe.objective
+
+    @torch.no_grad()
+    def forward(self) -> Tensor:
+        """Run one inference in evaluation mode and return the output."""
+        output: Tensor = self.model.eval()(self.inputs)
+        return output
+
+    def backward(self) -> tuple[Tensor, ...]:
+        """Return the gradients of the objective by inputs and parameters, in training mode."""
+        return torch.autograd.grad(self._compute_objective(), [self.inputs, *self.parameters])
+
+    def activation_bytes(self) -> int:
+        """Return the bytes that autograd keeps from forward to backward."""
+        return activation_bytes(
+            self._compute_objective, [self.inputs, *self.parameters, self._targets]
+        )
+
+    def _compute_objective(self) -> Tensor:
+        return self._objective(self.model.train()(self.inputs), self._targets)
+
+
 def work_of(workload: str, batch: int | None = None) -> WorkOfWorkload:
     """Count the work of a workload on the CPU, at its own batch unless given.
-
-    The passes are those of `torchspeed.measure.passes`, run once each.
 
     Raises:
         ValueError: no such workload, or a batch below 1.
     """
-    recipe = get_workload(workload)
-    inputs, targets = recipe.example_inputs(batch), recipe.example_targets(batch)
-    model = recipe.create_model().eval()
-    with torch.no_grad():
-        forward = count(lambda: model(inputs))
-    model.train()
-    inputs.requires_grad_()
-    learns = [inputs, *(p for p in model.parameters() if p.requires_grad)]
-
-    def objective() -> Tensor:
-        return recipe.objective(model(inputs), targets)
-
-    backward = count(lambda: torch.autograd.grad(objective(), learns))
+    passes = CountablePasses(workload, batch)
     return WorkOfWorkload(
-        forward, backward, parameter_bytes(model), activation_bytes(objective, [*learns, targets])
+        count(passes.forward),
+        count(passes.backward),
+        parameter_bytes(passes.model),
+        passes.activation_bytes(),
     )

@@ -1,0 +1,133 @@
+"""What a device takes for what operators are made of: a dispatch, bytes, matrix products.
+
+All are measured in torch, at the same number of threads and under the same load as the passes
+that are held against them, and can be measured again at any moment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.peak import Peak
+from torchspeed.measure.products import Product
+
+SMALLEST_TRAFFIC, LARGEST_TRAFFIC = 2**16, 2**28
+"""Bytes read and written by the smallest and largest copy that bandwidth is measured with.
+A smaller one takes little longer than its dispatch; the largest exceeds the caches."""
+
+SAMPLE_SECONDS = 0.005
+"""A measurement repeats its call for so long at least."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds and rates that were measured within a second or so."""
+
+    dispatch_seconds: float
+    """Of one operator on one number."""
+    bytes_per_second: Mapping[int, float]
+    """Of copies, by the bytes that they read and write (`traffic_class`)."""
+    product_seconds: Mapping[Product, float]
+    """Of products, without a dispatch."""
+    flops_per_second: float
+    """Of the fastest square product."""
+
+    def moving(self, moved_bytes: int) -> float:
+        """Seconds to read and write so many bytes together, without a dispatch."""
+        if moved_bytes == 0:
+            return 0.0
+        return moved_bytes / self.bytes_per_second[traffic_class(moved_bytes)]
+
+    def multiplying(self, products: Mapping[Product, int], other_flops: int) -> float:
+        """Seconds of products, and of other FLOPs at the peak rate, without a dispatch."""
+        seconds = sum(times * self.product_seconds[p] for p, times in products.items())
+        return seconds + other_flops / self.flops_per_second
+
+
+def traffic_class(moved_bytes: int) -> int:
+    """Return the nearest power of two, within the traffic that is measured."""
+    nearest: int = 2 ** round(math.log2(moved_bytes))
+    return min(max(nearest, SMALLEST_TRAFFIC), LARGEST_TRAFFIC)
+
+
+class CostMeter:
+    """Measures `Costs` of the sizes that it was made for, as often as asked."""
+
+    def __init__(
+        self, peak: Peak, moved_bytes: Iterable[int], products: Iterable[Product]
+    ) -> None:
+        """Allocate operands on the device of ``peak``, and choose the layouts of products.
+
+        Args:
+            peak: rate of FLOPs that are of no product.
+            moved_bytes: bytes that will be asked of `Costs.moving`.
+            products: those that will be asked of `Costs.multiplying`.
+        """
+        self._peak = peak
+        self._clock = clock_for(peak.device.type)
+        classes = sorted({traffic_class(moved) for moved in moved_bytes if moved})
+        self._copies = {size: _copy(size // 2, peak.device) for size in classes}
+        self._dispatch = _copy(1, peak.device)
+        self._products = {product: self._fastest(product) for product in set(products)}
+
+    @torch.inference_mode()
+    def measure(self) -> Costs:
+        """Measure everything once, now."""
+        dispatch = self._seconds(self._dispatch)
+        # A copy's and a product's own time is never 0, however much the machine was disturbed.
+        least = 0.01 * dispatch
+
+        def beyond_dispatch(run: Callable[[], object]) -> float:
+            return max(self._seconds(run) - dispatch, least)
+
+        return Costs(
+            dispatch_seconds=dispatch,
+            bytes_per_second={
+                size: size / beyond_dispatch(copy) for size, copy in self._copies.items()
+            },
+            product_seconds={
+                product: beyond_dispatch(multiply) for product, multiply in self._products.items()
+            },
+            flops_per_second=self._peak.measure(),
+        )
+
+    def _seconds(self, run: Callable[[], object]) -> float:
+        return seconds_per_call(run, self._clock, SAMPLE_SECONDS)
+
+    @torch.inference_mode()
+    def _fastest(self, product: Product) -> Callable[[], object]:
+        """Return the product with its operands row by row or column by column, as is fastest."""
+        left = torch.randn(product.batch, product.rows, product.inner, device=self._peak.device)
+        right = torch.randn(product.batch, product.inner, product.columns, device=left.device)
+        layouts = [
+            _multiplication(first, second)
+            for first in (left, _by_columns(left))
+            for second in (right, _by_columns(right))
+        ]
+        return min(layouts, key=self._seconds)
+
+
+def _copy(size: int, device: torch.device) -> Callable[[], object]:
+    """Return the copy of so many bytes; 1 stands for a single number."""
+    numbers = max(1, size // 4)
+    source, target = torch.zeros(2, numbers, device=device)
+    return lambda: target.copy_(source)
+
+
+def _multiplication(left: Tensor, right: Tensor) -> Callable[[], object]:
+    if left.shape[0] == 1:
+        first, second = left[0], right[0]
+        out = torch.mm(first, second)
+        return lambda: torch.mm(first, second, out=out)
+    out = torch.bmm(left, right)
+    return lambda: torch.bmm(left, right, out=out)
+
+
+def _by_columns(matrices: Tensor) -> Tensor:
+    return matrices.transpose(1, 2).contiguous().transpose(1, 2)

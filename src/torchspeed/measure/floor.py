@@ -1,0 +1,187 @@
+"""A floor under the time of a pass: what its products, its traffic and its dispatches cost.
+
+The roofline model (S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual
+performance model for multicore architectures", CACM 52 (2009), doi:10.1145/1498765.1498785)
+bounds a kernel by the larger of two times, arithmetic over peak rate and bytes over bandwidth.
+Here both are those of this machine at the kernel's own sizes, and torch's dispatcher is added.
+docs/metrics.md has the formulas and what they leave out.
+
+Costs and passes are measured in turn, in one process: what slows the machine for a while slows
+both, so it cancels in their ratio.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.costs import CostMeter, Costs
+from torchspeed.measure.operations import Operation, record
+from torchspeed.measure.passes import Passes
+from torchspeed.measure.peak import Peak
+from torchspeed.measure.products import Product
+from torchspeed.measure.work import CountablePasses, parameter_bytes
+
+ROUNDS = (3, 10)
+"""Rounds of a workload, at least and at most."""
+
+SECONDS = 2.0
+"""No further round starts after so much wall time."""
+
+FLOOR_MODES = ("eager", "compiled")
+
+
+@dataclass(frozen=True)
+class PassWork:
+    """What one pass has to do."""
+
+    operations: Sequence[Operation]
+    compulsory_bytes: int
+    """Parameters, inputs and results; of a backward pass also activations, twice."""
+
+    @property
+    def products(self) -> Counter[Product]:
+        """All products of the pass, and how often each is computed."""
+        products: Counter[Product] = Counter()
+        for operation in self.operations:
+            products.update(operation.products)
+        return products
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A pass against its floor over the rounds."""
+
+    floor_seconds: float
+    """Median."""
+    pass_seconds: float
+    """Median."""
+    times_floor: float
+    """Median of the rounds' ratios of pass to floor."""
+    least_times_floor: float
+    """Of a round."""
+    most_times_floor: float
+    """Of a round."""
+
+
+@dataclass(frozen=True)
+class FloorOfWorkload:
+    """Both passes of a workload; a backward pass includes its forward."""
+
+    forward: Floor
+    backward: Floor
+
+
+def floor_of(
+    workload: str,
+    peak: Peak,
+    mode: str = "eager",
+    batch: int | None = None,
+    seconds: float = SECONDS,
+) -> FloorOfWorkload:
+    """Time both passes of a workload in turn with the costs of what they consist of.
+
+    Each pass is held against the mean of the floors measured just before and just after.
+
+    Args:
+        workload: name in `torchspeed.workloads`.
+        peak: of the device that the passes run on.
+        mode: one of `FLOOR_MODES`: how the passes run, and which floor is theirs.
+        batch: samples; the workload's own batch by default.
+        seconds: no further round starts after so much wall time.
+
+    Raises:
+        ValueError: no such workload or mode, or a batch below 1.
+    """
+    if mode not in FLOOR_MODES:
+        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(FLOOR_MODES)}")
+    works = pass_works(workload, batch)
+    passes = Passes(workload, str(peak.device), batch, compiled=mode == "compiled")
+    runs = (passes.forward, passes.backward)
+    for run in runs:
+        run()  # compiles, and warms up: where a pass takes seconds, nothing else does
+    clock = clock_for(peak.device.type)
+    bound = compiled_floor if mode == "compiled" else eager_floor
+    meter = meter_for(works, peak)
+
+    def floors() -> list[float]:
+        costs = meter.measure()
+        return [bound(work, costs) for work in works]
+
+    rounds = []
+    before = floors()
+    for _ in _rounds(seconds):
+        times = [seconds_per_call(run, clock) for run in runs]
+        after = floors()
+        means = [statistics.fmean(pair) for pair in zip(before, after, strict=True)]
+        rounds.append(list(zip(times, means, strict=True)))
+        before = after
+    forward, backward = (_summary(pairs) for pairs in zip(*rounds, strict=True))
+    return FloorOfWorkload(forward, backward)
+
+
+def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
+    """Return what forward and backward pass of a workload have to do, recorded on the CPU.
+
+    Raises:
+        ValueError: no such workload, or a batch below 1.
+    """
+    passes = CountablePasses(workload, batch)
+    resident = parameter_bytes(passes.model) + passes.inputs.nbytes
+    return (
+        PassWork(record(passes.forward), resident + passes.forward().nbytes),
+        # The gradients of parameters and inputs are as large as these.
+        PassWork(record(passes.backward), 2 * (resident + passes.activation_bytes())),
+    )
+
+
+def meter_for(works: Sequence[PassWork], peak: Peak) -> CostMeter:
+    """Return the meter of everything that both floors of these passes ask for."""
+    operations = [operation for work in works for operation in work.operations]
+    moved = [operation.moved_bytes for operation in operations]
+    moved += [work.compulsory_bytes for work in works]
+    products = {product for operation in operations for product in operation.products}
+    return CostMeter(peak, moved, products)
+
+
+def operation_floor(operation: Operation, costs: Costs) -> float:
+    """Seconds that an operator takes at least: a dispatch, and arithmetic or traffic."""
+    arithmetic = costs.multiplying(operation.products, operation.other_flops)
+    return costs.dispatch_seconds + max(arithmetic, costs.moving(operation.moved_bytes))
+
+
+def eager_floor(work: PassWork, costs: Costs) -> float:
+    """Seconds that the operators of a pass take at least, one after the other."""
+    return sum(operation_floor(operation, costs) for operation in work.operations)
+
+
+def compiled_floor(work: PassWork, costs: Costs) -> float:
+    """Seconds of a pass that is called once and moves only what it must."""
+    other_flops = sum(operation.other_flops for operation in work.operations)
+    arithmetic = costs.multiplying(work.products, other_flops)
+    return costs.dispatch_seconds + max(arithmetic, costs.moving(work.compulsory_bytes))
+
+
+def _rounds(seconds: float) -> Iterator[int]:
+    least, most = ROUNDS
+    begun = time.perf_counter()
+    for done in range(most):
+        if done >= least and time.perf_counter() - begun >= seconds:
+            return
+        yield done
+
+
+def _summary(pairs: Sequence[tuple[float, float]]) -> Floor:
+    """Summarise the rounds of a pass: its seconds and those of its floor."""
+    ratios = [seconds / floor for seconds, floor in pairs]
+    return Floor(
+        floor_seconds=statistics.median(floor for _, floor in pairs),
+        pass_seconds=statistics.median(seconds for seconds, _ in pairs),
+        times_floor=statistics.median(ratios),
+        least_times_floor=min(ratios),
+        most_times_floor=max(ratios),
+    )

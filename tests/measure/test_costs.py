@@ -1,0 +1,97 @@
+"""Costs are what copies, products and dispatches take, measured when asked."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchspeed.measure import costs
+from torchspeed.measure.costs import (
+    LARGEST_TRAFFIC,
+    SMALLEST_TRAFFIC,
+    CostMeter,
+    Costs,
+    traffic_class,
+)
+from torchspeed.measure.peak import Peak
+from torchspeed.measure.products import Product
+
+PRODUCT = Product(4, 64, 32, 48)
+
+
+@pytest.fixture(scope="module")
+def meter() -> CostMeter:
+    torch.set_num_threads(1)
+    return CostMeter(Peak("cpu", sizes=[128]), [2**20, 0], [PRODUCT])
+
+
+def test_products_and_copies_take_what_they_take_by_hand(meter: CostMeter) -> None:
+    left, right = torch.randn(4, 64, 32), torch.randn(4, 32, 48)
+    source, target = torch.zeros(2, 2**17)
+    by_hand: list[tuple[float, float]] = []
+    measured: list[Costs] = []
+    for _ in range(5):  # in turn: the best of each is little touched by other load
+        measured.append(meter.measure())
+        begun = time.process_time()
+        for _ in range(300):
+            torch.bmm(left, right)
+        middle = time.process_time()
+        for _ in range(300):
+            target.copy_(source)
+        by_hand.append(((middle - begun) / 300, (time.process_time() - middle) / 300))
+    dispatch = min(costs.dispatch_seconds for costs in measured)
+    product, copy = (min(seconds) for seconds in zip(*by_hand, strict=True))
+    assert 1e-7 < dispatch < 1e-4
+    multiplying = min(costs.multiplying({PRODUCT: 3}, 0) for costs in measured) / 3
+    assert 0.4 < (dispatch + multiplying) / product < 1.5
+    moving = min(costs.moving(2**20) for costs in measured)
+    assert 0.5 < (dispatch + moving) / copy < 1.8
+
+
+def test_other_flops_run_at_the_peak_rate_and_nothing_moves_for_nothing() -> None:
+    costs = Costs(1e-6, {SMALLEST_TRAFFIC: 1e11}, {PRODUCT: 2e-6}, flops_per_second=1e9)
+    assert costs.multiplying({PRODUCT: 2}, 500) == pytest.approx(2 * 2e-6 + 500 / 1e9)
+    assert costs.moving(1000) == pytest.approx(1000 / 1e11)
+    assert costs.moving(0) == 0
+
+
+@given(moved_bytes=st.integers(1, 2**40))
+def test_traffic_is_of_the_nearest_size_that_is_measured(moved_bytes: int) -> None:
+    size = traffic_class(moved_bytes)
+    assert size == SMALLEST_TRAFFIC or size <= moved_bytes * 2**0.51
+    assert size == LARGEST_TRAFFIC or size >= moved_bytes / 2**0.51
+
+
+def test_a_product_runs_in_its_fastest_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[object] = []
+
+    def seconds_per_call(run: object, *_: object) -> float:
+        tried.append(run)
+        return [4.0, 3.0, 1.0, 2.0, 5.0][len(tried) - 1] if len(tried) <= 5 else 9.0
+
+    peak = Peak("cpu", sizes=[16])
+    monkeypatch.setattr(costs, "seconds_per_call", seconds_per_call)
+    meter = CostMeter(peak, [], [Product(1, 8, 4, 2)])
+    assert len(tried) == 4
+    meter.measure()
+    assert tried[-1] is tried[2]
+
+
+def test_a_disturbed_dispatch_leaves_no_cost_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    peak = Peak("cpu", sizes=[16])
+    monkeypatch.setattr(costs, "seconds_per_call", lambda *_: 1e-3)
+    disturbed = CostMeter(peak, [100], [Product(1, 8, 4, 2)]).measure()
+    assert disturbed.moving(100) > 0
+    assert disturbed.multiplying({Product(1, 8, 4, 2): 1}, 0) > 0
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+def test_costs_of_a_cuda_device_are_measured_on_it() -> None:
+    measured = CostMeter(
+        Peak("cuda", sizes=[1024]), [2**26], [Product(1, 512, 512, 512)]
+    ).measure()
+    assert 0 < measured.moving(2**26) < 1

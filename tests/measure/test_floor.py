@@ -1,0 +1,133 @@
+"""A floor is the sum that docs/metrics.md writes down, measured together with its pass."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchspeed.measure import floor
+from torchspeed.measure.costs import Costs
+from torchspeed.measure.floor import (
+    PassWork,
+    compiled_floor,
+    eager_floor,
+    floor_of,
+    pass_works,
+)
+from torchspeed.measure.operations import Operation
+from torchspeed.measure.peak import Peak
+from torchspeed.measure.products import Product
+from torchspeed.measure.work import work_of
+
+PRODUCT = Product(1, 8, 4, 2)
+COSTS = Costs(
+    dispatch_seconds=1.0,
+    bytes_per_second={2**16: 10.0},
+    product_seconds={PRODUCT: 7.0},
+    flops_per_second=100.0,
+)
+
+
+def test_a_floor_is_a_dispatch_and_the_larger_of_arithmetic_and_traffic() -> None:
+    operations = [
+        Operation("aten::mm", {PRODUCT: 1}, other_flops=0, moved_bytes=20),  # 7 s before 2 s
+        Operation("aten::convolution", {}, other_flops=300, moved_bytes=20),  # 3 s before 2 s
+        Operation("aten::add", {}, other_flops=0, moved_bytes=50),  # 5 s
+    ]
+    assert eager_floor(PassWork(operations, 0), COSTS) == pytest.approx(
+        (1 + 7) + (1 + 3) + (1 + 5)
+    )
+    # Compiled it is one call, and what lies between operators is not moved.
+    assert compiled_floor(PassWork(operations, 90), COSTS) == pytest.approx(1 + (7 + 3))
+    assert compiled_floor(PassWork(operations, 110), COSTS) == pytest.approx(1 + 11)
+
+
+def test_what_a_pass_must_move_is_counted_by_hand() -> None:
+    forward, backward = pass_works("lenet5", 3)
+    work, inputs, scores = work_of("lenet5", 3), 4 * 3 * 28 * 28, 4 * 3 * 10
+    assert forward.compulsory_bytes == work.parameter_bytes + inputs + scores
+    gradients = work.parameter_bytes + inputs
+    moved = work.parameter_bytes + inputs + gradients + 2 * work.activation_bytes
+    assert backward.compulsory_bytes == moved
+    assert len(forward.operations) == work.forward.dispatches
+
+
+class SimulatedMachine:
+    """A machine whose speed changes between measurements, of passes and costs alike."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, speeds: list[float]) -> None:
+        self._speeds = itertools.cycle(speeds)
+        self._speed = next(self._speeds)
+        self.order: list[str] = []
+        fake = SimpleNamespace(forward=lambda: None, backward=lambda: None)
+        patch.setattr(floor, "Passes", lambda *_, **__: fake)
+        patch.setattr(floor, "seconds_per_call", self._time)
+        patch.setattr(floor, "meter_for", lambda *_: SimpleNamespace(measure=self._measure))
+        works = [PassWork([Operation("aten::add", {}, 0, 20)], 20)] * 2
+        patch.setattr(floor, "pass_works", lambda *_: works)
+
+    def _time(self, run: Any, clock: Any) -> float:
+        del run, clock
+        self.order.append("pass")
+        return 6.0 / self._speed
+
+    def _measure(self) -> Costs:
+        self.order.append("costs")
+        speed = self._speed
+        if self.order.count("costs") % 4 == 0:  # the speed holds for a few measurements
+            self._speed = next(self._speeds)
+        return Costs(1 / speed, {2**16: 10.0 * speed}, {}, 1.0)
+
+
+PEAK: Any = SimpleNamespace(device=SimpleNamespace(type="cpu"))
+
+
+@given(speeds=st.lists(st.floats(0.5, 2.0), min_size=1, max_size=6))
+@settings(deadline=None, max_examples=30)
+def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
+    speeds: list[float],
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        machine = SimulatedMachine(patch, speeds)
+        measured = floor_of("lstnet", PEAK).forward
+    assert measured.times_floor == pytest.approx(2.0)
+    assert measured.least_times_floor <= measured.times_floor <= measured.most_times_floor
+    assert 3.0 / 2.0 * 0.99 <= measured.floor_seconds <= 3.0 / 0.5 * 1.01
+    least, most = floor.ROUNDS
+    rounds = machine.order.count("pass") // 2
+    assert least <= rounds <= most
+    # Costs come first and last, and both passes lie between any two of them.
+    assert machine.order == ["costs", *["pass", "pass", "costs"] * rounds]
+
+
+def test_a_round_that_was_disturbed_shows_in_the_range_and_not_in_the_median(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    SimulatedMachine(monkeypatch, [1.0])
+    times = itertools.chain([60.0, 6.0], itertools.repeat(6.0))
+    monkeypatch.setattr(floor, "seconds_per_call", lambda *_: next(times))
+    forward = floor_of("lstnet", PEAK).forward
+    assert forward.times_floor == forward.least_times_floor == pytest.approx(2.0)
+    assert forward.most_times_floor == pytest.approx(20.0)
+    assert (forward.floor_seconds, forward.pass_seconds) == pytest.approx((3.0, 6.0))
+
+
+def test_real_passes_take_longer_than_their_floors() -> None:
+    torch.set_num_threads(1)
+    measured = floor_of("lstnet", Peak("cpu", sizes=[128]), batch=16, seconds=0)
+    for against_floor in (measured.forward, measured.backward):
+        assert 1.0 < against_floor.times_floor < 50
+        assert 1e-6 < against_floor.floor_seconds < against_floor.pass_seconds < 1
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="mode is 'fast'; it must be one of eager, compiled"):
+        floor_of("lstnet", PEAK, "fast")
+    with pytest.raises(ValueError, match="no workload 'lstne'"):
+        floor_of("lstne", PEAK)

@@ -1,0 +1,70 @@
+"""The report has a line for each pass, and the operators add up to what was profiled."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from tools.floor_report import Share, main, operator_table, shares
+from torchspeed.measure.costs import Costs
+from torchspeed.measure.floor import PassWork
+from torchspeed.measure.operations import record
+
+
+def test_the_table_has_a_line_a_pass_and_the_operators_of_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["lenet5", "--seconds", "0", "--operators"]) == 0
+    printed = capsys.readouterr().out
+    assert f"torch {torch.__version__}, one thread, eager; load " in printed
+    ratio = r"\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\]"
+    for which, dispatches in (("forward", 11), ("backward", 33)):
+        line = rf"\| `lenet5` \| {which} \| {dispatches} \| [\d.]+ \| [\d.]+ \| {ratio} \|"
+        assert re.search(line, printed)
+        assert f"`lenet5` {which}, eager:" in printed
+    assert re.search(r"\| convolution_backward \| 2 \| [\d.]+ \| \d+ % \| [\d.]+ \|", printed)
+
+
+def test_an_operator_counts_with_those_that_it_calls() -> None:
+    torch.set_num_threads(1)
+    x = torch.randn(2000, 2000)
+
+    def run() -> object:
+        return x.clone().view(-1).t()
+
+    costs = Costs(1e-6, {2**25: 1e10}, {}, 1.0)
+    found = shares(run, PassWork(record(run), 0), costs)
+    clone = found["aten::clone"]
+    assert clone.calls == 1
+    # The copy itself is an operator that clone calls.
+    assert clone.profiled_seconds > 0.5 * sum(s.profiled_seconds for s in found.values())
+    assert clone.floor_seconds == pytest.approx(1e-6 + 2 * 4 * 2000**2 / 1e10)
+    assert set(found) == {"aten::clone", "views, autograd, Python"}
+
+
+def test_operators_far_from_their_floors_come_first() -> None:
+    near, far = Share(2, 4e-3, 3.9e-3), Share(1, 1e-3, 1e-4)
+    lines = list(operator_table({"aten::mm": near, "aten::tanh": far}))
+    assert lines[2:] == [
+        "| tanh | 1 | 1.000 | 20 % | 0.100 |",
+        "| mm | 2 | 4.000 | 80 % | 3.900 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["resnet18"], "no floor for model 'resnet18'; there are darnn, dsanet, lstnet,"),
+        (["--seconds", "nan"], "--seconds is nan; it must be 0 or more"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"torchspeed: {message}")
+    assert printed.err.count("\n") == 1
