@@ -108,7 +108,7 @@ def profile_once(
 
 
 def operator_table(found: dict[str, Share]) -> Iterator[str]:
-    """Lines of Markdown, the operator with most seconds beyond its floor first."""
+    """Yield lines of Markdown, the operator with most seconds beyond its floor first."""
     total = sum(share.profiled_seconds for share in found.values())
     yield "| operator | calls | profiled, ms | of the pass | floor, ms |"
     yield "|---|---|---|---|---|"

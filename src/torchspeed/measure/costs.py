@@ -39,13 +39,13 @@ class Costs:
     """Of the fastest square product."""
 
     def moving(self, moved_bytes: int) -> float:
-        """Seconds to read and write so many bytes together, without a dispatch."""
+        """Return the seconds to read and write so many bytes together, without a dispatch."""
         if moved_bytes == 0:
             return 0.0
         return moved_bytes / self.bytes_per_second[traffic_class(moved_bytes)]
 
     def multiplying(self, products: Mapping[Product, int], other_flops: int) -> float:
-        """Seconds of products, and of other FLOPs at the peak rate, without a dispatch."""
+        """Return the seconds of products, and of other FLOPs at the peak rate."""
         seconds = sum(times * self.product_seconds[p] for p, times in products.items())
         return seconds + other_flops / self.flops_per_second
 

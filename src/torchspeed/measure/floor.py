@@ -149,18 +149,18 @@ def meter_for(works: Sequence[PassWork], peak: Peak) -> CostMeter:
 
 
 def operation_floor(operation: Operation, costs: Costs) -> float:
-    """Seconds that an operator takes at least: a dispatch, and arithmetic or traffic."""
+    """Return the least seconds of an operator: a dispatch, and arithmetic or traffic."""
     arithmetic = costs.multiplying(operation.products, operation.other_flops)
     return costs.dispatch_seconds + max(arithmetic, costs.moving(operation.moved_bytes))
 
 
 def eager_floor(work: PassWork, costs: Costs) -> float:
-    """Seconds that the operators of a pass take at least, one after the other."""
+    """Return the least seconds of the operators of a pass, one after the other."""
     return sum(operation_floor(operation, costs) for operation in work.operations)
 
 
 def compiled_floor(work: PassWork, costs: Costs) -> float:
-    """Seconds of a pass that is called once and moves only what it must."""
+    """Return the least seconds of a pass that is one call and moves only what it must."""
     other_flops = sum(operation.other_flops for operation in work.operations)
     arithmetic = costs.multiplying(work.products, other_flops)
     return costs.dispatch_seconds + max(arithmetic, costs.moving(work.compulsory_bytes))

@@ -77,7 +77,7 @@ def _moved_bytes(name: str, arguments: object, out: object) -> int:
 
 
 def _by_view(tensors: object) -> dict[tuple[Any, ...], int]:
-    """Bytes of each different view; numbers that an expanded tensor repeats count once."""
+    """Return the bytes of each different view; numbers that expansion repeats count once."""
     return {
         (x.untyped_storage()._cdata, x.storage_offset(), x.shape, x.stride()): x.element_size()
         * math.prod(size for size, stride in zip(x.shape, x.stride(), strict=True) if stride)

@@ -73,7 +73,7 @@ def _product_and_sum(_: Tensor, left: Tensor, right: Tensor) -> Counter[Product]
 
 
 def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> Counter[Product]:
-    """Of the input one product for all steps, of the state one for each."""
+    """Return one product for all steps of the input, and one a step for the state."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
     of_input = Product(1, steps * batch, features, gates)
@@ -83,7 +83,7 @@ def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> Cou
 def _lstm_layer_backward(
     x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any
 ) -> Counter[Product]:
-    """The gradient of the state is a product for each step; all others are one for all steps."""
+    """Return one product a step for the gradient of the state; others are one for all steps."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
     of_all_steps = [
