@@ -36,13 +36,7 @@ class Coverage:
         """Commit and environment to the number of cases of which nothing is stored."""
         self._unfinished: set[tuple[str, str]] = set()
         """Abbreviated commit and environment, where a case has rounds left."""
-        listed = read_machine_list(results, machine).values() if history is not None else ()
-        wanted = {
-            case_name(benchmark, params)
-            for benchmark in listed
-            for params in cases_of(benchmark)
-            if selection.includes(benchmark, params)
-        }
+        wanted = _selected_cases(results, machine, selection) if history is not None else set()
         for series in history.series if history is not None else ():
             if series.machine != machine or series.case.name not in wanted:
                 continue
@@ -71,13 +65,16 @@ class Coverage:
 class ReferenceCoverage:
     """Which commits are measured completely against the reference, with which torch release."""
 
-    def __init__(self, results: Path, machine: str, reference: Version) -> None:
+    def __init__(
+        self, results: Path, machine: str, reference: Version, selection: Selection
+    ) -> None:
         """Read the stored comparisons.
 
         Args:
             results: folder of all machines' results.
             machine: whose comparisons count.
             reference: the commit and release that asv.conf.json names.
+            selection: cases that a complete commit has.
         """
         self._reference = (reference.commit, reference.torch)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -89,13 +86,27 @@ class ReferenceCoverage:
                     *(case.case for case in comparison.ratios),
                     *(case.case for case in comparison.unmeasured if case.skipped),
                 }
-        self._every = frozenset[str]().union(*self._cases.values())
+        every = set[str]().union(*self._cases.values())
+        self._wanted = every & _selected_cases(results, machine, selection)
 
     def measured(self, version: Version) -> set[str]:
         """Return the names of the cases that need no further measurement."""
         return self._cases.get((version.commit, version.torch), set())
 
     def is_complete(self, commit: str, torch: str) -> bool:
-        """Tell whether a commit has every case that any has; the reference itself has them."""
+        """Tell whether a commit has every selected case that any commit has.
+
+        The reference itself has them.
+        """
         cases = self._cases.get((commit, torch), set())
-        return (commit, torch) == self._reference or (bool(cases) and cases >= self._every)
+        return (commit, torch) == self._reference or (bool(cases) and cases >= self._wanted)
+
+
+def _selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
+    """Name the selected cases of the machine's suites."""
+    return {
+        case_name(benchmark, params)
+        for benchmark in read_machine_list(results, machine).values()
+        for params in cases_of(benchmark)
+        if selection.includes(benchmark, params)
+    }

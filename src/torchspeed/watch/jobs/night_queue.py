@@ -62,7 +62,8 @@ class Situation:
         """Which commits are measured completely against the reference."""
         if self.reference is None:
             return None
-        return ReferenceCoverage(self.configuration.results, self.machine, self.reference)
+        results = self.configuration.results
+        return ReferenceCoverage(results, self.machine, self.reference, self.selection)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

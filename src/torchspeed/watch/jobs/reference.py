@@ -110,7 +110,8 @@ def measure_against_reference(
     old, new = reference_side(place), side(place, commit, pair.torch)
     assert old.version is not None  # noqa: S101 - it is no working tree
     cases = list_cases(place, [old.pair, pair], selection, old.version.commit)
-    coverage = ReferenceCoverage(place.configuration.results, place.machine, old.version)
+    results = place.configuration.results
+    coverage = ReferenceCoverage(results, place.machine, old.version, selection)
     known = coverage.measured(new.version) if new.version is not None else ()
     missing = [case for case in cases if case.name not in known]
     if new.version == old.version or not missing:
