@@ -69,7 +69,7 @@ class More(TPALSTM):
 def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_more(
     tmp_path: Path,
 ) -> None:
-    """The second run has another folder and environment; another model does a little more."""
+    """The second run has another folder, environment and number of cases; a model does more."""
     source = tmp_path / "src"
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     package = source / "torchspeed"
@@ -81,8 +81,7 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
     assert workloads.count(line) == 1
     added = line + line.replace("tpa_lstm", "tpa_lstm_more")
     (package / "workloads.py").write_text(workloads.replace(line, added))
-    cases = (CASE, ("tpa_lstm_more", 8))
-    counted = _count(source, tmp_path, *cases)
+    plain, more = _count(source, tmp_path, CASE, ("tpa_lstm_more", 8))
     elsewhere = tmp_path / "a folder with a longer name"
     elsewhere.mkdir()
     disturbances = {
@@ -93,8 +92,7 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
         "A_VARIABLE_OF_THE_DAY": "x" * 3000,
     }
-    assert _count(source, elsewhere, *cases, **disturbances) == counted
-    plain, more = counted
+    assert _count(source, elsewhere, CASE, **disturbances) == [plain]
     for name in counted_cases.PASSES:
         before, after = plain[name], more[name]
         assert isinstance(before, int)

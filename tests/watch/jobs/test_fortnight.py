@@ -35,7 +35,7 @@ def track_value():
         os.abort()
     return 10**400 if value == "huge" else int(value)
 
-track_value.timeout = 10
+track_value.timeout = 4
 """
 INSTALL = """
 import sys
@@ -204,7 +204,7 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     # 3: cases that hang, crash or return no number.
     nights.add_commits("hang", "crash", "huge")
     nights.pass_night()
-    assert "timed out: stopped after 10" in nights.output
+    assert "timed out: stopped after 4" in nights.output
     assert "SIGABRT" in nights.output
     assert "not a finite number" in nights.output
     # 4: the broken commit fails on its third night, and is reported from now on.

@@ -68,7 +68,7 @@ def test_publishing_again_without_a_change_leaves_the_site_alone(project: Projec
     assert "Nothing has changed" in done.stdout
     assert tree(project.html) == before
     first, again = spent[1] - spent[0], spent[2] - spent[1]
-    assert again < first / 2  # most of it is what asv takes to start
+    assert again < 2 / 3 * first  # most of it is what asv takes to start
 
 
 def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) -> None:
