@@ -28,8 +28,9 @@ from torchspeed.watch.history.records import (
     Outcome,
     Point,
     Run,
-    Series,
 )
+from torchspeed.watch.history.run_columns import RunColumns
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.site.build import build_site
 from torchspeed.watch.site.contents import contents_of, in_order
 
@@ -97,7 +98,9 @@ def history_of(planted: Planted) -> History:
                 )
                 for place, commit in enumerate(commits())
             }
-            series.append(Series(MACHINE, environment, case, "seconds", False, runs))
+            series.append(
+                Series(MACHINE, environment, case, "seconds", False, RunColumns.of(runs))
+            )
     history = History(
         commits(),
         {MACHINE: Machine(MACHINE, {"cpu": "Some CPU"})},

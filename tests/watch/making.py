@@ -13,8 +13,9 @@ from torchspeed.watch.history.records import (
     Outcome,
     Point,
     Run,
-    Series,
 )
+from torchspeed.watch.history.run_columns import RunColumns
+from torchspeed.watch.history.series import Series
 
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"
@@ -54,10 +55,12 @@ def make_series(
         case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
         unit="seconds",
         higher_is_better=higher_is_better,
-        runs={
-            commit_hash(number): run if isinstance(run, Run) else run_of(run)
-            for number, run in numbered.items()
-        },
+        columns=RunColumns.of(
+            {
+                commit_hash(number): run if isinstance(run, Run) else run_of(run)
+                for number, run in numbered.items()
+            }
+        ),
     )
 
 

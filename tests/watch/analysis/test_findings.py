@@ -27,7 +27,9 @@ from torchspeed.watch.analysis.ratio import estimate_ratio
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote, Notes, Placed
-from torchspeed.watch.history.records import NEVER_RUN, Environment, Run, Series
+from torchspeed.watch.history.records import NEVER_RUN, Environment, Run
+from torchspeed.watch.history.run_columns import RunColumns
+from torchspeed.watch.history.series import Series
 
 MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
 
@@ -231,7 +233,9 @@ def test_a_change_of_the_ratio_is_found_at_commits_without_a_value() -> None:
         commit: run if number < 3 else NEVER_RUN
         for number, (commit, run) in enumerate(series.runs.items())
     }
-    [change] = analyse(replace(history, series=(replace(series, runs=runs),))).changes
+    [change] = analyse(
+        replace(history, series=(replace(series, columns=RunColumns.of(runs)),))
+    ).changes
     assert (change.previous, change.commit, change.verdict) == (7, 8, "worse")
     assert change.state is State.CONFIRMED
     assert change.ratio == pytest.approx(1.05, abs=0.01)
@@ -384,9 +388,9 @@ def test_confirmed_changes_are_the_confirmed_change_points() -> None:
         findings = analyse(history)
         [segment] = findings.segments[0]
         steps = find_steps(segment.values)
-        wanted = {segment.commits[step.position] for step in steps if step.confirmed}
+        wanted = {int(segment.commits[step.position]) for step in steps if step.confirmed}
         confirmed: list[Change] = [c for c in findings.changes if c.state is State.CONFIRMED]
-        assert {history.commits[change.commit].hash for change in confirmed} == wanted
+        assert {change.commit for change in confirmed} == wanted
 
 
 def test_chance_and_jumps_are_told_apart_at_any_length() -> None:

@@ -10,7 +10,8 @@ from tests.watch.making import commit_hash, make_history, make_series, run_of
 from torchspeed.watch.analysis.releases import Releases, compare_releases, release_order
 from torchspeed.watch.analysis.rule import Judgement, Verdict
 from torchspeed.watch.history.history import History
-from torchspeed.watch.history.records import Environment, Outcome, Run, Series
+from torchspeed.watch.history.records import Environment, Outcome, Run
+from torchspeed.watch.history.series import Series
 
 OLD, NEW = "2.9.1", "2.10.0"
 

@@ -18,12 +18,13 @@ from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import NEVER_RUN, Outcome, Run
 
 
-def steps_by_commit(history: History) -> list[dict[str, Step]]:
-    """The steps of each series, whatever its conditions."""
+def steps_by_commit(history: History) -> list[dict[int, Step]]:
+    """The steps of each series by the index of their commit, whatever its conditions."""
     steps = []
     for series in history.series:
         commits, values = list(series.values), list(series.values.values())
-        steps.append({commits[step.position]: step for step in find_steps(values)})
+        found = find_steps(values)
+        steps.append({history.order[commits[step.position]]: step for step in found})
     return steps
 
 
@@ -49,9 +50,7 @@ def test_a_change_lies_between_two_measured_commits() -> None:
 def shared_steps(series: Any) -> set[tuple[int, int]]:
     """Series and number of the commit of each step that is the machine's."""
     history = make_history(series)
-    order = {commit.hash: index for index, commit in enumerate(history.commits)}
-    shared = machine_steps(history, steps_by_commit(history), order)
-    return {(number, order[commit]) for number, commit in shared}
+    return machine_steps(history, steps_by_commit(history))
 
 
 def test_a_step_of_most_series_is_the_machines() -> None:
@@ -107,19 +106,18 @@ def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(
         tmp_path, Plan(commits=80, machine_steps=1, steps=2, step_sizes=(1.2, 0.8), seed=4)
     )
     history = load_history(made.results, read_commits(made.repository))
-    order = {commit: index for index, commit in enumerate(made.measured)}
     steps = steps_by_commit(history)
-    shared = machine_steps(history, steps, order)
+    shared = machine_steps(history, steps)
     [planted] = [step for step in made.steps if step.machine]
     assert len(shared) >= 5
     for number, commit in shared:
         series = history.series[number]
         assert (series.machine, series.case.labels["metric"]) == (planted.machine, "time")
-        assert abs(order[commit] - order[planted.commit]) <= 1
+        assert abs(commit - history.order[planted.commit]) <= 1
     for planted in made.steps:
         if planted.model:
             assert any(
-                abs(order[commit] - order[planted.commit]) <= 1
+                abs(commit - history.order[planted.commit]) <= 1
                 for series, of_series in zip(history.series, steps, strict=True)
                 for commit in of_series
                 if series.case.labels["model"] == planted.model

@@ -17,7 +17,7 @@ from torchspeed.watch.asv.selection import EVERYTHING
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.history.records import Series
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.progress import Progress
 
 SUITE = """

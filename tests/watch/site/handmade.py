@@ -26,8 +26,9 @@ from torchspeed.watch.history.records import (
     Outcome,
     Point,
     Run,
-    Series,
 )
+from torchspeed.watch.history.run_columns import RunColumns
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.site.build import build_site
 from torchspeed.watch.site.contents import (
     Contents,
@@ -111,7 +112,14 @@ def handmade() -> tuple[History, Findings]:
                                 noise=noise,
                             )
                             series.append(
-                                Series("ci-2core", environment, case, unit, higher, runs)
+                                Series(
+                                    "ci-2core",
+                                    environment,
+                                    case,
+                                    unit,
+                                    higher,
+                                    RunColumns.of(runs),
+                                )
                             )
     history = History(
         commits,

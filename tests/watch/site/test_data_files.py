@@ -17,6 +17,7 @@ from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
 from torchspeed.watch.history.records import Environment, Outcome, Point, Run
+from torchspeed.watch.history.run_columns import RunColumns
 from torchspeed.watch.site import index as index_module
 from torchspeed.watch.site import names
 from torchspeed.watch.site.build import build_site
@@ -254,7 +255,10 @@ def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path
     values = (number / 1e6 for number in itertools.count(108_505, 10))
     points = (Point(value, (value, value * 1.01)) for value in values)
     series = tuple(
-        replace(each, runs=each.runs | {newest: Run(Outcome.OK, point=next(points))})
+        replace(
+            each,
+            columns=RunColumns.of(each.runs | {newest: Run(Outcome.OK, point=next(points))}),
+        )
         for each in history.series
     )
     contents = contents_of(replace(history, series=series), findings)

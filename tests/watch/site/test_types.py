@@ -17,6 +17,7 @@ from torchspeed.published.values import site_rows
 from torchspeed.watch.analysis.release_history import release_histories
 from torchspeed.watch.history.notes import ChangeNote
 from torchspeed.watch.history.records import Record
+from torchspeed.watch.history.run_columns import RunColumns
 from torchspeed.watch.site.build import STATIC, build_site
 from torchspeed.watch.site.contents import contents_of
 
@@ -44,14 +45,16 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     sampled = tuple(
         replace(
             series,
-            runs={
-                commit: run
-                if run.point is None
-                else structs.replace(
-                    run, point=structs.replace(run.point, samples=(run.point.value,) * 3)
-                )
-                for commit, run in series.runs.items()
-            },
+            columns=RunColumns.of(
+                {
+                    commit: run
+                    if run.point is None
+                    else structs.replace(
+                        run, point=structs.replace(run.point, samples=(run.point.value,) * 3)
+                    )
+                    for commit, run in series.runs.items()
+                }
+            ),
         )
         for series in history.series
     )

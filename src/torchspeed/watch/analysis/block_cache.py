@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -40,15 +40,16 @@ class BlockCache(Cache):
         """
         super().__init__(_code_digest(), path)
 
-    def find_all(self, series: Sequence[Sequence[float]]) -> list[list[Step]]:
+    def find_all(self, series: Iterable[Sequence[float] | Array]) -> list[list[Step]]:
         """Find the change points of each series of values (`change_points.find_steps`)."""
+        arrays = [np.asarray(values, dtype=np.float64) for values in series]
         blocks = {
-            _digest(*block): block for values in series for block in blocks_to_partition(values)
+            _digest(*block): block for values in arrays for block in blocks_to_partition(values)
         }
         missing = {key: block for key, block in blocks.items() if key not in self}
         for key, partition in _partition_all(missing).items():
             self.add(key, partition)
-        return [find_steps(values, find_block=self._find_block) for values in series]
+        return [find_steps(values, find_block=self._find_block) for values in arrays]
 
     def _find_block(self, y: Array, least_variance: float, length: int) -> BlockPartition:
         key = _digest(y, least_variance, length)

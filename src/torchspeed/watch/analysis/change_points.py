@@ -218,11 +218,11 @@ class _Fit:
         return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
-def blocks_to_partition(values: Sequence[float]) -> list[tuple[Array, float, int]]:
+def blocks_to_partition(values: Array) -> list[tuple[Array, float, int]]:
     """Return what `find_steps` asks `partition_block` for at first, for finite values."""
     if len(values) < 2 * FEWEST_VALUES:
         return []
-    y, _, smallest = _on_scale(np.asarray(values, dtype=np.float64))
+    y, _, smallest = _on_scale(values)
     least = _least_variance(smallest)
     return [(y[part], least, min(len(y), BLOCK)) for part in blocks_of(len(y))]
 

@@ -19,7 +19,7 @@ several per cent.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import fmean
@@ -37,7 +37,7 @@ from torchspeed.watch.analysis.segments import Segment
 from torchspeed.watch.history.explanations import Explanation
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import ChangeNote
-from torchspeed.watch.history.records import NEVER_RUN, Series
+from torchspeed.watch.history.series import Series
 
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
 """Newest runs of a series among which an unconfirmed change is reported: with more of them a
@@ -111,7 +111,6 @@ def changes_of(
     steps: Sequence[Sequence[Step]],
     noise: float | None,
     history: History,
-    place: Mapping[str, int],
     ratios: Points,
 ) -> tuple[Change, ...]:
     """List the changes of a series, oldest first.
@@ -122,17 +121,16 @@ def changes_of(
         steps: The change points of each segment, confirmed or not.
         noise: Its noise between runs.
         history: The history.
-        place: Commit hash to index in the history's commits.
         ratios: Its ratios to the reference.
     """
     series = history.series[index]
 
-    def change(commits: Sequence[str], step: Step, before: float) -> Change:
+    def change(commits: Sequence[int], step: Step, before: float) -> Change:
         went_up = step.after > step.before
         return Change(
             series=index,
-            previous=place[commits[step.position - 1]],
-            commit=place[commits[step.position]],
+            previous=commits[step.position - 1],
+            commit=commits[step.position],
             before=before,
             after=step.after / step.before * before if before != step.before else step.after,
             verdict="better" if went_up == series.higher_is_better else "worse",
@@ -142,19 +140,20 @@ def changes_of(
         )
 
     changes = []
-    later = sum(len(segment.points) for segment in segments)
+    later = sum(len(segment.values) for segment in segments)
     for segment, of_segment in zip(segments, steps, strict=True):
-        later -= len(segment.points)
-        values, most_new = segment.values, MOST_NEW_RUNS - later
+        later -= len(segment.values)
+        values: list[float] = segment.values.tolist()
+        most_new = MOST_NEW_RUNS - later
         variances = None if noise is None else [noise**2] * len(values)
         reported = _reported_steps(values, of_segment, variances, [0.0] * len(values), most_new)
-        changes += [change(segment.commits, step, step.before) for step in reported]
-    commits = list(ratios)
+        commits: list[int] = segment.commits.tolist()
+        changes += [change(commits, step, step.before) for step in reported]
     for step in _ratio_steps(ratios) if ratios else ():
-        previous = commits[step.position - 1]
-        point = series.runs.get(previous, NEVER_RUN).point
+        previous = list(ratios)[step.position - 1]
+        point = series.columns.run_at(previous).point
         before = ratios[previous].seconds if point is None else point.value
-        of_ratio = change(commits, step, before)
+        of_ratio = change([history.order[commit] for commit in ratios], step, before)
         if not any(_overlap(of_ratio, other) for other in changes):
             changes.append(of_ratio)
     changes.sort(key=lambda change: change.commit)

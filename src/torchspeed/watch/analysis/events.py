@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts
-from torchspeed.watch.history.records import Record, Series
+from torchspeed.watch.history.records import Record
+from torchspeed.watch.history.series import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def find_events(history: History) -> tuple[Event, ...]:
     commit was measured with is no event. What runs recorded of where they ran is compared
     from one such run to the next: a commit without a record is passed over.
     """
-    order = {commit.hash: place for place, commit in enumerate(history.commits)}
+    order = history.order
     events: list[Event] = []
     of_machine: dict[str, dict[str, dict[str, str]]] = {}
     first_commits: dict[str, list[tuple[str, str]]] = {}
@@ -90,7 +93,8 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
     changes: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
     for series in history.series:
-        if len({run.recipe for run in series.runs.values()} - {""}) < 2:
+        columns = series.columns
+        if len({columns.texts[place] for place in np.unique(columns.rows["recipe"])} - {""}) < 2:
             continue
         known, previous = "", ""
         for commit, run in series.runs.items():

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import median
+
+import numpy as np
 
 from torchspeed.watch.analysis.block_cache import BlockCache
 from torchspeed.watch.analysis.causes import with_cause
@@ -66,7 +67,7 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         history: The history.
         cache: What is known from the last time.
     """
-    place = {commit.hash: index for index, commit in enumerate(history.commits)}
+    place = history.order
     segments = split(history)
     own = own_noises(segments)
     noise = known_noise(history, own)
@@ -81,13 +82,12 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         history,
         [
             {
-                segment.commits[step.position]: step
+                int(segment.commits[step.position]): step
                 for segment, of_segment in zip(of_series, of_steps, strict=True)
                 for step in of_segment
             }
             for of_series, of_steps in zip(segments, steps, strict=True)
         ],
-        place,
     )
     notes = history.notes or Notes()
     changes = []
@@ -98,22 +98,20 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         ratios = points.get((series.machine, series.case.name, torch), {})
         if series.unit != "seconds":
             ratios = {}
-        for change in changes_of(
-            index, of_series, steps[index], noise[index], history, place, ratios
-        ):
+        for change in changes_of(index, of_series, steps[index], noise[index], history, ratios):
             cause = _cause(history, change, events, place, of_machines)
             note = _note(history, change, notes)
             changes.append(replace(with_cause(history, change), cause=cause, note=note))
-    starts: list[list[str]] = [[] for _ in segments]
+    starts: list[list[int]] = [[] for _ in segments]
     for change in changes:
         if change.state is State.CONFIRMED:
-            starts[change.series].append(history.commits[change.commit].hash)
+            starts[change.series].append(change.commit)
     changes.sort(key=lambda change: (-change.commit, change.series))
     return Findings(
         segments=segments,
         noise=noise,
         levels=tuple(
-            _levels(of_series, of_starts, place)
+            _levels(of_series, of_starts)
             for of_series, of_starts in zip(segments, starts, strict=True)
         ),
         changes=tuple(changes),
@@ -124,16 +122,14 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     )
 
 
-def _levels(
-    segments: Segments, starts: Sequence[str], place: Mapping[str, int]
-) -> tuple[Level, ...]:
+def _levels(segments: Segments, starts: Sequence[int]) -> tuple[Level, ...]:
     """List the levels of a series, whose confirmed changes start at some commits, oldest first."""
     levels = []
     for segment in segments:
         commits, values = segment.commits, segment.values
-        inner = {commits.index(start) for start in starts if start in segment.points}
+        inner = np.flatnonzero(np.isin(commits, starts)).tolist()
         levels += [
-            Level(place[commits[start]], place[commits[end - 1]], median(values[start:end]))
+            Level(int(commits[start]), int(commits[end - 1]), float(np.median(values[start:end])))
             for start, end in pairwise(sorted({0, *inner, len(values)}))
         ]
     return tuple(levels)
@@ -144,7 +140,7 @@ def _cause(
     change: Change,
     events: Sequence[Event],
     place: Mapping[str, int],
-    of_machines: set[tuple[int, str]],
+    of_machines: set[tuple[int, int]],
 ) -> Cause:
     """Return what made a change: an event within it outranks the vote of other series."""
     series = history.series[change.series]
@@ -156,8 +152,7 @@ def _cause(
         within = change.previous < place[event.commit] <= change.commit
         if concerns and within and event.fact != "environment":
             return "environment"
-    commit = history.commits[change.commit].hash
-    return "machine" if (change.series, commit) in of_machines else "code"
+    return "machine" if (change.series, change.commit) in of_machines else "code"
 
 
 def _note(history: History, change: Change, notes: Notes) -> ChangeNote | None:

@@ -14,9 +14,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from torchspeed.watch.analysis.change_points import Step
 from torchspeed.watch.history.history import History
-from torchspeed.watch.history.records import Series
+from torchspeed.watch.history.run_columns import Places
+from torchspeed.watch.history.series import Series
 
 SHARE = 0.6
 """Share of the voting series that must step together."""
@@ -26,25 +29,25 @@ _TOLERANCE = 2
 """Measured commits by which noise may shift a detected step."""
 
 
-def machine_steps(
-    history: History, steps: Sequence[Mapping[str, Step]], order: Mapping[str, int]
-) -> set[tuple[int, str]]:
+def machine_steps(history: History, steps: Sequence[Mapping[int, Step]]) -> set[tuple[int, int]]:
     """Find the steps that most series of one metric of a machine make at the same commit.
 
     Args:
         history: The history.
-        steps: The steps of each of its series, by the hash of the first commit after them.
-        order: Commit hash to index in the history's commits.
+        steps: The steps of each of its series, by the index of the first commit after them.
 
     Returns:
-        Index of the series and commit of each step that belongs to such a one.
+        Index of the series and of the commit of each step that belongs to such a one.
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for number, series in enumerate(history.series):
         groups.setdefault((series.machine, _kind(series)), []).append(number)
-    shared: set[tuple[int, str]] = set()
+    shared: set[tuple[int, int]] = set()
     for numbers in groups.values():
-        shared |= _shared(history, {number: steps[number] for number in numbers}, order)
+        measured = {
+            number: history.indices(history.series[number].columns.valued) for number in numbers
+        }
+        shared |= _shared(history, {number: steps[number] for number in numbers}, measured)
     return shared
 
 
@@ -55,20 +58,26 @@ def _kind(series: Series) -> str:
 
 
 def _shared(
-    history: History, steps: Mapping[int, Mapping[str, Step]], order: Mapping[str, int]
-) -> set[tuple[int, str]]:
+    history: History, steps: Mapping[int, Mapping[int, Step]], commits: Mapping[int, Places]
+) -> set[tuple[int, int]]:
+    """Find the shared steps of series that vote together.
+
+    Args:
+        history: The history.
+        steps: Index of a series to its steps, by the index of the first commit after them.
+        commits: Index of a series to the indices of the commits that have a value.
+    """
     # Candidates by how many series step exactly there, so that the commonest commit wins.
     candidates = Counter(
-        (order[commit], step.direction)
+        (commit, step.direction)
         for of_series in steps.values()
         for commit, step in of_series.items()
     )
     if not candidates:
         return set()
-    commits = {number: list(history.series[number].values) for number in steps}
-    measured = sorted(order[commit] for commit in set().union(*commits.values()))
-    spans = {number: (order[of[0]], order[of[-1]]) for number, of in commits.items() if of}
-    shared: set[tuple[int, str]] = set()
+    measured = np.unique(np.concatenate(list(commits.values()))).tolist()
+    spans = {number: (of[0], of[-1]) for number, of in commits.items() if len(of)}
+    shared: set[tuple[int, int]] = set()
     for position, direction in sorted(candidates, key=lambda key: (-candidates[key], key)):
         at = bisect_left(measured, position)
         low = measured[max(0, at - _TOLERANCE)]
@@ -78,7 +87,7 @@ def _shared(
             number: commit
             for number in voters
             for commit, step in steps[number].items()
-            if low <= order[commit] <= high
+            if low <= commit <= high
             and step.direction == direction
             and (number, commit) not in shared
         }

@@ -9,7 +9,7 @@ that were compared interleaved.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchspeed.watch.analysis.rule import Judgement, Measurement, judge
@@ -45,14 +45,10 @@ def compare_releases(history: History, noise: Sequence[float | None]) -> tuple[R
         indices.setdefault((series.machine, series.environment), {})[series.case] = index
     compared = []
     for machine in sorted(history.machines):
-        measured = {
-            environment: {
-                commit
-                for index in indices[machine, environment].values()
-                for commit in history.series[index].values
-            }
-            for environment in _environments(history, machine, indices)
-        }
+        names = _environments(history, machine, indices)
+        if len(names) < 2:
+            continue
+        measured = {name: _measured(history, indices[machine, name].values()) for name in names}
         commit = _common_commit(history, measured)
         if commit is None:
             continue
@@ -72,6 +68,12 @@ def compare_releases(history: History, noise: Sequence[float | None]) -> tuple[R
     return tuple(compared)
 
 
+def _measured(history: History, series: Iterable[int]) -> set[str]:
+    """Return the hashes of the commits at which any of some series has a value."""
+    columns = [history.series[index].columns.valued for index in series]
+    return {history.commits[place].hash for of in columns for place in history.indices(of)}
+
+
 def release_order(version: str) -> tuple[int, ...]:
     """Return a release as numbers, so that 2.9 comes before 2.10."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
@@ -84,7 +86,7 @@ def _environments(
 
     Of several environments with one release it is the one that measured the newest commit.
     """
-    order = {commit.hash: place for place, commit in enumerate(history.commits)}
+    order = history.order
 
     def newest(environment: Environment) -> int:
         facts = history.facts.get((machine, environment.name), {})
@@ -114,8 +116,8 @@ def _compare(
     """Judge two series at one commit; ``None`` where one has no value there."""
     measurements = []
     for index in indices:
-        run = history.series[index].runs.get(commit)
-        if run is None or run.point is None:
+        run = history.series[index].columns.run_at(commit)
+        if run.point is None:
             return None
         measurements.append(
             Measurement(run.point.value, run.point.interval, noise[index], run.recipe)

@@ -13,43 +13,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
 
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts, recipe_facts
-from torchspeed.watch.history.records import Point, Record, Series
+from torchspeed.watch.history.records import Record
+from torchspeed.watch.history.run_columns import Floats, Places
+from torchspeed.watch.history.series import Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Segment:
-    """Consecutive runs of a series under the same conditions; at least one."""
+    """Consecutive values of a series under the same conditions; at least one."""
 
-    points: dict[str, Point]
-    """Commit hash to point, oldest first."""
+    commits: Places
+    """For each value the index of its commit in the history, increasing."""
+    values: Floats
+    """In the unit of the series."""
     recipe: str
     """How the samples were taken, as far as the runs recorded it."""
-
-    @property
-    def commits(self) -> list[str]:
-        """Hashes of the commits, oldest first."""
-        return list(self.points)
-
-    @cached_property
-    def values(self) -> list[float]:
-        """The values, oldest first."""
-        return [point.value for point in self.points.values()]
 
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; none for one without values."""
-    periods = {place: _periods(history, place) for place in history.facts}
-    return tuple(
-        _split_series(series, periods.get((series.machine, series.environment), {}))
-        for series in history.series
-    )
+    periods: dict[tuple[str, str, tuple[str, ...]], Places] = {}
+    segments = []
+    for series in history.series:
+        machine, environment, measured = series.machine, series.environment, series.columns.commits
+        key = (machine, environment, measured)
+        if key not in periods:
+            numbers = _periods(history, (machine, environment))
+            periods[key] = np.array([numbers.get(commit, -1) for commit in measured], np.intp)
+        segments.append(_split_series(history, series, periods[key]))
+    return tuple(segments)
 
 
 def _periods(history: History, place: tuple[str, str]) -> dict[str, int]:
@@ -58,11 +59,15 @@ def _periods(history: History, place: tuple[str, str]) -> dict[str, int]:
     known: dict[str, str] = {}
     number = 0
     recorded = history.recorded.get(place, {})
-    for commit, facts in history.facts[place].items():
-        conditions = _conditions(facts, recorded.get(commit, ()))
-        if any(known.get(name, value) != value for name, value in conditions.items()):
-            number += 1
-        known |= conditions
+    latest: tuple[dict[str, str], Sequence[Record]] | None = None
+    for commit, facts in history.facts.get(place, {}).items():
+        of_commit = (facts, recorded.get(commit, ()))
+        if of_commit != latest:
+            latest = of_commit
+            conditions = _conditions(*of_commit)
+            if any(known.get(name, value) != value for name, value in conditions.items()):
+                number += 1
+            known |= conditions
         numbers[commit] = number
     return numbers
 
@@ -89,28 +94,36 @@ def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str
     return stored | records[-1].machine | environment
 
 
-def _split_series(series: Series, periods: Mapping[str, int]) -> tuple[Segment, ...]:
-    recipes = {run.recipe for run in series.runs.values() if run.point is not None}
-    if len(recipes) == 1 and len(set(map(periods.get, series.points))) == 1:
-        return (Segment(series.points, *recipes),)
-    segments: list[Segment] = []
-    points: dict[str, Point] = {}
-    recipe, period = "", None
-    for commit, run in series.runs.items():
-        if run.point is None:
-            continue
-        here = periods.get(commit)
-        is_same = here == period and recipe == run.recipe
-        if points and not is_same and (here != period or differing_facts(recipe, run.recipe)):
-            segments.append(Segment(points, recipe))
-            points, recipe = {}, ""
-        points[commit] = run.point
-        if not is_same:
-            recipe = _together(recipe, run.recipe)
-            period = here
-    if points:
-        segments.append(Segment(points, recipe))
-    return tuple(segments)
+def _split_series(history: History, series: Series, periods: Places) -> tuple[Segment, ...]:
+    """Split one series.
+
+    Args:
+        history: Of the series.
+        series: The series.
+        periods: Number of the period that each of its measured commits belongs to.
+    """
+    columns = series.columns.valued
+    if not len(columns.rows):
+        return ()
+    commits, values = history.indices(columns), columns.values
+    of_row = np.stack([periods[columns.places], columns.rows["recipe"]])
+    edges = np.flatnonzero((np.diff(of_row) != 0).any(axis=0)) + 1
+    starts = [0]
+    recipes: list[str] = []
+    known, recipe = of_row[0, 0], ""
+    for row in [0, *edges.tolist()]:
+        period, recorded = of_row[0, row], columns.texts[of_row[1, row]]
+        if period != known or differing_facts(recipe, recorded):
+            starts.append(row)
+            recipes.append(recipe)
+            recipe = ""
+        known, recipe = period, _together(recipe, recorded)
+    return tuple(
+        Segment(commits[start:end], values[start:end], of_segment)
+        for (start, end), of_segment in zip(
+            pairwise([*starts, len(values)]), [*recipes, recipe], strict=True
+        )
+    )
 
 
 def _together(known: str, recorded: str) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
 
 from torchspeed.watch.history.calibrations import Calibration
 from torchspeed.watch.history.comparisons import StoredComparison
@@ -16,14 +19,15 @@ from torchspeed.watch.history.records import (
     Machine,
     Problem,
     Record,
-    Series,
 )
 from torchspeed.watch.history.release_values import ReleaseValue
 from torchspeed.watch.history.releases import TriedRelease
+from torchspeed.watch.history.run_columns import Places, RunColumns
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.history.verifications import Verification
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class History:
     """Everything that the tracked results say."""
 
@@ -58,6 +62,23 @@ class History:
     """Machine to each torch release that it tried, by its version."""
     release_values: dict[str, tuple[ReleaseValue, ...]] = field(default_factory=dict)
     """Machine to peak memory and exact counts with torch releases, oldest first."""
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Commit hash to index in `commits`."""
+        return {commit.hash: index for index, commit in enumerate(self.commits)}
+
+    @cached_property
+    def _indices(self) -> dict[tuple[str, ...], Places]:
+        """Index in `commits` of what the series of a machine and environment have as commits."""
+        return {
+            hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
+            for hashes in {series.columns.commits for series in self.series}
+        }
+
+    def indices(self, columns: RunColumns) -> Places:
+        """Return the index in `commits` of each row of the columns of a series."""
+        return self._indices[columns.commits][columns.places]
 
     @property
     def unverified(self) -> tuple[str, ...]:

@@ -10,14 +10,10 @@ of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
-
-from msgspec import structs
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.history import (
@@ -36,28 +32,27 @@ from torchspeed.watch.history.explanations import StoredExplanation, read_explan
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.notes import read_notes
 from torchspeed.watch.history.outcomes import read_outcomes
+from torchspeed.watch.history.packed_runs import PackedRuns, pack
 from torchspeed.watch.history.records import (
-    NEVER_RUN,
     Commit,
     Environment,
     LeftOut,
     Machine,
     Problem,
     Record,
-    Run,
-    Series,
 )
 from torchspeed.watch.history.release_values import ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.history.result_files import (
     DamagedError,
-    ResultFile,
+    Origin,
     read_json,
     read_result_file,
-    texts,
 )
-from torchspeed.watch.history.run_cache import KnownFile, RunCache, digest
+from torchspeed.watch.history.run_cache import KnownFile, RunCache, digest, encode_origin
+from torchspeed.watch.history.run_columns import columns_of_cases
 from torchspeed.watch.history.run_records import read_records
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.history.stored_runs import RunReader
 from torchspeed.watch.history.verifications import Verification, read_verifications
 
@@ -86,23 +81,7 @@ def load_history(
         raise TorchspeedError(
             f"{results_dir} is no folder: give asv's results folder, or measure with `asv run`"
         )
-    with _no_cycle_collection():
-        return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
-
-
-@contextmanager
-def _no_cycle_collection() -> Iterator[None]:
-    """Hold Python's cycle collector: a million small records hold no cycles.
-
-    It would walk all of them again and again, a third of the loading time.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
 
 
 @dataclass(slots=True)
@@ -113,8 +92,8 @@ class _Setup:
     """Names of the result files."""
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
-    runs: dict[str, dict[int, Run]] = field(default_factory=dict)
-    """Runs by the index of their case."""
+    runs: dict[str, PackedRuns] = field(default_factory=dict)
+    """Places of the runs are indices of their cases."""
 
 
 class _Loader:
@@ -141,7 +120,6 @@ class _Loader:
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
         self._setups: dict[tuple[str, str], _Setup] = {}
-        self._same_facts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._calibrations: dict[str, Calibration] = {}
         self._verifications: dict[str, Verification] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
@@ -191,12 +169,10 @@ class _Loader:
         self._problems.append(Problem(str(path), message))
 
     def _series(self) -> Iterator[Series]:
+        texts: dict[str, int] = {}
         for (machine, environment), setup in self._setups.items():
-            runs = self._in_order(setup.runs)
-            numbers = range(len(self._runs.cases))
-            rows = [[of_commit.get(n, NEVER_RUN) for n in numbers] for of_commit in runs.values()]
-            of_cases = zip(*rows, strict=True) if rows else [()] * len(numbers)
-            for case, of_case in zip(self._runs.cases, of_cases, strict=True):
+            of_cases = columns_of_cases(self._in_order(setup.runs), len(self._runs.cases), texts)
+            for case, columns in zip(self._runs.cases, of_cases, strict=True):
                 benchmark = self._benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
@@ -204,7 +180,7 @@ class _Loader:
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    runs=dict(zip(runs, of_case, strict=True)),
+                    columns=columns,
                 )
 
     def _load_machine(self, folder: Path) -> None:
@@ -270,49 +246,41 @@ class _Loader:
         if known is None:
             reports = self._read_sidecar(outcomes_path, sidecars, read_outcomes)
         sidecars.discard(outcomes_path)
+        environment = path.stem.partition("-")[2] or path.stem
+        content = None
         try:
-            content = known.content if known else read_result_file(path)
-            if content.params["machine"] != machine:
-                raise DamagedError(
-                    f"it is of machine {content.params['machine']!r}, not {machine!r}"
-                )
+            if known is None:
+                content = read_result_file(path)
+                commit, origin = content.commit_hash, content.origin
+            else:
+                commit, origin = known.commit, self._cache.origin(known)
+            if origin.machine != machine:
+                raise DamagedError(f"it is of machine {origin.machine!r}, not {machine!r}")
         except DamagedError as error:
             self._problem(path, f"{error}; its results are left out")
             return
-        commit = content.commit_hash
         if commit not in self._order:
             self._left_out[commit, "the commit is not on the branch"] += 1
             return
-        environment = path.stem.partition("-")[2] or path.stem
         setup = self._setups.setdefault((machine, environment), _Setup())
         if commit in setup.files:
             same = setup.files[commit]
             self._problem(path, f"it repeats {same}, of the same commit and environment")
             return
         setup.files[commit] = path.name
-        self._add_environment(environment, content)
-        facts = content.facts
-        # Facts seldom change between commits: equal ones are kept once.
-        setup.facts[commit] = self._same_facts.setdefault(tuple(sorted(facts.items())), facts)
+        self._add_environment(environment, self._order[commit], origin)
+        setup.facts[commit] = origin.facts
         if records:
             setup.records[commit] = records
-        if known:
+        if known is not None:
             setup.runs[commit] = known.runs
             self._left_out.update({(name, why): count for name, why, count in known.left_out})
-            return
-        setup.runs[commit] = runs = self._runs.read(path, content, reports or {})
-        if len(self._problems) == problems:
-            new = [(*what, count) for what, count in (self._left_out - left_out).items()]
-            frame = structs.replace(
-                content,
-                results={},
-                python=str(content.python),
-                params=texts(content.params),
-                requirements=texts(content.requirements),
-                env_vars=texts(content.env_vars),
-            )
-            with suppress(OverflowError):
-                self._cache.add(key, KnownFile(frame, self._order[commit], runs, new))
+        elif content is not None:
+            setup.runs[commit] = runs = pack(self._runs.read(path, content, reports or {}))
+            if len(self._problems) == problems:
+                new = [(*what, count) for what, count in (self._left_out - left_out).items()]
+                packed = encode_origin(origin)
+                self._cache.add(key, KnownFile(commit, self._order[commit], packed, runs, new))
 
     def _read_sidecar(
         self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]
@@ -324,16 +292,8 @@ class _Loader:
         self._problems += problems
         return content
 
-    def _add_environment(self, name: str, content: ResultFile) -> None:
+    def _add_environment(self, name: str, position: int, origin: Origin) -> None:
         """Keep what the newest commit's file says of an environment."""
-        position = self._order[content.commit_hash]
         if name not in self._environments or self._environments[name][0] < position:
-            self._environments[name] = (
-                position,
-                Environment(
-                    name,
-                    str(content.python),
-                    texts(content.requirements),
-                    texts(content.env_vars),
-                ),
-            )
+            environment = Environment(name, origin.python, origin.requirements, origin.variables)
+            self._environments[name] = (position, environment)

@@ -40,7 +40,9 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def at(self) -> int | None:
         """When the last round ended, seconds since the epoch; ``None`` if unknown."""
-        return None if self.stored_at is None else int(self.stored_at)
+        if self.stored_at is None or not abs(self.stored_at) < 1e15:
+            return None
+        return int(self.stored_at)
 
 
 _REPORT = msgspec.json.Decoder(Report)

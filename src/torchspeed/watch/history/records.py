@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 
 import msgspec
 
@@ -150,38 +149,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """All runs of one case on one machine in one environment, by commit."""
-
-    machine: str
-    environment: str
-    case: Case
-    unit: str
-    higher_is_better: bool
-    runs: dict[str, Run]
-    """Commit hash to run, oldest commit first: one for each commit of which this
-    machine and environment hold any result, ``NEVER_RUN`` where this case has none."""
-
-    @cached_property
-    def points(self) -> dict[str, Point]:
-        """Commit hash to point, oldest first, of the runs that have one."""
-        return {commit: run.point for commit, run in self.runs.items() if run.point is not None}
-
-    @cached_property
-    def values(self) -> dict[str, float]:
-        """Commit hash to value, oldest first, of the runs that have one."""
-        return {commit: point.value for commit, point in self.points.items()}
-
-    @property
-    def last(self) -> Run:
-        """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        for run in reversed(self.runs.values()):
-            if run.outcome is not Outcome.NEVER_RUN:
-                return run
-        return NEVER_RUN
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -67,6 +67,17 @@ class Row:
         return int(stored // 1000)
 
 
+class Origin(msgspec.Struct, frozen=True, array_like=True):
+    """Where and with what results were measured; most files of a machine have the same."""
+
+    machine: str
+    facts: dict[str, str]
+    """Of the machine and the environment: ``requirement <name>``, ``variable <name>``."""
+    python: str
+    requirements: dict[str, str]
+    variables: dict[str, str]
+
+
 class ResultFile(msgspec.Struct):
     """What a result file says before its rows are matched with today's benchmarks."""
 
@@ -92,20 +103,21 @@ class ResultFile(msgspec.Struct):
             raise ValueError("result_columns lacks result or params")
 
     @property
-    def facts(self) -> dict[str, str]:
-        """Where and with what it was measured: facts of the machine and the environment."""
+    def origin(self) -> Origin:
+        """Where and with what it was measured."""
         requirements, variables = texts(self.requirements), texts(self.env_vars)
         facts = {
             name: value
             for name, value in texts(self.params).items()
             if name not in {"machine", "python", *requirements}
         }
-        return {
-            **facts,
-            "python": str(self.python),
+        python = str(self.python)
+        facts |= {
+            "python": python,
             **{f"requirement {name}": value for name, value in requirements.items()},
             **{f"variable {name}": value for name, value in variables.items()},
         }
+        return Origin(str(self.params["machine"]), facts, python, requirements, variables)
 
     def row(self, benchmark: str) -> Row:
         """Decode the row of one benchmark.

@@ -19,24 +19,27 @@ from torchspeed.files import read_regular
 from torchspeed.watch.history import suite_lists
 from torchspeed.watch.history.cache import Cache
 from torchspeed.watch.history.notes import FILE_NAME as NOTES
-from torchspeed.watch.history.records import Run
-from torchspeed.watch.history.result_files import ResultFile
+from torchspeed.watch.history.packed_runs import PackedRuns
+from torchspeed.watch.history.result_files import Origin
 
 
 class KnownFile(msgspec.Struct, array_like=True):
     """What one result file gave."""
 
-    content: ResultFile
-    """Without its rows."""
+    commit: str
+    """Full hash."""
     position: int
-    """Of its commit along the branch, which recipes in notes depend on."""
-    runs: dict[int, Run]
-    """Index of a case to its run."""
+    """Of the commit along the branch, which recipes in notes depend on."""
+    origin: bytes
+    """An `Origin`, encoded: most files have the same, which is decoded once."""
+    runs: PackedRuns
+    """Places are indices of cases."""
     left_out: list[tuple[str, str, int]]
     """Benchmark, reason and number of what was left out."""
 
 
 _KNOWN_FILE = msgspec.msgpack.Decoder(KnownFile)
+_ORIGIN = msgspec.msgpack.Decoder(Origin)
 
 
 class RunCache(Cache):
@@ -50,6 +53,7 @@ class RunCache(Cache):
             path: As of `Cache`.
         """
         super().__init__(_context(results), path)
+        self._origins: dict[bytes, Origin] = {}
 
     def find_file(self, key: str, positions: Mapping[str, int]) -> KnownFile | None:
         """Return what a result file gave before, if that is known and holds for this branch.
@@ -60,9 +64,20 @@ class RunCache(Cache):
         """
         stored = self.find(key)
         known = None if stored is None else _KNOWN_FILE.decode(stored)
-        if known is None or positions.get(known.content.commit_hash) != known.position:
+        if known is None or positions.get(known.commit) != known.position:
             return None
         return known
+
+    def origin(self, known: KnownFile) -> Origin:
+        """Return the origin of a known file: the same object for equal ones."""
+        if known.origin not in self._origins:
+            self._origins[known.origin] = _ORIGIN.decode(known.origin)
+        return self._origins[known.origin]
+
+
+def encode_origin(origin: Origin) -> bytes:
+    """Return an origin as `KnownFile` has it."""
+    return msgspec.msgpack.encode(origin)
 
 
 def digest(*paths: Path) -> str:

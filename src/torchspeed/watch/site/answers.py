@@ -163,7 +163,7 @@ def _count(changes: Sequence[Change], direction: str) -> str:
 def _times(contents: Contents) -> list[SeriesSummary]:
     """Times of the first setup that have values."""
     first = contents.of_setup(contents.setups[0]) if contents.setups else []
-    return [row for row in first if row.metric.label == "time" and row.points]
+    return [row for row in first if row.metric.label == "time" and row.has_value]
 
 
 def slowest_model(contents: Contents) -> SlowestModel | None:
@@ -172,7 +172,7 @@ def slowest_model(contents: Contents) -> SlowestModel | None:
     on_cpu = [row for row in times if row.labels.get("device") == "cpu"]
     on_cpu = on_cpu if contents.layout.of_models else times
     forward = [row for row in on_cpu if row.labels.get("pass") == "forward"]
-    ordered = sorted(forward or on_cpu, key=lambda row: -row.points[-1][1].value)
+    ordered = sorted(forward or on_cpu, key=lambda row: -row.newest_value)
     if not ordered:
         return None
     slowest_of: dict[tuple[str, str], SeriesSummary] = {}
@@ -198,7 +198,7 @@ def changes_lately(contents: Contents) -> RecentChanges:
         slower=largest_first([change for change in of_times if change.verdict == "worse"]),
         faster=largest_first([change for change in of_times if change.verdict == "better"]),
         others=largest_first(others),
-        times=sum(row.metric.unit == "seconds" and bool(row.points) for row in contents.series),
+        times=sum(row.metric.unit == "seconds" and row.has_value for row in contents.series),
         without_noise=not shares,
         detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
     )

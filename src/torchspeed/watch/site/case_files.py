@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.history.records import Benchmark, Point
 from torchspeed.watch.site import names
@@ -117,7 +119,7 @@ def _source(benchmark: Benchmark) -> dict[str, Any]:
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
     """Tell whether another series measures something else of the same work in the same place."""
-    if row.benchmark is other.benchmark or not other.points:
+    if row.benchmark is other.benchmark or not other.has_value:
         return False
     if setup_key(row.series) != setup_key(other.series):
         return False
@@ -130,12 +132,15 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
 
 
 def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
-    sampled = [(commit, point) for commit, point in row.points if point.samples and point.value]
-    newest = {commit for commit, _ in sampled[-SAMPLED_COMMITS:]}
+    valued = row.series.columns.valued
+    is_sampled = (valued.rows["samples"] > 0) & (valued.values != 0)
+    sampled, commits = valued.where(is_sampled), row.commits[is_sampled]
+    newest = np.arange(len(commits)) >= len(commits) - SAMPLED_COMMITS
+    chosen = np.flatnonzero(newest | np.isin(commits, list(edges))).tolist()
     return [
-        [commit, list(_distances(point)), len(point.samples)]
-        for commit, point in sampled
-        if commit in newest or commit in edges
+        [int(commits[place]), list(_distances(point)), len(point.samples)]
+        for place in chosen
+        if (point := sampled.run(place).point)
     ]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
+
+import numpy as np
 
 from torchspeed.watch.analysis.changes import Change, State
 from torchspeed.watch.analysis.findings import Findings, Level
@@ -14,15 +16,15 @@ from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.history.ancestry import Ancestry
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.records import (
-    NEVER_RUN,
     Benchmark,
     Environment,
     Machine,
     Outcome,
     Point,
     Record,
-    Series,
 )
+from torchspeed.watch.history.run_columns import Places
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.site import names
 from torchspeed.watch.site.layout import Layout, layout_of
 
@@ -78,8 +80,8 @@ class SeriesSummary:
     environment: Environment
     group: str
     """Heading under which lists have its benchmark."""
-    points: tuple[tuple[int, Point], ...]
-    """Every value with its commit index, oldest first."""
+    commits: Places
+    """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     others: tuple[tuple[int, str, str], ...]
     """Commit index, outcome and reason of every run without a value, oldest first."""
     status: str
@@ -102,7 +104,25 @@ class SeriesSummary:
     @property
     def last(self) -> tuple[int, Point] | None:
         """The newest value and its commit index."""
-        return self.points[-1] if self.points else None
+        if not self.has_value:
+            return None
+        point = self.series.columns.valued.run(-1).point
+        return None if point is None else (int(self.commits[-1]), point)
+
+    @property
+    def newest_value(self) -> float:
+        """The newest value, in the unit of the metric; 0 if there is none."""
+        return self.value_at(int(self.commits[-1])) if self.has_value else 0.0
+
+    @property
+    def has_value(self) -> bool:
+        """Whether any run of it has a value."""
+        return len(self.commits) > 0
+
+    def value_at(self, commit: int) -> float:
+        """Return the value at a commit, 0 where there is none."""
+        values: list[float] = self.series.columns.valued.values[self.commits == commit].tolist()
+        return values[0] if values else 0.0
 
     @property
     def labels(self) -> dict[str, str]:
@@ -197,8 +217,7 @@ def contents_of(
         findings: What the analysis says about it.
         ancestry: What lies between its commits; by default those along the branch alone.
     """
-    place = {commit.hash: index for index, commit in enumerate(history.commits)}
-    setups = _setups(history, place)
+    setups = _setups(history)
     commits = {setup.key: setup.commits for setup in setups}
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     layout = layout_of(history.benchmarks.values())
@@ -213,13 +232,12 @@ def contents_of(
             findings,
             layout=layout,
             metric=metric_of[of_case.case.benchmark],
-            place=place,
             measured=commits.get(setup_key(of_case), ()),
             change=newest_change.get(index),
         )
         for index, of_case in enumerate(history.series)
     )
-    measured = (row for row in series if row.points)
+    measured = (row for row in series if row.has_value)
     first = next(iter(layout.columns), "")
     by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
     return Contents(
@@ -252,10 +270,7 @@ def mean_ratios(
         if setup is None or ("pass" in summary.labels and "device" not in summary.labels):
             continue
         base = baseline(history, setup.commits)
-        values = summary.series.values
-        before, after = (
-            values.get(history.commits[commit].hash, 0) for commit in (base, setup.newest)
-        )
+        before, after = map(summary.value_at, (base, setup.newest))
         if summary.comparable_from <= base and before > 0 and after > 0:
             of_model = "pass" in summary.labels
             labels = [summary.labels[key] if of_model else "" for key in ("device", "pass")]
@@ -295,7 +310,7 @@ def setup_key(series: Series) -> tuple[str, str]:
     return (series.machine, series.environment)
 
 
-def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
+def _setups(history: History) -> tuple[Setup, ...]:
     """Return all setups, the one to show first at the front.
 
     That is the machine with the most series that have a value, and of its environments the
@@ -305,25 +320,25 @@ def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
     series_of_machine: Counter[str] = Counter()
     for series in history.series:
         members[setup_key(series)].append(series)
-        series_of_machine[series.machine] += bool(series.values)
+        series_of_machine[series.machine] += len(series.columns.valued.rows) > 0
     setups = []
     for (machine, environment), of_setup in members.items():
-        known = dict.fromkeys(commit for series in of_setup for commit in series.runs)
-        measured = sorted(
-            (commit for commit in known if any(_was_run(series, commit) for series in of_setup)),
-            key=place.__getitem__,
-        )
+        indices = [history.indices(series.columns) for series in of_setup]
+        measured: list[int] = np.unique(np.concatenate(indices)).tolist()
         if not measured:
             continue
-        newest = measured[-1]
-        newest_runs = [series.runs[newest] for series in of_setup if _was_run(series, newest)]
+        newest_runs = [
+            series.last
+            for series, of_series in zip(of_setup, indices, strict=True)
+            if len(of_series) and of_series[-1] == measured[-1]
+        ]
         records = history.recorded.get((machine, environment), {})
-        record = [(place[commit], noted[-1]) for commit, noted in records.items()][-1:]
+        record = [(history.order[commit], noted[-1]) for commit, noted in records.items()][-1:]
         setups.append(
             Setup(
                 machine=history.machines[machine],
                 environment=history.environments[environment],
-                commits=tuple(place[commit] for commit in measured),
+                commits=tuple(measured),
                 counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
                 at=max((run.at for run in newest_runs if run.at is not None), default=None),
                 record=record[0] if record else None,
@@ -337,10 +352,6 @@ def _setups(history: History, place: Mapping[str, int]) -> tuple[Setup, ...]:
     return tuple(setups)
 
 
-def _was_run(series: Series, commit: str) -> bool:
-    return series.runs.get(commit, NEVER_RUN).outcome is not Outcome.NEVER_RUN
-
-
 def _summary(
     index: int,
     history: History,
@@ -348,22 +359,20 @@ def _summary(
     *,
     layout: Layout,
     metric: Metric,
-    place: Mapping[str, int],
     measured: tuple[int, ...],
     change: Change | None,
 ) -> SeriesSummary:
     series = history.series[index]
     environment = history.environments[series.environment]
-    points = tuple(zip(map(place.__getitem__, series.points), series.points.values(), strict=True))
-    others = tuple(
-        (place[commit], run.outcome.value, run.reason)
-        for commit, run in series.runs.items()
-        if run.point is None and run.outcome is not Outcome.NEVER_RUN
-    )
+    columns = series.columns
+    valued = columns.valued
+    commits, of_rows = history.indices(valued), history.indices(columns)
+    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
+    runs = {int(of_rows[row]): columns.run(row) for row in without_value}
     last = series.last
-    at = max((newest[-1][0] for newest in (points, others) if newest), default=None)
-    values = {commit: point.value for commit, point in points[-SPARK_VALUES:]}
-    behind = len(measured) - bisect_right(measured, points[-1][0]) if points else 0
+    newest = slice(-SPARK_VALUES, None)
+    values = dict(zip(commits[newest].tolist(), valued.values[newest].tolist(), strict=True))
+    behind = len(measured) - bisect_right(measured, int(commits[-1])) if len(commits) else 0
     is_stale = behind and last.outcome is Outcome.OK
     segments = findings.segments[index] if findings.segments else ()
     return SeriesSummary(
@@ -374,17 +383,17 @@ def _summary(
         metric=metric,
         environment=environment,
         group=layout.group(history.benchmarks[series.case.benchmark]),
-        points=points,
-        others=others,
+        commits=commits,
+        others=tuple((commit, run.outcome.value, run.reason) for commit, run in runs.items()),
         status="stale" if is_stale else last.outcome.value,
-        at=at,
+        at=int(of_rows[-1]) if len(of_rows) else None,
         reason=last.reason,
         behind=behind,
         change=change,
         levels=findings.levels[index],
-        comparable_from=place[segments[-1].commits[0]] if segments else 0,
+        comparable_from=int(segments[-1].commits[0]) if segments else 0,
         noise=findings.noise[index],
-        spark=tuple(values.get(commit) for commit in measured[-SPARK_VALUES:]),
+        spark=tuple(values.get(commit) for commit in measured[newest]),
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from torchspeed.watch.history.run_columns import Places
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, SeriesSummary
 from torchspeed.watch.site.index import (
@@ -22,7 +24,6 @@ from torchspeed.watch.site.scripts import json_bytes, write_script
 _OF_REVISIONS = ("v", "lo", "hi")
 """Kinds of numbers in the files of revisions."""
 
-_Places = npt.NDArray[np.intp]
 _Column = list[float | None]
 _Columns = dict[str, _Column]
 """Each kind of number that a series has, with a place for each commit of the history."""
@@ -62,28 +63,28 @@ def series_files(
 
 
 def _columns(summary: SeriesSummary, commits: int) -> _Columns:
-    at = np.array([commit for commit, _ in summary.points], dtype=np.intp)
-    points = [point for _, point in summary.points]
-    columns = {}
-    if points:
-        columns["v"] = _spread_out(at, published_values(points), commits)
-    values = np.array([point.value for point in points])
-    for low, high, spreads in (
-        ("lo", "hi", [point.interval for point in points]),
-        ("q1", "q3", [point.quartiles for point in points]),
-    ):
+    if not summary.has_value:
+        return {}
+    at, valued = summary.commits, summary.series.columns.valued
+    values, interval = valued.values, valued.interval
+    shown = published_values(values, is_exact=np.isnan(interval[:, 0]))
+    columns = {"v": _spread_out(at, shown, commits)}
+    for low, high, ends in (("lo", "hi", interval), ("q1", "q3", valued.quartiles)):
         # A distance from a value of zero has no relative size.
-        known = [place for place, spread in enumerate(spreads) if spread and points[place].value]
-        if known:
-            ends, of = np.array([spreads[place] for place in known]), values[known]
-            for key, differences in ((low, of - ends[:, 0]), (high, ends[:, 1] - of)):
-                distances = names.distances(differences, of).tolist()
+        known = ~np.isnan(ends[:, 0]) & (values != 0)
+        if known.any():
+            of = values[known]
+            for key, differences in ((low, of - ends[known, 0]), (high, ends[known, 1] - of)):
+                distances = names.distances(differences, of)
                 columns[key] = _spread_out(at[known], distances, commits)
     return columns
 
 
-def _spread_out(at: _Places, numbers: Sequence[float], commits: int) -> _Column:
+def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
     """Return a place for each commit, with the numbers in the places of theirs."""
+    before, after = int(at[0]), commits - 1 - int(at[-1])
+    if before + len(at) + after == commits:  # without gaps, as most are
+        return [*[None] * before, *numbers.tolist(), *[None] * after]
     column = np.full(commits, None)
     column[at] = numbers
     spread: _Column = column.tolist()
@@ -97,7 +98,7 @@ def _is_known(number: float | None) -> bool:
 def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if columns:
-        span = slice(summary.points[0][0], summary.points[-1][0] + 1)
+        span = slice(int(summary.commits[0]), int(summary.commits[-1]) + 1)
         data["from"] = span.start
         data |= {key: column[span] for key, column in columns.items()}
     if summary.others:

@@ -14,7 +14,7 @@ from torchspeed.watch.analysis.change_points import values_to_confirm
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, NOISE_FACTOR
 from torchspeed.watch.history.notes import ChangeNote
-from torchspeed.watch.history.records import Point
+from torchspeed.watch.history.run_columns import Floats
 from torchspeed.watch.site import names
 from torchspeed.watch.site.answers import detectable
 from torchspeed.watch.site.contents import Contents, SeriesSummary, baseline
@@ -295,15 +295,17 @@ def _shortened(value: float | None, significant: int = 5) -> float | None:
     return None if value is None else shortened(value, significant)
 
 
-def published_values(points: Sequence[Point]) -> list[float]:
-    """Return values as data files store them: exact where nothing says how exact they are."""
-    values = np.array([point.value for point in points])
-    is_exact = [point.interval is None for point in points]
-    published: list[float] = np.where(is_exact, values, _all_shortened(values)).tolist()
-    return published
+def published_values(values: Floats, is_exact: npt.NDArray[np.bool_]) -> Floats:
+    """Return values as data files store them.
+
+    Args:
+        values: Of one series.
+        is_exact: For each whether nothing says how exact it is; it is stored as it is.
+    """
+    return np.where(is_exact, values, _all_shortened(values))
 
 
-def _all_shortened(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _all_shortened(values: Floats) -> Floats:
     """Give values to five significant digits at once, a tenth of the time of one by one."""
     with np.errstate(divide="ignore"):
         decimals = 4 - np.floor(np.log10(np.abs(values)))
@@ -321,9 +323,10 @@ def _last(summary: SeriesSummary) -> Json | None:
         return None
     commit, point = summary.last
     low, high = point.interval or (None, None)
+    [value] = published_values(np.array([point.value]), np.array([low is None])).tolist()
     return {
         "c": commit,
-        "v": published_values([point])[0],
+        "v": value,
         "lo": _shortened(low),
         "hi": _shortened(high),
     }

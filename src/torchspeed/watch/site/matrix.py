@@ -45,14 +45,14 @@ def matrices(contents: Contents, setup: Setup) -> tuple[Matrix, ...]:
     return tuple(
         _matrix(metric, members[metric], contents.layout)
         for metric in contents.metrics
-        if any(row.points or row.status == "failed" for row in members[metric])
+        if any(row.has_value or row.status == "failed" for row in members[metric])
     )
 
 
 def _matrix(metric: Metric, members: list[SeriesSummary], layout: Layout) -> Matrix:
     column_of = {row.id: layout.column(row.labels) for row in members}
     columns = sorted(
-        {column_of[row.id] for row in members if row.points or row.status != "skipped"},
+        {column_of[row.id] for row in members if row.has_value or row.status != "skipped"},
         key=lambda column: (
             not layout.of_models and not any(column),  # the cases without these parameters
             column[:1],

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torchspeed.watch.analysis.events import Event
-from torchspeed.watch.history.records import Case, Environment, Series
+from torchspeed.watch.history.records import Case, Environment
+from torchspeed.watch.history.series import Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _FARTHEST = 1e12

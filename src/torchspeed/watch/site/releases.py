@@ -247,7 +247,7 @@ def _tables(
 
 def _pages(history: ReleaseHistory, contents: Contents) -> dict[str, SeriesSummary]:
     """Map each case to its page, that of the history's machine if there are several."""
-    rows = [row for row in contents.series if row.points]
+    rows = [row for row in contents.series if row.has_value]
     rows.sort(key=lambda row: row.series.machine == history.machine)
     return {row.series.case.name: row for row in rows}
 
