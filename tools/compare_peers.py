@@ -71,13 +71,13 @@ class Peer:
 class Contest:
     """The peers of one workload and what they are fed."""
 
-    def __init__(self, workload: Workload, compiled: bool) -> None:
+    def __init__(self, workload: Workload, makers: dict[str, Maker], *, compiled: bool) -> None:
         self.objective = workload.objective
         self.plain = workload.example_inputs()
         self.inputs = workload.example_inputs().requires_grad_()
         self.targets = workload.example_targets()
         ours = workload.create_model().eval()
-        models = {name: make(ours).eval() for name, make in PEERS[workload.name].items()}
+        models = {name: make(ours).eval() for name, make in makers.items()}
         models["eager"] = ours
         self.peers = [Peer(name, model, model) for name, model in models.items()]
         if compiled:
@@ -125,7 +125,7 @@ def ratio(slow: list[float], fast: list[float]) -> str:
 def rows(name: str, compiled: bool, budget: float) -> list[list[str]]:
     """Return the table's lines of one workload, a pass each."""
     torch._dynamo.reset()
-    contest = Contest(get_workload(name), compiled)
+    contest = Contest(get_workload(name), PEERS[name], compiled=compiled)
     lines = []
     for which in contest.passes:
         times = contest.times(which, budget / len(contest.passes))
@@ -134,8 +134,26 @@ def rows(name: str, compiled: bool, budget: float) -> list[list[str]]:
         line.append(ratio(times["torch.nn"], times["eager"]) if "torch.nn" in times else "")
         if compiled:
             line.append(ratio(times["naive"], times["compiled"]))
+            line.append(ratio(times["eager"], times["compiled"]))
         lines.append([*line, str(len(times["eager"]))])
     return lines
+
+
+def print_conditions(seconds: float) -> None:
+    """Prepare this process for timing, and print under which conditions it times.
+
+    Raises:
+        TorchspeedError: There is no time to measure in.
+    """
+    if not 0 < seconds < float("inf"):
+        raise TorchspeedError(f"--seconds is {seconds}; it must be more than 0")
+    torch.set_num_threads(1)
+    keep_memory()
+    torch.manual_seed(0)
+    now = datetime.datetime.now(tz=datetime.UTC)
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    print(f"{now:%Y-%m-%d %H:%M} UTC, torch {torch.__version__}, one thread;", end=" ")
+    print(f"load {load:.1f} a core; median ratio of the rounds [quartiles]\n")
 
 
 def compare(names: list[str], compiled: bool, seconds: float) -> None:
@@ -147,17 +165,9 @@ def compare(names: list[str], compiled: bool, seconds: float) -> None:
     for name in names:
         if name not in PEERS:
             raise TorchspeedError(f"no peers for model {name!r}; there are {', '.join(PEERS)}")
-    if not 0 < seconds < float("inf"):
-        raise TorchspeedError(f"--seconds is {seconds}; it must be more than 0")
-    torch.set_num_threads(1)
-    keep_memory()
-    torch.manual_seed(0)
-    now = datetime.datetime.now(tz=datetime.UTC)
-    load = os.getloadavg()[0] / (os.cpu_count() or 1)
-    print(f"{now:%Y-%m-%d %H:%M} UTC, torch {torch.__version__}, one thread;", end=" ")
-    print(f"load {load:.1f} a core; median ratio of the rounds [quartiles]\n")
+    print_conditions(seconds)
     head = ["model", "pass", "eager", "naive / eager", "torch.nn / eager"]
-    head += ["naive / compiled"] * compiled
+    head += ["naive / compiled", "eager / compiled"] if compiled else []
     head.append("rounds")
     print("| " + " | ".join(head) + " |")
     print("|" + "---|" * len(head))

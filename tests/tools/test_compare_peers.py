@@ -15,7 +15,7 @@ RATIO = r"\d+\.\d\dx \[\d+\.\d\d, \d+\.\d\d\]"
 
 @pytest.mark.parametrize("name", PEERS)
 def test_every_peer_takes_the_inputs_and_fits_the_targets(name: str) -> None:
-    contest = Contest(get_workload(name), compiled=False)
+    contest = Contest(get_workload(name), PEERS[name], compiled=False)
     assert [peer.name for peer in contest.peers] == [*PEERS[name], "eager"]
     shapes = {peer.call(contest.plain[:3]).shape for peer in contest.peers}
     assert shapes == {(3, get_workload(name).outputs)}
@@ -23,14 +23,14 @@ def test_every_peer_takes_the_inputs_and_fits_the_targets(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["flux_cnn", "lenet5"])
 def test_the_classifiers_naive_order_is_the_same_function(name: str) -> None:
-    contest = Contest(get_workload(name), compiled=False)
+    contest = Contest(get_workload(name), PEERS[name], compiled=False)
     naive, ours = (peer.call(contest.plain[:5]) for peer in contest.peers)
     torch.testing.assert_close(naive, ours)
 
 
 def test_a_peers_backward_pass_reaches_all_of_its_parameters() -> None:
     for name in PEERS:
-        contest = Contest(get_workload(name), compiled=False)
+        contest = Contest(get_workload(name), PEERS[name], compiled=False)
         contest.inputs = contest.inputs[:2].detach().requires_grad_()
         contest.targets = contest.targets[:2]
         for peer in contest.peers:
@@ -38,14 +38,14 @@ def test_a_peers_backward_pass_reaches_all_of_its_parameters() -> None:
 
 
 def test_what_drops_out_is_timed_in_training_as_well() -> None:
-    contest = Contest(get_workload("dsanet"), compiled=False)
+    contest = Contest(get_workload("dsanet"), PEERS["dsanet"], compiled=False)
     assert contest.passes[-1] == "training"
     contest.inputs, contest.plain = contest.inputs[:4].detach().requires_grad_(), contest.plain[:4]
     contest.targets = contest.targets[:4]
     for which in contest.passes:
         contest.times(which, 0)
         assert {peer.model.training for peer in contest.peers} == {which == "training"}
-    assert "training" not in Contest(get_workload("darnn"), compiled=False).passes
+    assert "training" not in Contest(get_workload("darnn"), PEERS["darnn"], compiled=False).passes
 
 
 def test_a_ratio_is_the_median_of_the_rounds_with_their_quartiles() -> None:

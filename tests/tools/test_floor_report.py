@@ -20,7 +20,7 @@ def test_the_table_has_a_line_a_pass_and_the_operators_of_each(
     printed = capsys.readouterr().out
     assert f"torch {torch.__version__}, one thread, eager; load " in printed
     ratio = r"\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\]"
-    for which, dispatches in (("forward", 11), ("backward", 33)):
+    for which, dispatches in (("forward", 13), ("backward", 33)):
         line = rf"\| `lenet5` \| {which} \| {dispatches} \| [\d.]+ \| [\d.]+ \| {ratio} \|"
         assert re.search(line, printed)
         assert f"`lenet5` {which}, eager:" in printed
@@ -38,8 +38,8 @@ def test_an_operator_counts_with_those_that_it_calls() -> None:
     found = shares(run, PassWork(record(run), 0), costs)
     clone = found["aten::clone"]
     assert clone.calls == 1
-    # The copy itself is an operator that clone calls.
-    assert clone.profiled_seconds > 0.5 * sum(s.profiled_seconds for s in found.values())
+    # The copy itself is an operator that clone calls: no memory moves 1 TB/s for one thread.
+    assert clone.profiled_seconds > 2 * 4 * 2000**2 / 1e12
     assert clone.floor_seconds == pytest.approx(1e-6 + 2 * 4 * 2000**2 / 1e10)
     assert set(found) == {"aten::clone", "views, autograd, Python"}
 
