@@ -2,8 +2,8 @@
 
 For each workload and pass it prints a line of Markdown: the time, the floor
 (`torchspeed.measure.floor`), their ratio with the least and the greatest of the rounds, and the
-operators that are dispatched. With ``--operators`` a table for each pass follows that says where
-torch's profiler saw the time, operator by operator, and the floor of each.
+operators that are dispatched. With ``--operators`` a table for each pass follows: what its
+operators take, and the floor of each.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import argparse
 import datetime
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.allocator import keep_memory
+from torchspeed.measure.clocks import clock_for
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.measure.costs import Costs
 from torchspeed.measure.floor import (
@@ -31,15 +32,14 @@ from torchspeed.measure.floor import (
     operation_floor,
     pass_works,
 )
-from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
+from torchspeed.measure.work import CountablePasses, is_view
 from torchspeed.workloads import list_workloads
 
 MODELS = list_workloads("time_series") + list_workloads("small_cnn")
 PASSES = ("forward", "backward")
-PROFILES = 7
-"""Times that a pass is profiled; the least time of an operator counts, for interference adds."""
-MOST_PROFILED_CALLS = 10
+RUNS = 7
+"""Times that each operator is timed; the least counts, because interference only adds time."""
 SHOWN = 6
 """Operators of a pass that are listed, those with most seconds beyond their floors."""
 
@@ -48,76 +48,71 @@ SHOWN = 6
 class Share:
     """What an operator takes of a pass, all its calls together."""
 
-    calls: float = 0.0
-    profiled_seconds: float = 0.0
+    calls: int = 0
+    seconds: float = 0.0
     floor_seconds: float = 0.0
 
 
-def shares(run: Callable[[], object], work: PassWork, costs: Costs) -> dict[str, Share]:
-    """Profile a pass and return what its operators take, and what lies between them.
+class _OperatorClock(TorchDispatchMode):
+    """Takes the CPU time of each operator that is no view, with the operators that it calls.
 
-    An operator's time includes the operators that it calls itself. The profiler adds about a
-    microsecond to each.
+    torch.profiler takes wall time, which on a busy machine says little of a single operator.
     """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seconds: list[float] = []
+        self._clock = clock_for("cpu")
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        begun = self._clock()
+        out = func(*args, **(kwargs or {}))
+        if not is_view(func):
+            self.seconds.append(self._clock() - begun)
+        return out
+
+
+def shares(run: Callable[[], object], work: PassWork, costs: Costs) -> dict[str, Share]:
+    """Return what the operators of a pass take, by their names.
+
+    Args:
+        run: does the pass, outside ``inference_mode``.
+        work: its operators, in the order in which it calls them.
+        costs: of what they consist of.
+    """
+    runs = []
+    for _ in range(RUNS):
+        clock = _OperatorClock()
+        with clock:
+            run()
+        runs.append(clock.seconds)
     found: dict[str, Share] = {}
-    for operation in work.operations:
+    for operation, *seconds in zip(work.operations, *runs, strict=True):
         share = found.setdefault(operation.name, Share())
+        share.calls += 1
+        share.seconds += min(seconds)
         share.floor_seconds += operation_floor(operation, costs)
-    recorded = frozenset(found)
-    totals, profiles = [], []
-    for _ in range(PROFILES):
-        seconds, of_operators = profile_once(run, recorded)
-        totals.append(seconds)
-        profiles.append(of_operators)
-    for name in {name for of_operators in profiles for name in of_operators}:
-        share = found.setdefault(name, Share())
-        share.calls = profiles[0][name][0]
-        share.profiled_seconds = min(of_operators[name][1] for of_operators in profiles)
-    inside = sum(share.profiled_seconds for share in found.values())
-    found["views, autograd, Python"] = Share(profiled_seconds=min(totals) - inside)
     return found
 
 
-def profile_once(
-    run: Callable[[], object], recorded: frozenset[str]
-) -> tuple[float, dict[str, tuple[float, float]]]:
-    """Return the seconds of a call, and the calls and seconds of each recorded operator in it.
+def operator_table(found: dict[str, Share], pass_seconds: float) -> Iterator[str]:
+    """Yield lines of Markdown, the operator with most seconds beyond its floor first.
 
-    A kernel that the compiler wrote counts under the names of what it fuses.
+    Args:
+        found: from `shares`.
+        pass_seconds: of the pass when its operators are not timed.
     """
-    run()
-    calls = 0
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
-        begun = time.perf_counter()
-        while calls < MOST_PROFILED_CALLS and time.perf_counter() - begun < 0.1:
-            run()
-            calls += 1
-        took = time.perf_counter() - begun
-    of_operators: dict[str, tuple[float, float]] = {}
-    for event in profiler.events() or []:
-        name, caller = event.name if event.name in recorded else None, event.cpu_parent
-        while caller is not None:
-            name, caller = caller.name if caller.name in recorded else name, caller.cpu_parent
-        if name is None and "_cpp_fused_" in event.name:
-            name = event.name.partition("_cpp_")[2]
-        if name is not None:
-            count, seconds = of_operators.get(name, (0.0, 0.0))
-            count += (event.name == name or "_cpp_fused_" in event.name) / calls
-            of_operators[name] = count, seconds + event.self_cpu_time_total / 1e6 / calls
-    return took / calls, of_operators
-
-
-def operator_table(found: dict[str, Share]) -> Iterator[str]:
-    """Yield lines of Markdown, the operator with most seconds beyond its floor first."""
-    total = sum(share.profiled_seconds for share in found.values())
-    yield "| operator | calls | profiled, ms | of the pass | floor, ms |"
+    between = pass_seconds - sum(share.seconds for share in found.values())
+    rows = {**found, "views, autograd, Python": Share(seconds=max(between, 0.0))}
+    yield "| operator | calls | time, ms | of the pass | floor, ms |"
     yield "|---|---|---|---|---|"
-    ordered = sorted(found.items(), key=lambda e: e[1].floor_seconds - e[1].profiled_seconds)
+    ordered = sorted(rows.items(), key=lambda row: row[1].floor_seconds - row[1].seconds)
     for name, share in ordered[:SHOWN]:
-        calls = f"{share.calls:.0f}" if share.calls else ""
-        part = f"{share.profiled_seconds / total:.0%}".replace("%", " %")
-        times = f"{share.profiled_seconds * 1e3:.3f} | {part} | {share.floor_seconds * 1e3:.3f}"
-        yield f"| {name.removeprefix('aten::')} | {calls} | {times} |"
+        part = f"{share.seconds / pass_seconds:.0%}".replace("%", " %")
+        times = f"{share.seconds * 1e3:.3f} | {part} | {share.floor_seconds * 1e3:.3f}"
+        yield f"| {name.removeprefix('aten::')} | {share.calls or ''} | {times} |"
 
 
 def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> None:
@@ -131,6 +126,8 @@ def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> 
             raise TorchspeedError(f"no floor for model {model!r}; there are {', '.join(MODELS)}")
     if not 0 <= seconds < float("inf"):
         raise TorchspeedError(f"--seconds is {seconds}; it must be 0 or more")
+    if operators and mode != "eager":
+        raise TorchspeedError("--operators is for --mode eager: compiled passes have no operators")
     unable = cannot_compile("cpu") if mode == "compiled" else None
     if unable:
         raise TorchspeedError(unable)
@@ -143,23 +140,24 @@ def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> 
     print(f"load {load:.1f} a core; median ratio of the rounds [least, greatest]\n")
     print("| model | pass | dispatches | time, ms | floor, ms | time / floor |")
     print("|---|---|---|---|---|---|")
+    pass_seconds = {}
     for model in models:
         floors = floor_of(model, peak, mode, seconds=seconds)
         for name, work in zip(PASSES, pass_works(model), strict=True):
             floor = getattr(floors, name)
+            pass_seconds[model, name] = floor.pass_seconds
             spread = f"[{floor.least_times_floor:.2f}, {floor.most_times_floor:.2f}]"
             times = f"{floor.pass_seconds * 1e3:.3f} | {floor.floor_seconds * 1e3:.3f}"
             ratio = f"{floor.times_floor:.2f} {spread}"
             count = len(work.operations)
             print(f"| `{model}` | {name} | {count} | {times} | {ratio} |", flush=True)
     for model in models if operators else ():
-        works = pass_works(model)
+        passes, works = CountablePasses(model), pass_works(model)
         costs = meter_for(works, peak).measure()
-        passes = Passes(model, "cpu", compiled=mode == "compiled")
         for name, work in zip(PASSES, works, strict=True):
-            print(f"\n`{model}` {name}, {mode}:\n")
-            for line in operator_table(shares(getattr(passes, name), work, costs)):
-                print(line, flush=True)
+            found = shares(getattr(passes, name), work, costs)
+            print(f"\n`{model}` {name}:\n")
+            print(*operator_table(found, pass_seconds[model, name]), sep="\n", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -176,8 +174,6 @@ def main(arguments: list[str] | None = None) -> int:
         "--operators", action="store_true", help="say which operators stand between"
     )
     options = parser.parse_args(arguments)
-    if options.mode == "compiled" and options.operators:
-        torch._inductor.config.cpp.enable_kernel_profile = True  # names the compiler's kernels
     try:
         report(
             options.models or MODELS, options.mode, options.seconds, operators=options.operators

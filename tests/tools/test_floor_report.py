@@ -23,7 +23,7 @@ def test_the_table_has_a_line_a_pass_and_the_operators_of_each(
     for which, dispatches in (("forward", 13), ("backward", 33)):
         line = rf"\| `lenet5` \| {which} \| {dispatches} \| [\d.]+ \| [\d.]+ \| {ratio} \|"
         assert re.search(line, printed)
-        assert f"`lenet5` {which}, eager:" in printed
+        assert f"`lenet5` {which}:\n" in printed
     assert re.search(r"\| convolution_backward \| 2 \| [\d.]+ \| \d+ % \| [\d.]+ \|", printed)
 
 
@@ -36,20 +36,21 @@ def test_an_operator_counts_with_those_that_it_calls() -> None:
 
     costs = Costs(1e-6, {2**25: 1e10}, {}, 1.0)
     found = shares(run, PassWork(record(run), 0), costs)
+    assert list(found) == ["aten::clone"]
     clone = found["aten::clone"]
     assert clone.calls == 1
-    # The copy itself is an operator that clone calls: no memory moves 1 TB/s for one thread.
-    assert clone.profiled_seconds > 2 * 4 * 2000**2 / 1e12
+    # The copying belongs to it, which no single thread does at 1 TB/s.
+    assert clone.seconds > 2 * 4 * 2000**2 / 1e12
     assert clone.floor_seconds == pytest.approx(1e-6 + 2 * 4 * 2000**2 / 1e10)
-    assert set(found) == {"aten::clone", "views, autograd, Python"}
 
 
-def test_operators_far_from_their_floors_come_first() -> None:
+def test_operators_far_from_their_floors_come_first_and_all_add_up_to_the_pass() -> None:
     near, far = Share(2, 4e-3, 3.9e-3), Share(1, 1e-3, 1e-4)
-    lines = list(operator_table({"aten::mm": near, "aten::tanh": far}))
+    lines = list(operator_table({"aten::mm": near, "aten::tanh": far}, pass_seconds=10e-3))
     assert lines[2:] == [
-        "| tanh | 1 | 1.000 | 20 % | 0.100 |",
-        "| mm | 2 | 4.000 | 80 % | 3.900 |",
+        "| views, autograd, Python |  | 5.000 | 50 % | 0.000 |",
+        "| tanh | 1 | 1.000 | 10 % | 0.100 |",
+        "| mm | 2 | 4.000 | 40 % | 3.900 |",
     ]
 
 
@@ -57,6 +58,7 @@ def test_operators_far_from_their_floors_come_first() -> None:
     ("arguments", "message"),
     [
         (["resnet18"], "no floor for model 'resnet18'; there are darnn, dsanet, lstnet,"),
+        (["--mode", "compiled", "--operators"], "--operators is for --mode eager: compiled"),
         (["--seconds", "nan"], "--seconds is nan; it must be 0 or more"),
     ],
 )
