@@ -49,7 +49,7 @@ class Eager(_Floor):
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
     short = True
 
-    @stopped_after(600)
+    @stopped_after(1200)
     def setup_cache(self) -> Outcomes:
         return self.measure_all()
 
@@ -67,6 +67,6 @@ class Compiled(_Floor):
         from_commit("measure.compilation", "keep_code_in")(Path.cwd())  # which asv removes
         return super().measure(model, device, mode)
 
-    @stopped_after(1800)
+    @stopped_after(3600)
     def setup_cache(self) -> Outcomes:
         return self.measure_all()
