@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import commit, git
-from tests.watch.analysis.test_findings import history_of, noisy
+from tests.watch.analysis.test_findings import complete, history_of, noisy
 from tests.watch.clockwork import SUITE, package
 from tests.watch.interruptible import start_driver
-from tests.watch.making import MACHINE, commit_hash
+from tests.watch.making import MACHINE, commit_hash, make_history, make_series
 from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.comparisons import read_comparisons
 from torchspeed.watch.jobs.confirm import Suspect, find_suspects
@@ -32,6 +32,14 @@ def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
     case = history.series[1].case.name
     assert suspect == Suspect(case, "2.15.0", commit_hash(38), commit_hash(39))
     assert find_suspects(history, analyse(history).changes, "another") == []
+
+
+def test_tracked_seconds_are_no_suspects_because_comparisons_cannot_measure_them() -> None:
+    tracked = make_series(noisy({39: 1.3}), metric="track_floor_seconds")
+    history = complete(make_history([make_series(noisy({})), tracked]))
+    changes = analyse(history).changes
+    assert [history.series[change.series].unit for change in changes] == ["seconds"]
+    assert find_suspects(history, changes, MACHINE) == []
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from torchspeed.watch.asv.selection import EVERYTHING
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.loading import load_history
+from torchspeed.watch.history.series import Series
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.turns.cases import list_cases
 from torchspeed.watch.turns.compare import Compared, compare
@@ -113,9 +114,15 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         if change.state is State.UNCONFIRMED
         and (change.evidence is None or change.evidence.through_reference)
         and change.cause != "machine"
-        and (series := history.series[change.series]).unit == "seconds"
+        and _is_time(series := history.series[change.series])
         and series.machine == machine
     ]
+
+
+def _is_time(series: Series) -> bool:
+    """Tell whether comparisons can measure it: seconds that a ``track_*`` returns they cannot."""
+    tracked = series.case.benchmark.rpartition(".")[2].startswith("track_")
+    return series.unit == "seconds" and not tracked
 
 
 def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:

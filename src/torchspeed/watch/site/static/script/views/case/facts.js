@@ -83,7 +83,7 @@ export function summaryCards(series) {
 }
 
 /**
- * Other measurements of the same work: instructions, FLOPs, memory.
+ * Other measurements of the same work: instructions, FLOPs, its floor, memory.
  * @param {Series} series
  * @param {BenchmarkSource} source
  */
