@@ -49,9 +49,9 @@ planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: whi
 screenshots: setup-test ## take the README's pictures of the published site
 	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images
 
-# Tests wait for a quarter of their time, so three at a time keep two cores busy. Lint and types are one of them.
+# Tests wait for processes, disks and the network, so four at a time keep two cores busy. Lint and types are one of them.
 test: setup-test node_modules/.installed ## lint, types and all tests
-	@$(VENV)/bin/python -m pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script and style eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .
