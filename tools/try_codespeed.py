@@ -1,7 +1,8 @@
 """``python tools/try_codespeed.py MACHINE``: submit stored times to a real Codespeed server.
 
 Installs Codespeed into a new virtual environment, starts it on this machine, runs
-``torchspeed submit --codespeed`` in the current folder, and prints what the server has stored.
+``torchspeed submit --codespeed`` in the current folder, with the login that the server asks for,
+and prints what the server has stored.
 Codespeed 0.13.0, its newest release, asks for ``django>=1.11<2.2``, which newer releases of
 setuptools and wheel refuse to read; hence the old ones here. It runs with Django 2.2 and
 Python 3.11.
@@ -9,6 +10,7 @@ Python 3.11.
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -25,16 +27,23 @@ from codespeed.settings import *
 SECRET_KEY = "of nothing that lasts"
 ALLOWED_HOSTS = ["127.0.0.1"]
 ROOT_URLCONF = "urls_of_site"
-INSTALLED_APPS = ["django.contrib.auth", "django.contrib.contenttypes", "codespeed"]
+CONTRIB = ["auth", "contenttypes", "sessions"]
+INSTALLED_APPS = [*(f"django.contrib.{name}" for name in CONTRIB), "codespeed"]
+MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware"]
+ALLOW_ANONYMOUS_POST, REQUIRE_SECURE_AUTH = False, False
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "speed.sqlite"}}
 """
 URLS = """
 from django.urls import include, path
 urlpatterns = [path("", include("codespeed.urls"))]
 """
+LOGIN = "ann:of nothing that lasts"
 ADD_MACHINE = """
 import sys, django
 django.setup()
+from django.contrib.auth.models import User
+name, password = sys.argv[2].split(":")
+User.objects.create_user(name, password=password)
 from codespeed.models import Environment
 Environment.objects.create(name=sys.argv[1])
 """
@@ -67,14 +76,16 @@ def main(machine: str) -> int:
             subprocess.run([str(python), *arguments], cwd=folder, env=environment, check=True)
 
         django("-m", "django", "migrate", "--verbosity=0")
-        django("-c", ADD_MACHINE, machine)
+        django("-c", ADD_MACHINE, machine, LOGIN)
         serve = [str(python), "-m", "django", "runserver", "--noreload", f"127.0.0.1:{PORT}"]
         with subprocess.Popen(serve, cwd=folder, env=environment) as server:
             try:
                 _wait_for_server()
                 submit = ["submit", "--codespeed", ADDRESS, "--machine", machine]
                 done = subprocess.run(
-                    [sys.executable, "-m", "torchspeed.cli", *submit], check=False
+                    [sys.executable, "-m", "torchspeed.cli", *submit],
+                    env=os.environ | {"TORCHSPEED_CODESPEED_LOGIN": LOGIN},
+                    check=False,
                 )
             finally:
                 server.terminate()

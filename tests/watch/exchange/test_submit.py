@@ -78,7 +78,9 @@ def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             content = self.rfile.read(int(self.headers["Content-Length"])).decode()
             results = json.loads(urllib.parse.parse_qs(content)["json"][0])
             known = all(result["environment"] == "m" for result in results)
-            if self.path == "/result/add/json/" and known:
+            if self.headers.get("Authorization") != "Basic YW5uOnMzY3JldA==":  # ann:s3cret
+                status, text = 401, "Authentication required"
+            elif self.path == "/result/add/json/" and known:
                 received.extend(results)
                 status, text = 202, "All result data saved successfully"
             else:
@@ -102,9 +104,13 @@ def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def test_times_are_sent_to_codespeed(
     checkout: Path,
     codespeed: tuple[str, list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     address, received = codespeed
+    assert main(["submit", "--codespeed", address, "--machine", "m"]) == 1
+    assert "give name:password of a user there in TORCHSPEED_CODE" in capsys.readouterr().err
+    monkeypatch.setenv("TORCHSPEED_CODESPEED_LOGIN", "ann:s3cret")
     assert main(["submit", "--codespeed", f"{address}/", "--machine", "m"]) == 0
     printed = capsys.readouterr().out
     assert printed == "2 results: All result data saved successfully\n"

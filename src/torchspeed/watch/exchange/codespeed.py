@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
+import os
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -13,6 +15,8 @@ from typing import Any
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.exchange.table import TableRow
 
+LOGIN = "TORCHSPEED_CODESPEED_LOGIN"
+"""Variable with name and password for a server that asks for them: ``name:password``."""
 _TIMEOUT_S = 60
 _LONGEST_EXECUTABLE = 30
 """Characters of an executable's name in Codespeed."""
@@ -51,7 +55,7 @@ def codespeed_results(
 
 
 def send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
-    """Send results in one request; return the server's answer.
+    """Send results in one request, with the login of the variable `LOGIN`; return the answer.
 
     Raises:
         TorchspeedError: the server cannot be reached, or refuses them.
@@ -60,14 +64,20 @@ def send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
         raise TorchspeedError(f"--codespeed {server!r} is no http address")
     address = f"{server.rstrip('/')}/result/add/json/"
     content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
+    request = urllib.request.Request(address, content)  # noqa: S310 - an http address, see above
+    if login := os.environ.get(LOGIN):
+        encoded = base64.b64encode(login.encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {encoded}")
     try:
-        with urllib.request.urlopen(address, content, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
             return str(answer.read(1000).decode("utf-8", "replace")).strip()
     except urllib.error.HTTPError as error:
         reason = error.read(300).decode("utf-8", "replace").strip()
+        remedy = "add an environment with the machine's name there before results are sent"
+        if error.code in {401, 403}:
+            remedy = f"give name:password of a user there in {LOGIN}"
         raise TorchspeedError(
-            f"{address} refuses the results ({error.code}: {reason}); an environment has to be "
-            "added there, with the machine's name, before results are sent"
+            f"{address} refuses the results ({error.code}: {reason}); {remedy}"
         ) from error
     except (urllib.error.URLError, TimeoutError) as error:
         raise TorchspeedError(f"{address} does not answer ({error}); check the address") from error
