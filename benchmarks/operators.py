@@ -16,6 +16,7 @@ SMALL = {
     "linear": {"batch": 300, "inputs": 10, "outputs": 40},
     "conv2d": {"batch": 32, "channels": 6, "filters": 16, "size": 14, "kernel": 5},
     "depthwise_conv2d": {"batch": 8, "channels": 32, "size": 14, "kernel": 3},
+    "max_pool2d": {"batch": 32, "channels": 16, "size": 8, "kernel": 2},
     "lstm": {"batch": 300, "steps": 10, "features": 10, "hidden": 10},
     "gru": {"batch": 300, "steps": 10, "features": 10, "hidden": 10},
     "softmax": {"rows": 300, "columns": 10},
@@ -31,6 +32,7 @@ LARGE = {
     "linear": {"batch": 512, "inputs": 1024, "outputs": 1024},
     "conv2d": {"batch": 5, "channels": 64, "filters": 64, "size": 56, "kernel": 3},
     "depthwise_conv2d": {"batch": 5, "channels": 256, "size": 56, "kernel": 3},
+    "max_pool2d": {"batch": 128, "channels": 6, "size": 24, "kernel": 2},
     "lstm": {"batch": 32, "steps": 20, "features": 256, "hidden": 256},
     "gru": {"batch": 32, "steps": 20, "features": 256, "hidden": 256},
     "softmax": {"rows": 512, "columns": 4096},
@@ -56,6 +58,8 @@ class _Operator(_TimedSuite):
 
     def setup(self, operator: str, device: str, precision: str, size: str) -> None:
         skip_what_cannot_run(device)
+        if operator not in from_commit("measure.operators", "OPERATORS"):
+            raise NotImplementedError(f"this commit has no operator {operator!r}")
         operator_passes = from_commit("measure.operators", "operator_passes")
         self.passes = operator_passes(operator, device, precision, **SIZES[size][operator])
         self.passes.require(self.pass_name)

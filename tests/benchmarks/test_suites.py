@@ -19,7 +19,7 @@ import asv.benchmark
 import pytest
 import torch
 
-from benchmarks import floor, utilisation
+from benchmarks import floor, operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
@@ -473,6 +473,11 @@ def test_variants_come_with_the_default_that_they_are_compared_to(
         series = benchmarks[f"variants.TimeSeriesVariants.{measurement}"]
         assert series["param_names"] == ["model", "device", "precision"]
         assert series["params"][0] == [repr(name) for name in list_workloads("time_series")]
+
+
+def test_an_operator_that_a_commit_lacks_is_skipped_with_the_reason() -> None:
+    with pytest.raises(NotImplementedError, match="this commit has no operator 'unborn'"):
+        operators.Forward().setup("unborn", "cpu", "fp32", "small")
 
 
 @pytest.mark.parametrize("pass_name", ["forward", "backward"])

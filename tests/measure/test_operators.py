@@ -15,6 +15,7 @@ ATEN = {
     "linear": "addmm",
     "conv2d": "convolution",
     "depthwise_conv2d": "convolution",
+    "max_pool2d": "max_pool2d_with_indices",
     "lstm": "mkldnn_rnn_layer",
     "gru": "addmm",
     "softmax": "_softmax",

@@ -72,6 +72,10 @@ def _depthwise_conv2d(draw: _Draw, batch: int, channels: int, size: int, kernel:
     return convolve, (images, weight, draw.normal(channels))
 
 
+def _max_pool2d(draw: _Draw, batch: int, channels: int, size: int, kernel: int) -> _Built:
+    return partial(F.max_pool2d, kernel_size=kernel), (draw.normal(batch, channels, size, size),)
+
+
 def _recurrent(
     module: type[nn.LSTM | nn.GRU], draw: _Draw, batch: int, steps: int, features: int, hidden: int
 ) -> _Built:
@@ -130,6 +134,7 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "linear": _linear,
     "conv2d": _conv2d,
     "depthwise_conv2d": _depthwise_conv2d,
+    "max_pool2d": _max_pool2d,
     "lstm": partial(_recurrent, nn.LSTM),
     "gru": partial(_recurrent, nn.GRU),
     "softmax": _softmax,
