@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tools.compare_peers import Contest, Maker, print_conditions, ratio
-from torchspeed.errors import TorchspeedError
+from tools.exit_status import exit_status
 from torchspeed.models import TPALSTM, DSANet, LSTNet
 from torchspeed.models.dropout import dropout
 from torchspeed.models.dsanet import SelfAttention
@@ -158,12 +158,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=12.0, help="time to spend on a model (%(default)s)"
     )
-    try:
-        compare(parser.parse_args(arguments).seconds)
-    except TorchspeedError as error:
-        print(f"torchspeed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    options = parser.parse_args(arguments)
+    return exit_status(lambda: compare(options.seconds))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from tests.models.naive.dsanet import NaiveDSANet
 from tests.models.naive.lstnet import NaiveLSTNet
 from tests.models.naive.tpa_lstm import NaiveTPALSTM
 from tools import torch_nn
+from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.allocator import keep_memory
 from torchspeed.measure.clocks import clock_for
@@ -189,12 +190,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--seconds", type=float, default=12.0, help="time to spend on a model (%(default)s)"
     )
     options = parser.parse_args(arguments)
-    try:
-        compare(options.models or list(PEERS), options.compiled, options.seconds)
-    except TorchspeedError as error:
-        print(f"torchspeed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    models = options.models or list(PEERS)
+    return exit_status(lambda: compare(models, options.compiled, options.seconds))
 
 
 if __name__ == "__main__":

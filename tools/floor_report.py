@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.allocator import keep_memory
 from torchspeed.measure.clocks import clock_for
@@ -174,14 +175,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--operators", action="store_true", help="say which operators stand between"
     )
     options = parser.parse_args(arguments)
-    try:
-        report(
-            options.models or MODELS, options.mode, options.seconds, operators=options.operators
-        )
-    except TorchspeedError as error:
-        print(f"torchspeed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    models = options.models or MODELS
+    return exit_status(
+        lambda: report(models, options.mode, options.seconds, operators=options.operators)
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch.analysis.noise import noise_together
 from torchspeed.watch.analysis.ratio import verdict
@@ -156,15 +157,8 @@ def _work(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; a mistake is one line on standard error."""
-    try:
-        _work(_parse(arguments))
-    except TorchspeedError as error:
-        print(f"torchspeed: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("torchspeed: interrupted; the cases that finished are stored", file=sys.stderr)
-        return 130
-    return 0
+    options = _parse(arguments)
+    return exit_status(lambda: _work(options), "the cases that finished are stored")
 
 
 if __name__ == "__main__":
