@@ -1,8 +1,9 @@
-"""Reads regular files only; writes files that stay whole when the process is killed."""
+"""Reads and digests regular files; writes files that stay whole when the process is killed."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -20,6 +21,15 @@ def read_regular(path: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return stream.read()
+
+
+def digest(path: Path) -> str:
+    """Return the digest of the content of a file, or of the reason why it cannot be read."""
+    try:
+        content = read_regular(path)
+    except OSError as error:
+        content = f"{error.errno}, not read".encode()
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -27,7 +27,7 @@ from asv.repo import get_repo
 from asv.util import ProcessError, UserError
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.files import read_regular
+from torchspeed.files import digest
 from torchspeed.published.values import site_rows
 from torchspeed.watch.asv.settings import measured_paths
 from torchspeed.watch.history.ancestry import Ancestry, read_ancestry
@@ -80,7 +80,8 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     if range_spec is not None:
         hashes = set(_hashes_of(repo, range_spec))
         commits = tuple(commit for commit in commits if commit.hash in hashes)
-    inputs = _inputs(conf, commits, results)
+    digests: dict[Path, str] = {}
+    inputs = _inputs(conf, commits, results, digests)
     if _is_up_to_date(site, inputs):
         log.info(f"Nothing has changed: the site in {conf.html_dir} is left as it is")
         return 0
@@ -95,7 +96,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
 
     generated = _now()
     with swapped_in(site) as fresh:
-        runs = RunCache(results, site / RUNS)
+        runs = RunCache(results, site / RUNS, digests)
         history = in_order(load_history(results, commits, runs))
         runs.write(fresh / RUNS)
         cache = BlockCache(site / STEPS)
@@ -172,35 +173,40 @@ def _now() -> int:
     return int(given) if given.isdigit() else int(time.time())
 
 
-def _inputs(conf: Any, commits: tuple[Commit, ...], results: Path) -> str:
-    """Return a digest of all that the site depends on: results, history, settings and code."""
+def _inputs(
+    conf: Any, commits: tuple[Commit, ...], results: Path, digests: dict[Path, str]
+) -> str:
+    """Return a digest of all that the site depends on: results, history, settings and code.
+
+    Args:
+        conf: asv's settings.
+        commits: The branch.
+        results: Folder of the results.
+        digests: Gets the digest of each file of the results and of the code.
+    """
     state = hashlib.blake2b(digest_size=16)
     settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
     versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2", "pillow")]
     state.update(repr((sorted(settings.items()), commits, versions)).encode("utf-8", "replace"))
     for folder in (_WATCH, results):
-        _add_files(state, folder, skip={"__pycache__"})
+        _add_files(state, folder, {"__pycache__"}, digests)
     return state.hexdigest()
 
 
 def _contents(site: Path) -> str:
     """Return the digest of a published site, names and contents; caches have their own."""
     state = hashlib.blake2b(digest_size=16)
-    _add_files(state, site, skip={MANIFEST, RUNS, STEPS})
+    _add_files(state, site, {MANIFEST, RUNS, STEPS}, {})
     return state.hexdigest()
 
 
-def _add_files(state: Any, folder: Path, skip: Set[str]) -> None:
+def _add_files(state: Any, folder: Path, skip: Set[str], digests: dict[Path, str]) -> None:
     for name in sorted(_files(folder)):
         path = folder / name
         if not skip.isdisjoint(path.parts) or name == ".gitignore":
             continue
-        try:
-            content = read_regular(path)
-        except OSError as error:  # the reader of the results names it
-            content = str(error).encode()
-        state.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
-        state.update(content)
+        digests[path] = digest(path)  # what cannot be read is named by the reader of the results
+        state.update(f"{name}\0{digests[path]}\0".encode("utf-8", "surrogateescape"))
 
 
 def _files(folder: Path) -> Iterable[str]:

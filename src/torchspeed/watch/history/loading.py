@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import digest
 from torchspeed.watch.history import (
     calibrations,
     explanations,
@@ -49,7 +50,7 @@ from torchspeed.watch.history.result_files import (
     read_json,
     read_result_file,
 )
-from torchspeed.watch.history.run_cache import KnownFile, RunCache, digest, encode_origin
+from torchspeed.watch.history.run_cache import KnownFile, RunCache, encode_origin
 from torchspeed.watch.history.run_columns import columns_of_cases
 from torchspeed.watch.history.run_records import read_records
 from torchspeed.watch.history.series import Series
@@ -185,7 +186,7 @@ class _Loader:
 
     def _load_machine(self, folder: Path) -> None:
         try:
-            files = sorted(folder.iterdir())
+            files = sorted(folder.iterdir(), key=lambda path: path.name)
         except OSError as error:
             self._problem(folder, f"it cannot be read: {error.strerror}")
             return
@@ -239,11 +240,12 @@ class _Loader:
         """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
         outcomes_path = path.with_suffix(outcomes.SUFFIX)
-        key = digest(path, *sidecars & {outcomes_path})
-        known = self._cache.find_file(key, self._order)
+        inputs = [path, *sidecars & {outcomes_path}]
+        known = self._cache.find_file(inputs, self._order)
         problems, left_out = len(self._problems), self._left_out.copy()
-        reports = None
+        reports, key = None, ""
         if known is None:
+            key = "".join(map(digest, inputs))
             reports = self._read_sidecar(outcomes_path, sidecars, read_outcomes)
         sidecars.discard(outcomes_path)
         environment = path.stem.partition("-")[2] or path.stem

@@ -8,14 +8,13 @@ takes.
 
 from __future__ import annotations
 
-import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from torchspeed.files import read_regular
+from torchspeed.files import digest
 from torchspeed.watch.history import suite_lists
 from torchspeed.watch.history.cache import Cache
 from torchspeed.watch.history.notes import FILE_NAME as NOTES
@@ -45,24 +44,32 @@ _ORIGIN = msgspec.msgpack.Decoder(Origin)
 class RunCache(Cache):
     """The runs of result files, by a digest of the files."""
 
-    def __init__(self, results: Path, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        results: Path,
+        path: Path | None = None,
+        digests: Mapping[Path, str] | None = None,
+    ) -> None:
         """Take over what a file holds, if it was written for the same benchmarks by the same code.
 
         Args:
             results: The folder of all machines' results.
             path: As of `Cache`.
+            digests: Of files that were read already, so that what is known of them is found
+                without reading them again.
         """
         super().__init__(_context(results), path)
+        self._digests = digests or {}
         self._origins: dict[bytes, Origin] = {}
 
-    def find_file(self, key: str, positions: Mapping[str, int]) -> KnownFile | None:
+    def find_file(self, paths: Sequence[Path], positions: Mapping[str, int]) -> KnownFile | None:
         """Return what a result file gave before, if that is known and holds for this branch.
 
         Args:
-            key: Digest of the file (`digest`).
+            paths: The file, and that of its outcomes if there is one.
             positions: Of commits along the branch.
         """
-        stored = self.find(key)
+        stored = self.find("".join(self._digests.get(path) or digest(path) for path in paths))
         known = None if stored is None else _KNOWN_FILE.decode(stored)
         if known is None or positions.get(known.commit) != known.position:
             return None
@@ -80,19 +87,9 @@ def encode_origin(origin: Origin) -> bytes:
     return msgspec.msgpack.encode(origin)
 
 
-def digest(*paths: Path) -> str:
-    """Return the digest of the contents of files, and of the reasons why some cannot be read."""
-    state = hashlib.blake2b(digest_size=16)
-    for path in paths:
-        try:
-            content = read_regular(path)
-            state.update(f"{len(content)}\0".encode() + content)
-        except OSError as error:
-            state.update(f"{error.errno}, not read\0".encode())
-    return state.hexdigest()
-
-
 def _context(results: Path) -> str:
     code = sorted(Path(__file__).parent.glob("*.py"))
     versions = f"{sys.version} {msgspec.__version__} "
-    return versions + digest(results / suite_lists.FILE_NAME, results / NOTES, *code)
+    return versions + "".join(
+        map(digest, (results / suite_lists.FILE_NAME, results / NOTES, *code))
+    )
