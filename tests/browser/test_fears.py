@@ -153,6 +153,13 @@ def slowed(newest: int, factor: float) -> Value:
     )
 
 
+def address_of_site(folder: Path, history: History) -> str:
+    project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
+    contents = contents_of(history, analyse(history))
+    build_site(folder / "html", contents, generated=1_790_000_000, project=project)
+    return (folder / "html" / "index.html").as_uri()
+
+
 FEARS = {
     "doubled in the newest commit": Planted(
         slowed(1, 2.0), lines=("1 slower, unconfirmed", "tpa_lstm cpu forward")
@@ -200,13 +207,7 @@ def test_the_first_screen_says_what_was_planted(
 ) -> None:
     planted = FEARS[fear]
     history = history_of(planted)
-    folder = tmp_path / "html"
-    project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
-    build_site(
-        folder, contents_of(history, analyse(history)), generated=1_790_000_000, project=project
-    )
-    visitor = visit((folder / "index.html").as_uri())
-    page = visitor.go()
+    page = visit(address_of_site(tmp_path, history)).go()
     cards = page.locator("#answers .card")
     texts = [plain(text) for text in cards.all_inner_texts()]
     [card] = [text for text in texts if planted.lines[0] in text]
@@ -224,3 +225,20 @@ def test_the_first_screen_says_what_was_planted(
         assert "unconfirmed" not in shown
     else:
         assert "✗" not in shown
+
+
+def test_nothing_is_compared_across_a_change_of_recipe(
+    tmp_path: Path, visit: Callable[..., Visitor]
+) -> None:
+    recipe = {0: "rounds=3", 1: "rounds=5", 2: "rounds=7"}
+    history = history_of(Planted(recipe=lambda place: recipe[place // 8]))
+    visitor = visit(address_of_site(tmp_path, history))
+    hashes = [commit.hash[:8] for commit in commits()]
+    for newer, older, comparable in ((23, 15, False), (15, 7, False), (15, 8, True), (23, 0, False)):
+        page = visitor.go(f"#/changes?rev={hashes[newer]}&base={hashes[older]}")
+        changes = page.locator("#changes-app table.list tbody tr").first.locator("td.number").first
+        shown = plain(changes.inner_text())
+        assert shown.endswith("%") if comparable else shown == "not comparable", (newer, older)
+    visitor.go(f"#/changes?rev={hashes[16]}")
+    trend = visitor.page.locator("#changes-app table.list tbody tr").first.locator("td.number")
+    assert plain(trend.last.inner_text()) == "–", "one run has this recipe: there is no trend"

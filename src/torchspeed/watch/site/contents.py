@@ -94,12 +94,17 @@ class SeriesSummary:
     change: Change | None
     """The newest change that is not refuted."""
     levels: tuple[Level, ...]
-    comparable_from: int
-    """Index of the first commit that was measured under the same conditions as the newest."""
+    segments: tuple[int, ...]
+    """Index of the first commit of each segment: nothing is compared across them."""
     noise: float | None
     """Standard deviation of the logarithm of a value between runs, where it is known."""
     spark: tuple[float | None, ...]
     """The newest values, one place for each commit of the setup, gaps as ``None``."""
+
+    @property
+    def comparable_from(self) -> int:
+        """Index of the first commit that was measured under the same conditions as the newest."""
+        return self.segments[-1] if self.segments else 0
 
     @property
     def last(self) -> tuple[int, Point] | None:
@@ -391,7 +396,7 @@ def _summary(
         behind=behind,
         change=change,
         levels=findings.levels[index],
-        comparable_from=int(segments[-1].commits[0]) if segments else 0,
+        segments=tuple(int(segment.commits[0]) for segment in segments),
         noise=findings.noise[index],
         spark=tuple(values.get(commit) for commit in measured[newest]),
     )

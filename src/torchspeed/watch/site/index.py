@@ -187,7 +187,7 @@ def _series(
             "text": place_of_text.get(row.reason),
             "at": row.at,
             "change": None if row.change is None else _size_of(row.change),
-            "comparable_from": row.comparable_from,
+            "segments": row.segments,
             "noise": _shortened(row.noise, 3),
             "detectable": _shortened(detectable(row), 3),
             "spark": [_shortened(value, 4) for value in row.spark],

@@ -98,8 +98,8 @@ export interface SeriesRow {
   text: number | null;
   at: CommitIndex | null;
   change: ChangeSize | null;
-  /** First commit whose recipe is that of the newest value; null without values. */
-  comparable_from: CommitIndex | null;
+  /** First commits of the segments, oldest first: nothing is compared across them. */
+  segments: CommitIndex[];
   noise: number | null;
   /** Smallest relative change between two runs that counts as a difference. */
   detectable: number | null;

@@ -36,7 +36,7 @@ function intervalReach(base, now) {
 }
 
 /**
- * Compares a value with a base value of a like series. A change counts if it is at least the
+ * Compares a value with a base value that was measured under the same conditions. A change counts if it is at least the
  * smallest effect of interest and beyond the noise, and if the intervals, where both are known,
  * do not overlap. Where a noise is unknown nothing counts.
  * @param {Index["rules"]} rules
@@ -44,16 +44,15 @@ function intervalReach(base, now) {
  * @param {Measured} now
  * @param {(number | null | undefined)[]} noises relative noise of the two; null where unknown
  * @param {boolean} higherIsBetter
- * @param {boolean} [comparable] whether both were measured by one recipe, as far as is known
  * @returns {Judgement}
  */
-export function judgeRatio(rules, base, now, noises, higherIsBetter, comparable = true) {
+export function judgeRatio(rules, base, now, noises, higherIsBetter) {
   const { min_effect: least, noise_factor: factor } = rules;
   const ratio = now.value / base.value;
   const size = Math.abs(Math.log(ratio));
   const known = noises.filter((noise) => noise !== null && noise !== undefined);
   const noise = known.length === noises.length ? Math.hypot(...known) : NaN;
-  const judged = comparable && Number.isFinite(noise);
+  const judged = Number.isFinite(noise);
   const significant =
     judged &&
     Number.isFinite(size) &&

@@ -96,6 +96,20 @@ function startingPlace(index, series, releases) {
   return { machine: index.machines[machine]?.name ?? "", environment: environment?.id ?? "" };
 }
 
+/**
+ * Whether two values were measured under the same conditions, as far as is known: nothing is
+ * compared across segments. The segments of two series are counted from the newest.
+ * @param {Series} now
+ * @param {number} at commit index of the value of `now`
+ * @param {Series} then
+ * @param {number} base commit index of the value of `then`
+ */
+export const isComparable = (now, at, then, base) =>
+  laterSegments(now, at) === laterSegments(then, base);
+
+/** Number of segments that start after a commit. @param {Series} series @param {number} at */
+const laterSegments = ({ segments }, at) => segments.filter((start) => start > at).length;
+
 /** Hues that tell models apart; more models than hues share them and differ in shape. */
 export const MODEL_HUES = 8;
 

@@ -98,6 +98,14 @@ export function foundChange(change, withState = true) {
   return node;
 }
 
+/** In place of a ratio of values that were measured under different conditions. */
+export const otherConditions = () =>
+  el(
+    "span",
+    { class: "muted", title: "Another recipe or other conditions measured the two values" },
+    "not comparable",
+  );
+
 /** A muted dash for a number that does not exist. */
 export const noNumber = () => el("span", { class: "muted" }, "–");
 

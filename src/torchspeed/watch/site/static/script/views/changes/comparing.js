@@ -2,7 +2,7 @@
 
 import { firstParam } from "../../address.js";
 import { judgeRatio } from "../../data/judge.js";
-import { getModel } from "../../data/model.js";
+import { getModel, isComparable } from "../../data/model.js";
 import { measuredNear, nearestMeasured, valuesAt } from "../../data/runs.js";
 import { unknownRevision } from "../../page/place-fields.js";
 
@@ -22,7 +22,7 @@ import { unknownRevision } from "../../page/place-fields.js";
  * @property {Measured | null} now
  * @property {Measured | null} then
  * @property {boolean} comparable whether both were measured under the same conditions
- * @property {number} ratio now / then; NaN if one is missing
+ * @property {number} ratio now / then; NaN if one is missing or they are not comparable
  * @property {number} cost the ratio, or its inverse where more is better: above 1 is worse
  * @property {number} visible
  * @property {number} inNoise
@@ -79,16 +79,6 @@ function levelBefore(history, least) {
 }
 
 /**
- * Whether one recipe measured both, as far as is known: nothing is compared across a change of
- * recipe.
- * @param {{ now?: Series, base?: Series }} pair
- * @param {CommitIndex} base
- * @param {CommitIndex} rev
- */
-const comparable = ({ now, base: then }, base, rev) =>
-  rev >= (now?.comparable_from ?? 0) === base >= (then?.comparable_from ?? 0);
-
-/**
  * @param {string} key
  * @param {{ now?: Series, base?: Series }} pair
  * @param {{ rev: CommitIndex, base: CommitIndex, history: CommitIndex[], window: number }} range
@@ -102,12 +92,13 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
   const now = pair.now ? read(pair.now.at, rev) : null;
   const then = pair.base && base >= 0 ? read(pair.base.at, base) : null;
   const noises = [pair.base?.noise, pair.now?.noise];
-  const isComparable = comparable(pair, base, rev);
-  const judged =
-    now && then ? judgeRatio(rules, then, now, noises, higherIsBetter, isComparable) : null;
   const own = pair.now;
+  const comparable = !own || !pair.base || isComparable(own, rev, pair.base, base);
+  const judged =
+    now && then && comparable ? judgeRatio(rules, then, now, noises, higherIsBetter) : null;
   const values = own ? history.map((at) => read(own.at, at)?.value ?? null) : [];
-  const level = levelBefore(values, Math.min(3, window));
+  const alike = values.filter((_, i) => own && isComparable(own, rev, own, history[i] ?? rev));
+  const level = levelBefore(alike, Math.min(3, window));
   const trend =
     own && now && level !== null
       ? judgeRatio(rules, { value: level, interval: null }, now, [own.noise, 0], higherIsBetter)
@@ -120,7 +111,7 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
     metric: series.metric,
     now,
     then,
-    comparable: isComparable,
+    comparable,
     ratio,
     cost: higherIsBetter ? 1 / ratio : ratio,
     visible: judged?.visible ?? NaN,

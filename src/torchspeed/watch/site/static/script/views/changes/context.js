@@ -105,13 +105,12 @@ export function between(result) {
 export function sensitivity(rows) {
   const { rules } = getModel();
   const compared = rows.filter((row) => Number.isFinite(row.ratio));
+  const otherwise = rows.filter((row) => row.now && row.then && !row.comparable).length;
   const sizes = compared
     .map((row) => row.visible)
     .filter(Number.isFinite)
     .sort((a, b) => a - b);
-  const judged = compared.filter((row) => row.comparable);
-  const otherwise = compared.length - judged.length;
-  const unknown = judged.filter((row) => !Number.isFinite(row.visible));
+  const unknown = compared.filter((row) => !Number.isFinite(row.visible));
   const same = unknown.filter((row) => row.ratio === 1).length;
   const differ = unknown.length - same;
   /** @param {number} share */
@@ -125,7 +124,7 @@ export function sensitivity(rows) {
         `(${formatCount(sizes.length)} results with a known spread).`,
     otherwise &&
       `${formatCount(otherwise)} results were measured with another recipe or under other ` +
-        "conditions at the two revisions, so they are not judged.",
+        "conditions at the two revisions, so they are not compared.",
     same && `${formatCount(same)} results without a known spread are exactly equal.`,
     differ &&
       `${formatCount(differ)} results differ, but fewer than ${rules.confirmed} runs exist, ` +

@@ -3,7 +3,7 @@
 import { addressOf, firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
-import { changeSign, keySquare, noNumber } from "../../page/signs.js";
+import { changeSign, keySquare, noNumber, otherConditions } from "../../page/signs.js";
 import { sparkline } from "../../page/sparkline.js";
 import { buildTable, moreButton, ROWS_AT_ONCE, scrollBox, sortHeads } from "../../page/tables.js";
 import {
@@ -83,7 +83,11 @@ function drawRow(row, result) {
     e: getModel().index.environments[result.e]?.id,
   });
   const details = what.details ? el("span", { class: "muted" }, " " + what.details) : null;
-  const change = Number.isFinite(row.ratio) ? changeSign(row.ratio, row.verdict) : noNumber();
+  const change = Number.isFinite(row.ratio)
+    ? changeSign(row.ratio, row.verdict)
+    : row.comparable
+      ? noNumber()
+      : otherConditions();
   const trend = Number.isFinite(row.trend) ? changeSign(row.trend, row.trendVerdict) : noNumber();
   const count = getModel().columnNames.length;
   const device = what.device ? [keySquare(what.device, what.pass), what.device] : "–";

@@ -17,6 +17,7 @@ import { commonCommit, runsOf } from "../../data/runs.js";
  * @property {Series | null} series null for a line over releases
  * @property {string} unit
  * @property {number} base what values were divided by; 1 for absolute values
+ * @property {CommitIndex} [relativeTo] commit whose level that is
  * @property {CommitIndex} commit of all points of a line over releases; -1 for other lines
  *
  * @typedef {Line & LineSource} SeriesLine
@@ -140,6 +141,7 @@ export function relativeLines(lines, at) {
     return {
       ...line,
       base,
+      relativeTo: at,
       points: line.points.map((point) => ({
         ...point,
         value: point.value / base,

@@ -2,7 +2,7 @@
 
 import { addressOf, allParams, changeParams, currentState } from "../../address.js";
 import { lineSwatch } from "../../charts/marks.js";
-import { getModel } from "../../data/model.js";
+import { getModel, isComparable } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { el, nodesOf } from "../../page/elements.js";
 import { foundChange, noNumber } from "../../page/signs.js";
@@ -191,7 +191,7 @@ export class Readout {
    * @param {number} i
    * @param {number} at
    */
-  #showLine({ asked, axis }, line, i, at) {
+  #showLine({ axis }, line, i, at) {
     const cells = this.#cells[i];
     if (!cells) return;
     const point = line.points.find((other) => other.at === at);
@@ -202,10 +202,13 @@ export class Readout {
       return;
     }
     const first = line.points.find((other) => axis.place(other.at) >= axis.domain[0]);
-    const ratio = asked.y === "relative" ? point.value : point.value / (first?.value ?? NaN);
+    const ratio =
+      line.relativeTo === undefined ? point.value / (first?.value ?? NaN) : point.value;
+    const since = line.relativeTo ?? first?.at ?? at;
+    const comparable = !line.series || isComparable(line.series, at, line.series, since);
     cells.value.textContent = formatValue(point.value * line.base, line.unit);
     cells.reach.textContent = formatReach(quarterReach(point));
-    cells.since.textContent = formatChange(ratio);
+    cells.since.textContent = comparable ? formatChange(ratio) : "not comparable";
   }
 
   /** Reads the values at the cursor out. */
