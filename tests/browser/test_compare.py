@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.visitor import Site, Visitor, history, plain, size
+from tests.watch.site.stored_values import values_of
 
 
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:
@@ -133,7 +134,7 @@ def test_figures_of_an_older_revision(site: Site, visitor: Visitor) -> None:
         == {**entry["labels"], "model": "dsanet", "device": "cpu", "pass": "forward"}
         and index["benchmarks"][entry["b"]]["metric"] == 0
     )
-    value = block["series"][series]["v"][at % index["block"]]
+    value = values_of(block["series"][series])[at % index["block"]]
     assert any(size(text) == pytest.approx(value, rel=0.006) for text in figures(shown))
 
 

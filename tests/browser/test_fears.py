@@ -234,7 +234,12 @@ def test_nothing_is_compared_across_a_change_of_recipe(
     history = history_of(Planted(recipe=lambda place: recipe[place // 8]))
     visitor = visit(address_of_site(tmp_path, history))
     hashes = [commit.hash[:8] for commit in commits()]
-    for newer, older, comparable in ((23, 15, False), (15, 7, False), (15, 8, True), (23, 0, False)):
+    for newer, older, comparable in (
+        (23, 15, False),
+        (15, 7, False),
+        (15, 8, True),
+        (23, 0, False),
+    ):
         page = visitor.go(f"#/changes?rev={hashes[newer]}&base={hashes[older]}")
         changes = page.locator("#changes-app table.list tbody tr").first.locator("td.number").first
         shown = plain(changes.inner_text())

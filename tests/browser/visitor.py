@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Dialog, Page
 
 from tests.watch.generator import Generated
+from tests.watch.site.stored_values import values_of
 
 FLAGS = [
     "--no-sandbox",  # containers run as root
@@ -194,7 +195,9 @@ def history(
     entry = next(one for one in data["series"] if one["s"] == at)
     hashes = [commit[0] for commit in index["commits"]]
     values = {
-        hashes[entry["from"] + i]: value for i, value in enumerate(entry["v"]) if value is not None
+        hashes[entry["from"] + i]: value
+        for i, value in enumerate(values_of(entry))
+        if value is not None
     }
     other = {hashes[at]: outcome for at, outcome, _ in entry.get("other", [])}
     return {"values": values, "other": other, "entry": entry}

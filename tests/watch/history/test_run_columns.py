@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.watch.making import commit_hash
@@ -26,6 +26,7 @@ RUNS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(RUNS))
 def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
     by_commit = {commit_hash(number): run for number, run in enumerate(runs)}
@@ -39,6 +40,7 @@ def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(RUNS, min_size=3, max_size=3)))
 def test_the_runs_of_result_files_are_sorted_by_case(files: list[list[Run]]) -> None:
     packed = {

@@ -12,6 +12,7 @@ import pytest
 
 from tests.watch.site.conftest import Project, registered
 from tests.watch.site.handmade import PROJECT, handmade, handmade_contents
+from tests.watch.site.stored_values import values_of
 from torchspeed.watch.analysis.findings import Findings
 from torchspeed.watch.history.git import read_commits
 from torchspeed.watch.history.history import History
@@ -45,7 +46,7 @@ def test_every_series_of_the_history_is_in_the_index(
     assert len(set(ids)) == len(ids)
 
 
-def test_the_files_of_the_benchmarks_hold_every_figure(
+def test_the_files_of_the_benchmarks_hold_every_value(
     published: Project, index: dict[str, Any], history: History
 ) -> None:
     wanted = {
@@ -63,7 +64,7 @@ def test_the_files_of_the_benchmarks_hold_every_figure(
             machine = index["machines"][series["m"]]["name"]
             environment = index["environments"][series["e"]]["name"]
             case = series["id"].split("/", 2)[2]
-            for offset, value in enumerate(row["v"]):
+            for offset, value in enumerate(values_of(row)):
                 if value is None:
                     continue
                 commit = index["commits"][row["from"] + offset][0]
@@ -92,7 +93,7 @@ def test_the_blocks_of_revisions_say_the_same_as_the_benchmarks(
         for row in registered(path)[1]["series"]:
             by_series[row["s"]] = {
                 row["from"] + offset: value
-                for offset, value in enumerate(row["v"])
+                for offset, value in enumerate(values_of(row))
                 if value is not None
             }
     from_blocks: dict[int, dict[int, float]] = {number: {} for number in by_series}
@@ -101,7 +102,7 @@ def test_the_blocks_of_revisions_say_the_same_as_the_benchmarks(
         assert block["first"] == number * index["block"]
         assert len(block["series"]) == len(index["series"])
         for s, row in enumerate(block["series"]):
-            for offset, value in enumerate(row["v"] if row else []):
+            for offset, value in enumerate(values_of(row) if row else []):
                 if value is not None:
                     from_blocks[s][block["first"] + offset] = value
     assert from_blocks == by_series
@@ -268,6 +269,6 @@ def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path
     for path in (tmp_path / "data" / "s").glob("*.js"):
         for row in registered(path)[1]["series"]:
             last = index["series"][row["s"]]["last"]
-            assert row["v"][last["c"] - row["from"]] == last["v"]
+            assert values_of(row)[last["c"] - row["from"]] == last["v"]
             seen += 1
     assert seen == len(series)

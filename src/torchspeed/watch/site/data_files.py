@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,27 @@ from torchspeed.watch.site.index import (
     shortened,
 )
 from torchspeed.watch.site.scripts import json_bytes, write_script
+from torchspeed.watch.site.whole_numbers import whole_numbers
 
 _OF_REVISIONS = ("v", "lo", "hi")
 """Kinds of numbers in the files of revisions."""
 
 _Column = list[float | None]
-_Columns = dict[str, _Column]
-"""Each kind of number that a series has, with a place for each commit of the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What a series has at each commit of the history."""
+
+    numbers: dict[str, _Column]
+    """By kind of number."""
+    scale: tuple[int, int] | None = None
+    """Decimals and middle of the values (`whole_numbers`); ``None`` if they are as they are."""
+
+    def part(self, span: slice, kinds: Container[str]) -> Json:
+        """Return the numbers of some kinds at some commits."""
+        part: Json = {} if self.scale is None else {"scale": self.scale}
+        return part | {kind: of[span] for kind, of in self.numbers.items() if kind in kinds}
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
@@ -64,11 +79,12 @@ def series_files(
 
 def _columns(summary: SeriesSummary, commits: int) -> _Columns:
     if not summary.has_value:
-        return {}
+        return _Columns({})
     at, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
     shown = published_values(values, is_exact=np.isnan(interval[:, 0]))
-    columns = {"v": _spread_out(at, shown, commits)}
+    whole = whole_numbers(shown)
+    columns = {"v": _spread_out(at, shown if whole is None else whole.numbers, commits)}
     for low, high, ends in (("lo", "hi", interval), ("q1", "q3", valued.quartiles)):
         # A distance from a value of zero has no relative size.
         known = ~np.isnan(ends[:, 0]) & (values != 0)
@@ -77,7 +93,7 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
             for key, differences in ((low, of - ends[known, 0]), (high, ends[known, 1] - of)):
                 distances = names.distances(differences, of)
                 columns[key] = _spread_out(at[known], distances, commits)
-    return columns
+    return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
 
 
 def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
@@ -97,10 +113,10 @@ def _is_known(number: float | None) -> bool:
 
 def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
-    if columns:
+    if summary.has_value:
         span = slice(int(summary.commits[0]), int(summary.commits[-1]) + 1)
         data["from"] = span.start
-        data |= {key: column[span] for key, column in columns.items()}
+        data |= columns.part(span, columns.numbers)
     if summary.others:
         reasons = sorted({reason for _, _, reason in summary.others})
         place = {reason: index for index, reason in enumerate(reasons)}
@@ -119,8 +135,8 @@ def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | N
     for first in range(0, commits, BLOCK):
         span = slice(first, first + BLOCK)
         yield [
-            {key: column[span] for key, column in of_series.items() if key in _OF_REVISIONS}
-            if any(map(_is_known, of_series.get("v", [])[span]))
+            of_series.part(span, _OF_REVISIONS)
+            if any(map(_is_known, of_series.numbers.get("v", [])[span]))
             else None
             for of_series in columns
         ]

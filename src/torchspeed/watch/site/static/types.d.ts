@@ -215,10 +215,14 @@ export interface Index {
   published: PublishedValue[];
 }
 
+/** Decimals d and middle m: a value v is stored as v * 10^d - m. */
+export type Scale = [number, number];
+
 /** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
 export interface BenchmarkSeries {
   s: SeriesIndex;
   from: CommitIndex;
+  scale?: Scale;
   v: (number | null)[];
   lo?: (number | null)[];
   hi?: (number | null)[];
@@ -241,6 +245,7 @@ export interface BenchmarkFile {
 export interface RevisionBlock {
   first: CommitIndex;
   series: ({
+    scale?: Scale;
     v: (number | null)[];
     lo?: (number | null)[];
     hi?: (number | null)[];

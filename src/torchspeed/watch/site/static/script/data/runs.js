@@ -3,7 +3,7 @@
 import { loadBenchmark, loadBlock } from "./registry.js";
 import { getModel } from "./model.js";
 
-/** @import { BenchmarkSeries, CommitIndex, Outcome, SeriesIndex } from "../../types.js" */
+/** @import { BenchmarkSeries, CommitIndex, Outcome, Scale, SeriesIndex } from "../../types.js" */
 /** @import { Measured } from "./judge.js" */
 /** @import { Series } from "./model.js" */
 
@@ -26,6 +26,16 @@ const spanOf = (value, low, high) =>
     ? null
     : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
 
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * A value from what a data file stores.
+ * @param {{ scale?: Scale }} entry
+ * @param {number} stored
+ */
+const valueOf = ({ scale }, stored) =>
+  scale ? (scale[1] + stored) / (POWERS_OF_TEN[scale[0]] ?? NaN) : stored;
+
 /** @type {Map<unknown, SeriesIndex> | null} */
 let firstOfBenchmark = null;
 /** @type {WeakMap<BenchmarkSeries, Runs>} */
@@ -38,8 +48,9 @@ const parsed = new WeakMap();
 function parse(entry) {
   /** @type {Point[]} */
   const points = [];
-  entry.v.forEach((value, i) => {
-    if (value === null) return;
+  entry.v.forEach((stored, i) => {
+    if (stored === null) return;
+    const value = valueOf(entry, stored);
     points.push({
       at: entry.from + i,
       value,
@@ -98,10 +109,10 @@ export async function valuesAt(places) {
   return (s, at) => {
     const entry = blocks.get(Math.floor(at / size))?.series[s];
     const i = at % size;
-    const value = entry?.v[i] ?? null;
-    return value === null
-      ? null
-      : { value, interval: spanOf(value, entry?.lo?.[i], entry?.hi?.[i]) };
+    const stored = entry?.v[i] ?? null;
+    if (!entry || stored === null) return null;
+    const value = valueOf(entry, stored);
+    return { value, interval: spanOf(value, entry.lo?.[i], entry.hi?.[i]) };
   };
 }
 
