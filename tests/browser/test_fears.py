@@ -241,9 +241,9 @@ def test_nothing_is_compared_across_a_change_of_recipe(
         (23, 0, False),
     ):
         page = visitor.go(f"#/changes?rev={hashes[newer]}&base={hashes[older]}")
-        changes = page.locator("#changes-app table.list tbody tr").first.locator("td.number").first
+        changes = page.locator("#changes-app .unit tbody td.number").first
         shown = plain(changes.inner_text())
         assert shown.endswith("%") if comparable else shown == "not comparable", (newer, older)
     visitor.go(f"#/changes?rev={hashes[16]}")
-    trend = visitor.page.locator("#changes-app table.list tbody tr").first.locator("td.number")
+    trend = visitor.page.locator("#changes-app .unit tbody tr").first.locator("td.number")
     assert plain(trend.last.inner_text()) == "–", "one run has this recipe: there is no trend"

@@ -46,7 +46,12 @@ export const summaryTable = (summary) =>
           line.count ? formatChange(line.mean) : "–",
         ];
       }),
-      ["measured at only one of the two", formatCount(summary.missing), "–", "–"],
+      [
+        "not compared: only one value, or other conditions",
+        formatCount(summary.missing),
+        "–",
+        "–",
+      ],
     ],
     "list compact",
   );
