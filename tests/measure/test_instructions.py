@@ -69,7 +69,7 @@ class More(TPALSTM):
 def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_more(
     tmp_path: Path,
 ) -> None:
-    """The second run has another folder, environment and number of cases; a model does more."""
+    """The second run has another folder and environment; another model does a little more."""
     source = tmp_path / "src"
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     package = source / "torchspeed"
@@ -81,7 +81,8 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
     assert workloads.count(line) == 1
     added = line + line.replace("tpa_lstm", "tpa_lstm_more")
     (package / "workloads.py").write_text(workloads.replace(line, added))
-    plain, more = _count(source, tmp_path, CASE, ("tpa_lstm_more", 8))
+    cases = (CASE, ("tpa_lstm_more", 8))
+    counted = _count(source, tmp_path, *cases)
     elsewhere = tmp_path / "a folder with a longer name"
     elsewhere.mkdir()
     disturbances = {
@@ -92,7 +93,8 @@ def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_mo
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
         "A_VARIABLE_OF_THE_DAY": "x" * 3000,
     }
-    assert _count(source, elsewhere, CASE, **disturbances) == [plain]
+    assert _count(source, elsewhere, *cases, **disturbances) == counted
+    plain, more = counted
     for name in counted_cases.PASSES:
         before, after = plain[name], more[name]
         assert isinstance(before, int)

@@ -32,8 +32,8 @@ NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
 BENCHMARKS: dict[str, Any] = {
     "version": 2,
-    "s.track_a": {
-        "name": "s.track_a", "type": "track", "unit": "seconds", "version": "1",
+    "s.time_a": {
+        "name": "s.time_a", "type": "time", "unit": "seconds", "version": "1",
         "param_names": ["n"], "params": [["1", "2"]], "timeout": 60,
     },
 }  # fmt: skip
@@ -61,7 +61,7 @@ class Project:
             "params": {"machine": "m"},
             "requirements": {"torch": pair.torch},
             "result_columns": ["result", "params", "version"],
-            "results": {"s.track_a": [list(values), [["1", "2"]], "1"]},
+            "results": {"s.time_a": [list(values), [["1", "2"]], "1"]},
         }
         self.path(place, pair).write_text(json.dumps(result))
 
@@ -140,7 +140,7 @@ def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], P
     project.measure(1, NEW, 1, 1)
     project.measure(3, NEW, 1, NAN)
     assert sorted(project.night(NEW)) == [(0, "2"), (2, "2"), (3, "2")]
-    assert sorted(project.night(NEW, cases=r"track_a\(1\)")) == [(0, "2"), (2, "2")]
+    assert sorted(project.night(NEW, cases=r"time_a\(1\)")) == [(0, "2"), (2, "2")]
 
 
 def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
@@ -150,7 +150,7 @@ def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
     project.measure(0, NEW, 1, None)
     project.measure(1, NEW, 1, None)
     reason = "this commit could not be built and installed; asv's output says why"
-    line = {"case": "s.track_a(2)", "outcome": "failed", "reason": reason, "at": 1}
+    line = {"case": "s.time_a(2)", "outcome": "failed", "reason": reason, "at": 1}
     project.path(1, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
     assert project.night(NEW) == [(1, "2")]
 
@@ -159,7 +159,7 @@ def test_a_case_with_rounds_left_is_not_done(make_project: Callable[[int], Proje
     project = make_project(1)
     project.measure(0, NEW, 1, 1)
     assert project.night(NEW) == []
-    line = {"case": "s.track_a(2)", "outcome": "ok", "at": 1, "rounds_left": 1}
+    line = {"case": "s.time_a(2)", "outcome": "ok", "at": 1, "rounds_left": 1}
     project.path(0, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
     assert project.night(NEW) == [(0, "2")]
 
@@ -253,8 +253,8 @@ def test_the_short_set_of_every_commit_comes_before_the_full_set(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(3)
-    short = BENCHMARKS["s.track_a"] | {"short": {"n": [1]}}
-    listed = json.dumps(BENCHMARKS | {"s.track_a": short})
+    short = BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}
+    listed = json.dumps(BENCHMARKS | {"s.time_a": short})
     (project.folder / "results/m/benchmarks.json").write_text(listed)
     project.measure(0, NEW, 1, 1)
     project.measure(2, NEW, 1, NAN)
@@ -292,10 +292,10 @@ def test_a_suspected_change_comes_after_the_newest_commit_and_before_the_rest(
         reasons.append(task.reason)
         if task.reason == "suspected change":
             assert task.name.startswith("confirm {}..{} ".format(*project.hashes[12:]))
-    assert [suspect.case for suspect in situation.suspects] == ["s.track_a(1)"]
+    assert [suspect.case for suspect in situation.suspects] == ["s.time_a(1)"]
     assert list(dict.fromkeys(reasons)) == [
         "suspected change",
         "new torch release",
         "older commit",
     ]
-    assert project.situation(NEW, cases=r"track_a\(2\)").suspects == []
+    assert project.situation(NEW, cases=r"time_a\(2\)").suspects == []
