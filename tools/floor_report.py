@@ -89,24 +89,24 @@ def shares(run: Callable[[], object], work: PassWork, costs: Costs) -> dict[str,
         with clock:
             run()
         runs.append(clock.seconds)
-    found: dict[str, Share] = {}
+    by_operator: dict[str, Share] = {}
     for operation, *seconds in zip(work.operations, *runs, strict=True):
-        share = found.setdefault(operation.name, Share())
+        share = by_operator.setdefault(operation.name, Share())
         share.calls += 1
         share.seconds += min(seconds)
         share.floor_seconds += operation_floor(operation, costs)
-    return found
+    return by_operator
 
 
-def operator_table(found: dict[str, Share], pass_seconds: float) -> Iterator[str]:
+def operator_table(by_operator: dict[str, Share], pass_seconds: float) -> Iterator[str]:
     """Yield lines of Markdown, the operator with most seconds beyond its floor first.
 
     Args:
-        found: from `shares`.
+        by_operator: from `shares`.
         pass_seconds: of the pass when its operators are not timed.
     """
-    between = pass_seconds - sum(share.seconds for share in found.values())
-    rows = {**found, "views, autograd, Python": Share(seconds=max(between, 0.0))}
+    between = pass_seconds - sum(share.seconds for share in by_operator.values())
+    rows = {**by_operator, "views, autograd, Python": Share(seconds=max(between, 0.0))}
     yield "| operator | calls | time, ms | of the pass | floor, ms |"
     yield "|---|---|---|---|---|"
     ordered = sorted(rows.items(), key=lambda row: row[1].floor_seconds - row[1].seconds)
@@ -156,9 +156,9 @@ def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> 
         passes, works = CountablePasses(model), pass_works(model)
         costs = meter_for(works, peak).measure()
         for name, work in zip(PASSES, works, strict=True):
-            found = shares(getattr(passes, name), work, costs)
+            by_operator = shares(getattr(passes, name), work, costs)
             print(f"\n`{model}` {name}:\n")
-            print(*operator_table(found, pass_seconds[model, name]), sep="\n", flush=True)
+            print(*operator_table(by_operator, pass_seconds[model, name]), sep="\n", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -59,7 +59,7 @@ class Errors:
     """Gates with a case that is called slower."""
     failed: int
     """Gates with a case that is slower by the threshold, so that the gate fails."""
-    found: int
+    slower: int
     """Cases of all gates that are slower by the threshold."""
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Errors:
             f"{self.gates} gates of {self.cases} cases: a case is slower in the first measurement "
             f"in {self.once / self.gates:.1%} of them, in all measurements in "
             f"{self.alarms / self.gates:.2%}, by the threshold in {self.failed / self.gates:.2%}; "
-            f"cases slower by the threshold: {self.found} of {total} ({self.found / total:.1%})"
+            f"cases slower by the threshold: {self.slower} of {total} ({self.slower / total:.1%})"
         )
 
 
@@ -116,7 +116,7 @@ def simulate(
     pair = Pair("", "", "", Path())
     sides = Side("base", Path(), pair), Side("head", Path(), pair)
     draw = random.Random(seed)  # noqa: S311 - nothing is kept secret
-    once = alarms = failed = found = 0
+    once = alarms = failed = slower = 0
     with _simulated_rounds(stored, draw, 1 + planted):
         for _ in range(gates):
             measured = measure(sides, Path(), cases, _NO_LIMIT_S)
@@ -137,8 +137,8 @@ def simulate(
             once += any(len(case.changes) > 1 for case in measured)
             alarms += bool(result.of_state(CaseState.SLOWER))
             failed += failing > 0
-            found += failing
-    return Errors(gates, len(cases), once, alarms, failed, found)
+            slower += failing
+    return Errors(gates, len(cases), once, alarms, failed, slower)
 
 
 @contextlib.contextmanager

@@ -129,8 +129,8 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert memory[1:] == ["+9.5% 110 MiB", "+0.5% 100 MiB"]
     [counts] = visitor.rows("[aria-label='Exact counts by torch release'] table")
     assert counts[1:] == ["±0.0% 2.00 FLOP", "✗ 2.00× more 2.00 FLOP"]
-    found = visitor.rows("#findings")
-    assert [row[1:4] for row in found] == [
+    findings = visitor.rows("#findings")
+    assert [row[1:4] for row in findings] == [
         ["darnn forward", "unconfirmed", "+30.0% (+27.5% to +32.6%) on 2026-05-28"],
         [OPERATOR, "unconfirmed", "-20.0% (-21.6% to -18.4%) on 2026-05-28"],
     ]

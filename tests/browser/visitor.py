@@ -185,14 +185,14 @@ def history(
     index = site.index
     at = next(
         at
-        for at, one in enumerate(index["series"])
-        if case_of(one) == case
-        and index["machines"][one["m"]]["name"] == machine
-        and index["environments"][one["e"]]["torch"] == torch
+        for at, series in enumerate(index["series"])
+        if case_of(series) == case
+        and index["machines"][series["m"]]["name"] == machine
+        and index["environments"][series["e"]]["torch"] == torch
     )
     slug = index["benchmarks"][index["series"][at]["b"]]["slug"]
     data = site.data(f"s/{slug}")
-    entry = next(one for one in data["series"] if one["s"] == at)
+    entry = next(series for series in data["series"] if series["s"] == at)
     hashes = [commit[0] for commit in index["commits"]]
     values = {
         hashes[entry["from"] + i]: value

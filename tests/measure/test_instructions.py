@@ -227,7 +227,8 @@ def test_a_case_that_crashes_or_hangs_costs_no_other(
         "from torchspeed.measure import counted_cases\n"
         "counted_cases._CASE_LIMIT = 1\n"
         f"counted_cases._count = lambda case, callgrind: case == 'bad' and {happens}\n"
-        "print({case: one['error'] for case, one in counted_cases.count(['bad', 'good']).items()})"
+        "counted = counted_cases.count(['bad', 'good'])\n"
+        "print({case: outcome['error'] for case, outcome in counted.items()})"
     )
     assert ast.literal_eval(_runs(program, tmp_path)) == {"bad": output, "good": ""}
 

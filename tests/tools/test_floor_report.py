@@ -35,9 +35,9 @@ def test_an_operator_counts_with_those_that_it_calls() -> None:
         return x.clone().view(-1).t()
 
     costs = Costs(1e-6, {2**25: 1e10}, {}, 1.0)
-    found = shares(run, PassWork(record(run), 0), costs)
-    assert list(found) == ["aten::clone"]
-    clone = found["aten::clone"]
+    by_operator = shares(run, PassWork(record(run), 0), costs)
+    assert list(by_operator) == ["aten::clone"]
+    clone = by_operator["aten::clone"]
     assert clone.calls == 1
     # The copying belongs to it, which no single thread does at 1 TB/s.
     assert clone.seconds > 2 * 4 * 2000**2 / 1e12

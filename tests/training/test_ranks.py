@@ -101,7 +101,7 @@ def said(errors: str) -> int:
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file, baseline = tmp_path / "two.json", tmp_path / "one.json"
     torch.set_num_threads(1)
-    one = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
+    alone = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
     half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
     baseline.write_text(json.dumps(half.as_dict()))
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
@@ -133,7 +133,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     two = json.loads(file.read_text())
-    for ours, theirs in zip(two["epochs"], one.epochs, strict=True):
+    for ours, theirs in zip(two["epochs"], alone.epochs, strict=True):
         assert ours["train_loss"] == pytest.approx(theirs.train_loss, rel=1e-5)
         assert ours["test_loss"] == pytest.approx(theirs.test_loss, rel=1e-3)
     assert two["world"] == 2

@@ -31,10 +31,10 @@ def test_a_difference_is_what_the_days_agree_on(
         for day, ratio in enumerate(days)
     ]
     [history] = release_histories({"ci-2core": comparisons})
-    found = release_findings(history.steps[0])
-    assert [finding.state.value for finding in found] == ([state] if state else [])
-    if found:
-        assert [ratio.ratio for ratio in found[0].days] == list(days)
+    findings = release_findings(history.steps[0])
+    assert [finding.state.value for finding in findings] == ([state] if state else [])
+    if findings:
+        assert [ratio.ratio for ratio in findings[0].days] == list(days)
 
 
 def test_comparisons_of_one_day_count_once_and_confirmed_cases_come_first() -> None:
@@ -47,10 +47,10 @@ def test_comparisons_of_one_day_count_once_and_confirmed_cases_come_first() -> N
             ]
         }
     )
-    found = release_findings(history.steps[0])
-    assert [(finding.case, finding.state.value) for finding in found] == [
+    findings = release_findings(history.steps[0])
+    assert [(finding.case, finding.state.value) for finding in findings] == [
         ("a", "confirmed"),
         ("c", "unconfirmed"),
         ("b", "unconfirmed"),
     ]
-    assert [ratio.ratio for ratio in found[2].days] == [0.81]
+    assert [ratio.ratio for ratio in findings[2].days] == [0.81]

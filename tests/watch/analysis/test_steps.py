@@ -23,8 +23,8 @@ def steps_by_commit(history: History) -> list[dict[int, Step]]:
     steps = []
     for series in history.series:
         commits, values = list(series.values), list(series.values.values())
-        found = find_steps(values)
-        steps.append({history.order[commits[step.position]]: step for step in found})
+        in_values = find_steps(values)
+        steps.append({history.order[commits[step.position]]: step for step in in_values})
     return steps
 
 

@@ -184,7 +184,7 @@ def test_the_newest_torch_is_compared_with_the_one_before_at_one_commit(page: st
     text = card(page, "What did torch 2.15.0 change against 2.14.1?")
     assert re.search(r"\d+ slower, \d+ faster \d+ times in separate runs at commit", text)
     assert re.search(r"geometric mean 1\.0[4-7]× faster", text)
-    commit = next(one for one in history.commits if f"at commit {one.hash[:8]}" in text)
+    commit = next(entry for entry in history.commits if f"at commit {entry.hash[:8]}" in text)
     both = [series for series in history.series if commit.hash in series.values]
     assert {series.environment for series in both} == set(history.environments)
 
@@ -223,7 +223,7 @@ def test_families_stand_in_the_order_of_a_reader(page: str) -> None:
         for name, position in declared.items()
     ]
     layout = layout_of(benchmarks)
-    shown = [layout.group(one) for one in sorted(benchmarks, key=layout.group_order)]
+    shown = [layout.group(benchmark) for benchmark in sorted(benchmarks, key=layout.group_order)]
     assert shown == ["time series", "a new one", "work"]
 
 

@@ -480,8 +480,8 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     first = project.result_files()[0].name
     environment = first.partition("-")[2]
     hashes = [commit[0] for commit in _index(project)["commits"]]
-    files = [folder / f"{one[:8]}-{environment}" for one in hashes]
-    old, new, torn = [one for one in files if one.exists()][-3:]
+    files = [folder / f"{name[:8]}-{environment}" for name in hashes]
+    old, new, torn = [path for path in files if path.exists()][-3:]
     for path, kernel in ((old, "6.1"), (new, "6.2"), (torn, "6.2")):
         line = {"at": 1_760_000_000, "machine": {"kernel": kernel}, "environment": {}}
         path.with_suffix(".environment.jsonl").write_text(json.dumps(line) + "\n")
@@ -493,7 +493,7 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in output
     assert "Traceback" not in output
     index = _index(project)
-    events = [one["text"] for one in index["events"] if one["kind"] == "kernel"]
+    events = [event["text"] for event in index["events"] if event["kind"] == "kernel"]
     assert events == ["kernel: 6.1 → 6.2"]
     (record,) = index["records"]
     assert record["machine"] == {"kernel": "6.2"}

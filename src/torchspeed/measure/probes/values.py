@@ -26,8 +26,8 @@ def mapped_files() -> int:
     """Return the resident bytes of mapped files, such as libraries; 0 where that is unknown."""
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8") if status.exists() else ""
-    found = re.search(r"^RssFile:\s+(\d+) kB$", lines, re.MULTILINE)
-    return int(found[1]) * _KIB if found else 0
+    line = re.search(r"^RssFile:\s+(\d+) kB$", lines, re.MULTILINE)
+    return int(line[1]) * _KIB if line else 0
 
 
 def measure(suites: str, case: str, caches: dict[str, Any]) -> dict[str, float | str]:

@@ -86,8 +86,8 @@ class ReferenceCoverage:
                     *(case.case for case in comparison.ratios),
                     *(case.case for case in comparison.unmeasured if case.skipped),
                 }
-        every = set[str]().union(*self._cases.values())
-        self._wanted = every & _selected_cases(results, machine, selection)
+        compared = set[str]().union(*self._cases.values())
+        self._wanted = compared & _selected_cases(results, machine, selection)
 
     def measured(self, version: Version) -> set[str]:
         """Return the names of the cases that need no further measurement."""

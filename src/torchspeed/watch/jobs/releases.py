@@ -204,9 +204,9 @@ def _pairs(
 
 def _findings(step: ReleaseStep) -> str:
     """Return Markdown: a row for each case that differs between two releases."""
-    found = release_findings(step)
+    findings = release_findings(step)
     heading = f"torch {step.after} against {step.before}: "
-    if not found:
+    if not findings:
         return f"{heading}no difference in {len(step.ratios)} cases"
     rows = [
         (
@@ -219,11 +219,11 @@ def _findings(step: ReleaseStep) -> str:
                 for ratio in finding.days
             ),
         )
-        for finding in found
+        for finding in findings
     ]
     head = ("case", "state", "before", "ratio and 99 % interval of each day")
     return (
-        f"{heading}{len(found)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
+        f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
         f"    torchspeed releases measure {step.after} --against {step.before} --again"
     )
 

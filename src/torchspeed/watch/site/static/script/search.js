@@ -21,7 +21,7 @@ function matches(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   /** @type {Map<string, Series>} */
-  const found = new Map();
+  const byKey = new Map();
   const machine = model.defaultMachine;
   const environment = model.defaultEnvironment;
   for (const series of model.series) {
@@ -29,9 +29,9 @@ function matches(text) {
     const name = `${title} ${group} ${series.metric.label} ${series.key}`.toLowerCase();
     if (!words.every((word) => name.includes(word))) continue;
     const usual = series.machine.name === machine && series.environment.id === environment;
-    if (usual || !found.has(series.key)) found.set(series.key, series);
+    if (usual || !byKey.has(series.key)) byKey.set(series.key, series);
   }
-  return [...found.values()].sort((a, b) => a.case.order - b.case.order);
+  return [...byKey.values()].sort((a, b) => a.case.order - b.case.order);
 }
 
 /** @param {Series} series */
@@ -80,10 +80,10 @@ export function startSearch() {
   document.body.append(dialog);
 
   input.addEventListener("input", () => {
-    const found = matches(input.value);
-    list.replaceChildren(...found.slice(0, SHOWN).map(drawMatch));
-    const more = found.length > SHOWN ? `, the first ${SHOWN} are listed` : "";
-    count.textContent = `${plural(found.length, "case")}${more}.`;
+    const matching = matches(input.value);
+    list.replaceChildren(...matching.slice(0, SHOWN).map(drawMatch));
+    const more = matching.length > SHOWN ? `, the first ${SHOWN} are listed` : "";
+    count.textContent = `${plural(matching.length, "case")}${more}.`;
     announce(count.textContent);
   });
   dialog.addEventListener("keydown", (event) => {

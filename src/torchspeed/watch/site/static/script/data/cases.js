@@ -42,11 +42,11 @@ function subjectOf(benchmark, metric, pass) {
   const rest = functionWords(benchmark.name)
     .filter((word) => word !== pass)
     .join(" ");
-  const said =
+  const isMetric =
     rest === metric.label ||
     metric.label.startsWith(`${rest} `) ||
     rest.replaceAll(" ", "-") === metric.id;
-  return said ? "" : rest;
+  return isMetric ? "" : rest;
 }
 
 /**

@@ -125,7 +125,7 @@ export function buildModel(index) {
     at,
   }));
   const { cases, series } = readSeries(index);
-  const byPlace = new Map(series.map((one) => [`${one.key}\n${one.m}\n${one.e}`, one]));
+  const byPlace = new Map(series.map((entry) => [`${entry.key}\n${entry.m}\n${entry.e}`, entry]));
 
   /** @type {Map<number, Change[]>} */
   const changesOf = new Map();
@@ -183,7 +183,7 @@ export function buildModel(index) {
     releasesName: releases.some((release) => release.torch) ? "torch releases" : "environments",
     modes: distinct(allCases.map((what) => what.mode)),
     /** Metrics that some machine has a value of. */
-    measuredMetrics: new Set(series.filter((one) => one.last).map((one) => one.case.metricAt)),
+    measuredMetrics: new Set(series.filter(({ last }) => last).map((entry) => entry.case.metricAt)),
     defaultMachine: start.machine,
     defaultEnvironment: start.environment,
     baseline: index.baseline ?? 0,

@@ -64,8 +64,8 @@ const scaled = (value, steps) => {
   if (value === 0) return "0" + SPACE + (steps === SECONDS ? "s" : steps === BYTES ? "B" : "");
   const size = Math.abs(value);
   // 0.9995 of a step already rounds up to it: 999.7 µs is 1.00 ms.
-  const found = steps.find(([least]) => size >= least * 0.9995) ?? steps.at(-1);
-  const [step, name] = /** @type {[number, string]} */ (found);
+  const largest = steps.find(([least]) => size >= least * 0.9995) ?? steps.at(-1);
+  const [step, name] = /** @type {[number, string]} */ (largest);
   return number(value / step) + SPACE + name;
 };
 

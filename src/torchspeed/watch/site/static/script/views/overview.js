@@ -199,8 +199,8 @@ export const overviewView = {
       machine.show(state);
       environment.show(state);
       const wanted = firstParam(state, "metric", metrics[0]?.id);
-      const found = metrics.findIndex(({ id }) => id === wanted);
-      const metricAt = Math.max(0, found);
+      const wantedAt = metrics.findIndex(({ id }) => id === wanted);
+      const metricAt = Math.max(0, wantedAt);
       const m = model.machineAt(firstParam(state, "m", model.defaultMachine));
       const e = model.environmentAt(firstParam(state, "e", model.defaultEnvironment));
       const { table, skipped, neverRun } = drawMatrix(metricAt, Math.max(0, m), Math.max(0, e));

@@ -108,7 +108,7 @@ function collect(entries, asked) {
 function whyMissing(asked, label, column) {
   if (asked.rev >= 0) return "no value";
   const like = column.first.series;
-  const found = getModel().series.find(
+  const series = getModel().series.find(
     (other) =>
       other.m === like.m &&
       other.e === like.e &&
@@ -116,7 +116,7 @@ function whyMissing(asked, label, column) {
       other.case.column === like.case.column &&
       rowName(other.case, asked.by) === label,
   );
-  return found ? found.status : "";
+  return series ? series.status : "";
 }
 
 /** At which commit a value was measured, unless it is the newest. @param {Entry} entry */

@@ -117,12 +117,12 @@ export const commitNote = ({ commit }) => (commit < 0 ? "" : ` at ${getModel().s
  * @param {CommitIndex} at
  */
 function lastAtOrBefore(points, at) {
-  let found = points[0];
+  let last = points[0];
   for (const point of points) {
     if (point.at > at) break;
-    found = point;
+    last = point;
   }
-  return found;
+  return last;
 }
 
 /**

@@ -24,10 +24,10 @@ const quarterReach = (point) =>
 function lastChangeAddress(series) {
   const model = getModel();
   const { change } = series;
-  const found = model.changesOf.get(series.at)?.find((other) => other.c === change?.c);
+  const stored = model.changesOf.get(series.at)?.find((other) => other.c === change?.c);
   return addressOf("changes", {
     rev: model.shortOf(change?.c ?? 0),
-    base: found ? model.shortOf(found.p) : null,
+    base: stored ? model.shortOf(stored.p) : null,
     m: series.machine.name,
     e: series.environment.id,
   });

@@ -101,8 +101,8 @@ async function loadLines(asked) {
   const missing = [];
   for (const key of asked.keys)
     for (const e of asked.environments) {
-      const found = getModel().find(key, asked.m, e);
-      if (found) series.push(found);
+      const drawn = getModel().find(key, asked.m, e);
+      if (drawn) series.push(drawn);
       else missing.push(key);
     }
   return { lines: await seriesLines(series), missing };
