@@ -183,7 +183,9 @@ export function buildModel(index) {
     releasesName: releases.some((release) => release.torch) ? "torch releases" : "environments",
     modes: distinct(allCases.map((what) => what.mode)),
     /** Metrics that some machine has a value of. */
-    measuredMetrics: new Set(series.filter(({ last }) => last).map((entry) => entry.case.metricAt)),
+    measuredMetrics: new Set(
+      series.filter(({ last }) => last).map((entry) => entry.case.metricAt),
+    ),
     defaultMachine: start.machine,
     defaultEnvironment: start.environment,
     baseline: index.baseline ?? 0,
