@@ -44,8 +44,7 @@ def test_axe_finds_nothing_on_any_view(
     messages = {}
     for name in names:
         address = ADDRESSES[name]
-        page.evaluate("address => { location.hash = address; }", address)
-        visitor.settled()
+        visitor.turn_to(address)
         # Everything that can be unfolded is looked at, too.
         page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
         page.wait_for_timeout(50)
@@ -62,8 +61,7 @@ def test_axe_finds_nothing_on_a_phone(
     page.evaluate(source)
     messages = {}
     for address in (*map(address_of, VIEWS), timeline(DARNN)):
-        page.evaluate("address => { location.hash = address; }", address)
-        visitor.settled()
+        visitor.turn_to(address)
         if wrong := violations(visitor):
             messages[address] = wrong
     assert messages == {}

@@ -103,14 +103,13 @@ def test_an_unknown_view_shows_the_overview(visitor: Visitor) -> None:
 
 
 def test_everything_works_from_a_file(site: Site, visit: Callable[..., Visitor]) -> None:
-    visitor = visit(site.file_url)
+    visitor, served = visit(site.file_url), visit(site.url)
+    page = visitor.go()
+    served.go()
     for address in PERMALINKS:
-        page = visitor.go(address)
+        visitor.turn_to(address)
         assert page.locator("#trouble:not([hidden])").count() == 0
-    served = visit(site.url)
-    for address in PERMALINKS[:4]:
-        visitor.go(address)
-        served.go(address)
+        served.turn_to(address)
         assert shown(visitor) == shown(served)
 
 
@@ -118,8 +117,9 @@ def test_nothing_is_asked_of_the_network_once_a_page_is_there(
     site: Site, visit: Callable[..., Visitor]
 ) -> None:
     visitor = visit(site.file_url, offline=True)
+    visitor.go()
     for view in VIEWS:
-        visitor.go(address_of(view))
+        visitor.turn_to(address_of(view))
     assert all(url.startswith(("file:", "about:")) for url in visitor.requests)
 
 
@@ -162,16 +162,23 @@ def test_no_view_is_wider_than_the_screen(
     site: Site, visit: Callable[..., Visitor], width: int
 ) -> None:
     visitor = visit(site.url, viewport={"width": width, "height": 740})
+    visitor.go()
     for address in (*map(address_of, VIEWS), *PERMALINKS):
-        page = visitor.go(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-        header = page.locator("header").bounding_box()
-        assert header is not None
-        assert header["height"] <= (64 if width > 704 else 120)
-        for link in page.locator("header nav a").all():
-            box = link.bounding_box()
-            assert box is not None
-            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, "no tab is clipped"
+        page = visitor.turn_to(address)
+        wide, high, tabs = page.evaluate(
+            """() => [
+              document.documentElement.scrollWidth,
+              document.querySelector('header').getBoundingClientRect().height,
+              [...document.querySelectorAll('header nav a')].map((link) => {
+                const { left, right } = link.getBoundingClientRect();
+                return [left, right];
+              }),
+            ]"""
+        )
+        assert wide <= width, address
+        assert high <= (64 if width > 704 else 120)
+        assert len(tabs) == len(VIEWS)
+        assert all(0 <= left < right <= width for left, right in tabs), "no tab is clipped"
 
 
 def test_controls_fold_away_on_a_phone_and_work_there(
@@ -265,13 +272,14 @@ def test_print_shows_results_and_no_controls(site: Site, visit: Callable[..., Vi
 
 def test_nothing_moves_for_those_who_ask_for_it(site: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(site.url, reduced_motion="reduce")
+    visitor.go()
     for view in VIEWS:
-        page = visitor.go(address_of(view))
+        page = visitor.turn_to(address_of(view))
         moving = page.evaluate(
             """() => [...document.querySelectorAll('*')].filter(node => {
                  const style = getComputedStyle(node);
                  const lasts = style.transitionDuration.split(',').map(parseFloat);
-                 return style.animationName !== 'none' || lasts.some(one => one > 0);
+                 return style.animationName !== 'none' || lasts.some(seconds => seconds > 0);
                }).length"""
         )
         assert moving == 0
@@ -325,8 +333,9 @@ def test_on_a_phone_a_table_that_goes_on_shows_it(
     site: Site, visit: Callable[..., Visitor]
 ) -> None:
     visitor = visit(site.url, viewport={"width": 390, "height": 844})
+    visitor.go()
     for address in (*map(address_of, VIEWS), f"#/case?s={quote(DARNN)}"):
-        page = visitor.go(address)
+        page = visitor.turn_to(address)
         tables = page.evaluate(
             """() => [...document.querySelectorAll("main > section:not([hidden]) table")]
                  .filter((table) => table.checkVisibility())

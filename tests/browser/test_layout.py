@@ -57,8 +57,7 @@ def test_no_label_is_cut_or_covered(
     page = visitor.go()
     faults = {}
     for address in ADDRESSES:
-        page.evaluate("address => { location.hash = address; }", address)
-        visitor.settled()
+        visitor.turn_to(address)
         page.wait_for_timeout(50)
         faults[address] = page.evaluate(FAULTS)
     assert faults == {address: [] for address in ADDRESSES}

@@ -90,6 +90,11 @@ class Visitor:
         self.page.goto(self.home + address)
         return self.settled()
 
+    def turn_to(self, address: str) -> Page:
+        """Goes to another address of the page that is open, as a link does: much quicker."""
+        self.page.evaluate("address => { location.hash = address; }", address)
+        return self.settled()
+
     def settled(self) -> Page:
         """Waits until the view says that it shows what the address asks for."""
         self.page.wait_for_function(
