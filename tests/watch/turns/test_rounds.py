@@ -105,7 +105,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
         if case.name == "skipped":
             raise CaseSkippedError("no such device")
         if case.name == "late" and tried.count("late") == 3:
-            raise CaseFailedError("B: out of cheese")
+            raise CaseFailedError("B: out of cheese", servers[1])
         if case.name == "still":
             return ((0.0, 0.0), (1.0, 1.0))
         return ((1.0, 1.0), (1.0, 1.0))
@@ -113,7 +113,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
     results = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
     skipped, still, late = (case for case in results if isinstance(case, Unmeasured))
     assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
-    assert (late.case, late.failed) == ("late", "B: out of cheese")
+    assert (late.case, late.failed, late.failed_before) == ("late", "B: out of cheese", False)
     assert "the clock stood still" in still.failed
     assert [case.case for case in _ratios(results)] == ["works"]
     assert {name: tried.count(name) for name in tried} == {

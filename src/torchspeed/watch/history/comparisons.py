@@ -95,14 +95,16 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """Why it cannot run here; empty where it failed."""
     failed: str = ""
     """What went wrong; empty where it was skipped."""
+    failed_before: bool = False
+    """Whether it failed on the side before; not known of comparisons before 2026-11-22."""
 
     def __post_init__(self) -> None:
         """Refuse a case without a reason, or with two.
 
         Raises:
-            ValueError: not exactly one of the reasons is given.
+            ValueError: not exactly one of the reasons is given, or one that was skipped failed.
         """
-        if bool(self.skipped) == bool(self.failed):
+        if bool(self.skipped) == bool(self.failed) or (self.failed_before and self.skipped):
             raise ValueError("a case without a ratio is either skipped or failed")
 
 

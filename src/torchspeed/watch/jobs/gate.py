@@ -163,22 +163,21 @@ def measure(
             except BudgetSpentError:
                 print("the time is over", flush=True)
                 break
-    return [_gate_case(case.name, results[case.name], sides[0].name) for case in cases]
+    return [_gate_case(case.name, results[case.name]) for case in cases]
 
 
 def _is_slower(result: CaseResult) -> bool:
     return isinstance(result, CaseRatio) and verdict(result) is Verdict.WORSE
 
 
-def _gate_case(name: str, results: Sequence[CaseResult], base: str) -> GateCase:
+def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
     """Put the measurements of a case together; what fails on the base cannot be compared."""
     ratios = [result for result in results if isinstance(result, CaseRatio)]
     skipped = failed = ""
     for result in results:
         if isinstance(result, Unmeasured):
-            on_base = result.failed.startswith(f"{base}: ")
-            skipped = (result.failed if on_base else result.skipped)[:2000]
-            failed = "" if on_base else result.failed[:2000]
+            skipped = (result.failed if result.failed_before else result.skipped)[:2000]
+            failed = "" if result.failed_before else result.failed[:2000]
     return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), skipped, failed)
 
 

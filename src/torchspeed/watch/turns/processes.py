@@ -60,7 +60,16 @@ class CaseSkippedError(Exception):
 
 
 class CaseFailedError(Exception):
-    """The case raised, crashed or took too long on a side; the message says which and why."""
+    """The case raised, crashed or took too long on a side; the message says which and why.
+
+    Args:
+        message: the side's name and the reason.
+        server: of the side on which it failed.
+    """
+
+    def __init__(self, message: str, server: Server) -> None:
+        super().__init__(message)
+        self.server = server
 
 
 class Server(contextlib.AbstractContextManager["Server"]):
@@ -163,7 +172,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             errors = os.pread(self._errors.fileno(), written, self._errors_before)
             lines = errors.decode(errors="replace").strip().splitlines()
             reason = lines[-1] if lines else f"exit status {answer['status']}"
-            raise CaseFailedError(f"{self._side.name}: {reason}")
+            raise CaseFailedError(f"{self._side.name}: {reason}", self)
         return answer
 
     def _read(self) -> dict[str, Any]:
@@ -175,10 +184,10 @@ class Server(contextlib.AbstractContextManager["Server"]):
             selector.register(self._answers, selectors.EVENT_READ)
             if not selector.select(max(0.0, min(left, case.timeout))):
                 self._stop(kill=True)
+                reason = f"did not answer in {case.timeout:g} s"
                 if left < case.timeout:
-                    limit = _TIMEOUTS_OF_A_ROUND * case.timeout
-                    raise CaseFailedError(f"{self._side.name} made no round in {limit:g} s")
-                raise CaseFailedError(f"{self._side.name} did not answer in {case.timeout:g} s")
+                    reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+                raise CaseFailedError(f"{self._side.name} {reason}", self)
         line = self._answers.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
         if "status" in answer:

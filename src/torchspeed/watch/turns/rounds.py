@@ -92,7 +92,13 @@ class _Comparison:
             self._close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
             return f"skipped: {reason}"
         except (CaseFailedError, ValueError) as reason:
-            self._close(case, Unmeasured(case.name, int(time.time()), failed=str(reason)))
+            on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
+            self._close(
+                case,
+                Unmeasured(
+                    case.name, int(time.time()), failed=str(reason), failed_before=on_before
+                ),
+            )
             return f"failed: {reason}"
         self.open[case].append(samples)
         return f"{ratio - 1:+.1%}"
