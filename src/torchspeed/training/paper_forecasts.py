@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.published import load_sources
 from torchspeed.training.sweep import MeasuredPoint, Point
 
 MODELS: dict[str, Point] = {
@@ -66,9 +67,10 @@ def points(models: list[str], horizons: list[int]) -> list[Point]:
 
 
 def markdown(outcomes: list[MeasuredPoint]) -> str:
-    """Return a table of the runs that ended well: each model beside the last value."""
+    """Return a table of the runs that ended well: last value, models, and what papers report."""
     rows = ["| horizon | forecast | RSE | CORR | RMSE | MAE | MAPE | best epoch |",
             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    published = _published()
     shown: set[int] = set()
     for outcome in outcomes:
         if outcome.result is None:
@@ -78,8 +80,23 @@ def markdown(outcomes: list[MeasuredPoint]) -> str:
             shown.add(report["horizon"])
             rows.append(_row(report["horizon"], "last value", report["last_value"], "–"))
         epoch = f"{report['epoch']} of {outcome.result['config']['epochs']}"
-        rows.append(_row(report["horizon"], str(outcome.point["model"]), report["model"], epoch))
+        model = str(outcome.point["model"])
+        rows.append(_row(report["horizon"], model, report["model"], epoch))
+        if values := published.get((model, str(report["horizon"]))):
+            rse, corr = values["RSE"], values["CORR"]
+            name = f"{model}, published"
+            rows.append(f"| {report['horizon']} | {name} | {rse} | {corr} | – | – | – | – |")
     return "\n".join(rows)
+
+
+def _published() -> dict[tuple[str, str], dict[str, str]]:
+    """Return what the papers report, as printed: model and horizon to the values by measure."""
+    [source] = (source for source in load_sources() if source.key == "exchange_rate")
+    values: dict[tuple[str, str], dict[str, str]] = {}
+    for value in source.values:
+        place = value.labels["model"], value.labels["horizon"]
+        values.setdefault(place, {})[value.quantity] = value.printed
+    return values
 
 
 def _row(horizon: int, forecast: str, accuracy: dict[str, Any], epoch: str) -> str:
