@@ -321,6 +321,8 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["forecasts", "x.jsonl", "--horizons", "3,many"], 1, "give whole numbers"),
         (["train", "--schedule", "warm"], 2, "'cosine'"),
         (["train", "--strategy", "dp"], 2, "'ddp'"),
+        (["inference", "--strategy", "fsdp"], 1, "--strategy fsdp is for train"),
+        (["train", "--loss", "absolute", "--limit-batches", "2"], 1, "leave out --loss"),
         (["train", "--target-accuracy", "101"], 2, "'101': give a number of at most 100"),
         (["train", "extra"], 2, "unexpected extra argument"),
         (["train", "-m"], 2, "requires an argument"),

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torchspeed.measure.work import (
     Work,
     activation_bytes,
+    activation_bytes_of_item,
     count,
     count_flops,
     parameter_bytes,
@@ -110,6 +111,16 @@ def test_work_counted_from_shapes_is_that_of_a_pass(name: str) -> None:
     # The formula of the CPU's LSTM kernel includes the gradient of the first state.
     assert count_flops(model, 5, shape, with_gradient=True) == pytest.approx(trained, rel=0.02)
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("name", ["lenet5", "lstnet", "flux_cnn"])
+def test_activations_counted_from_shapes_are_those_that_autograd_keeps(name: str) -> None:
+    workload = get_workload(name)
+    model = workload.create_model().eval()
+    inputs = workload.example_inputs(5)
+    kept = [*model.parameters(), *model.buffers(), inputs]
+    of_item = activation_bytes_of_item(model, inputs.shape[1:])
+    assert of_item * 5 == pytest.approx(activation_bytes(lambda: model(inputs), kept), rel=0.02)
 
 
 def test_work_that_shapes_do_not_decide_is_not_counted() -> None:

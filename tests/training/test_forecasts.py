@@ -13,6 +13,8 @@ from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import forecast_accuracy, report_forecasts
 from torchspeed.training.infer import infer
+from torchspeed.training.paper_forecasts import markdown
+from torchspeed.training.sweep import MeasuredPoint, Point
 from torchspeed.training.train import train
 
 TPA_LSTM = RunConfig(
@@ -76,6 +78,30 @@ def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
     assert again is not None
     assert again.model == report.model
     assert again.last_value == report.last_value
+
+
+def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_squared() -> None:
+    config = replace(TPA_LSTM, rate=0.0, epochs=1)
+    [squared], [absolute] = (
+        train(replace(config, loss=loss)).epochs for loss in ("squared", "absolute")
+    )
+    assert squared.validation_loss == absolute.validation_loss
+    # The mean of squares is at least the square of the mean, and they differ.
+    assert absolute.train_loss**2 < squared.train_loss != absolute.train_loss
+
+
+def test_the_table_has_the_last_value_the_model_and_its_paper() -> None:
+    accuracy = {"rse": 0.03, "corr": 0.97, "rmse": 0.01, "mae": 0.005, "mape": 0.006}
+    report = {"horizon": 3, "epoch": 2, "model": accuracy, "last_value": accuracy | {"rse": 0.02}}
+    point: Point = {"model": "lstnet", "horizon": 3}
+    result = {"forecast": report, "config": {"epochs": 4}}
+    failed = MeasuredPoint({"model": "tpa_lstm", "horizon": 3}, None, "no memory")
+    rows = markdown([MeasuredPoint(point, result, ""), failed]).splitlines()[2:]
+    assert rows == [
+        "| 3 | last value | 0.0200 | 0.9700 | 0.01000 | 0.00500 | 0.60 % | – |",
+        "| 3 | lstnet | 0.0300 | 0.9700 | 0.01000 | 0.00500 | 0.60 % | 2 of 4 |",
+        "| 3 | lstnet, published | 0.0226 | 0.9735 | – | – | – | – |",
+    ]
 
 
 def test_persistence_is_the_last_value_at_the_horizon() -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._inductor import config
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
@@ -41,12 +42,21 @@ def test_measuring_lasts_as_long_as_asked() -> None:
     assert result.requests * result.batch_size / result.items_per_s >= 0.3
 
 
+def test_a_library_of_aotinductor_answers_as_the_model_does() -> None:
+    module, inputs = nn.Linear(3, 2).eval(), torch.randn(4, 3)
+    quickly = {"aot_inductor.precompile_headers": False, "cpp_cache_precompile_headers": False}
+    with torch.inference_mode(), config.patch(quickly):
+        serve = serving(module, "aot", inputs)
+        torch.testing.assert_close(serve(inputs), module(inputs))
+
+
 def test_without_a_compiler_what_needs_it_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(TorchspeedError, match=r"no C\+\+ compiler .* --modes without compile"):
-        measure(modes=["compile"])
+    for mode in ("compile", "aot"):
+        with pytest.raises(TorchspeedError, match=r"no C\+\+ compiler .* without compile and aot"):
+            measure(modes=[mode])
     with pytest.raises(TorchspeedError, match="or leave out --compile"):
         train(RunConfig(compile=True))
 
@@ -56,11 +66,11 @@ def test_a_model_that_torch_cannot_export_is_refused() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x if x.sum() > 0 else -x
 
-    with pytest.raises(TorchspeedError, match="without export") as caught:
+    with pytest.raises(TorchspeedError, match="without export and aot") as caught:
         serving(Decides(), "export", torch.ones(2))
     assert "\n" not in str(caught.value)
 
 
 def test_an_unknown_mode_is_named() -> None:
-    with pytest.raises(TorchspeedError, match="no mode 'jit'; give eager, compile, export"):
+    with pytest.raises(TorchspeedError, match="no mode 'jit'; give eager, compile, export, aot"):
         measure(modes=["jit"])

@@ -173,7 +173,7 @@ def test_a_checkpoint_of_a_model_with_other_shapes_is_refused(tmp_path: Path) ->
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2)
     other = Trainee(torch.nn.Linear(2, 2), config, steps=2)
-    save_checkpoint(file, config, other, [other.state_of_rank()])
+    save_checkpoint(file, config, other.state(), [other.state_of_rank()])
     with pytest.raises(TorchspeedError, match="parameters do not fit the model"):
         train(config, checkpoint=file, resume=True)
 
@@ -204,7 +204,7 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     trainee.epochs = train(replace(config, epochs=1)).epochs
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)
-    save_checkpoint(file, config, trainee, [trainee.state_of_rank()])
+    save_checkpoint(file, config, trainee.state(), [trainee.state_of_rank()])
     saved = file.read_bytes()
     with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):
         train(config, checkpoint=file, resume=True)
@@ -272,6 +272,13 @@ def test_result_is_json_with_units(tmp_path: Path) -> None:
         (replace(DARNN, target_accuracy=0.9), "is a forecast and has no accuracy"),
         (replace(LENET, model="vgg19", image_size=8), "too small for vgg19"),
         (replace(LENET, limit_batches=1), "the only step would be warm-up"),
+        (
+            replace(LENET, loss="absolute"),
+            "trained to classify, not to forecast; leave out --loss",
+        ),
+        (replace(LENET, strategy="fsdp", ema=0.9), "fsdp cannot be used with --ema"),
+        (replace(LENET, strategy="fsdp", compile=True), "fsdp cannot be used with --compile"),
+        (replace(LENET, strategy="fsdp", precision="16-mixed"), "with --precision 16-mixed"),
     ],
 )
 def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: str) -> None:

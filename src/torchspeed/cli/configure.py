@@ -21,7 +21,7 @@ DATA_FIELDS = ("augment", "download", "features", "window", "horizon", "target")
 FEWEST_DUMMY_ITEMS = 1000
 
 OTHER_COMMAND_FIELDS = (
-    "config", "data_dir", "items", "devices", "strategy",
+    "config", "data_dir", "items", "devices",
     "json", "quiet", "baseline", "log", "tensorboard", "profile",
 )  # fmt: skip
 """Options that are no part of a run's configuration."""
@@ -50,6 +50,7 @@ def configure(options: dict[str, Any]) -> RunConfig:
         recipe = recipe_for(values["model"], values["optimiser"])
         for name in ("optimiser", "rate", "epochs"):
             values[name] = getattr(recipe, name) if values[name] is None else values[name]
+    values["strategy"] = "fsdp" if values["strategy"] == "fsdp" else "ddp"
     data_options = DataOptions(
         folder=options["data_dir"],
         seed=values["seed"],

@@ -31,7 +31,7 @@ def latency(
         str, typer.Option(help="Threads of torch's operators, several with commas.")
     ] = "1",
     modes: Annotated[
-        str, typer.Option(help="Several with commas: eager, compile, export.")
+        str, typer.Option(help="Several with commas: eager, compile, export, aot.")
     ] = "eager",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[
@@ -65,7 +65,7 @@ def latency(
         threads=read_values("--threads", threads, positive, "positive numbers"),
         seconds=seconds,
         on_result=lambda r: progress.print(
-            f"{r.mode}, {r.threads} threads, batch {r.batch_size}: {shown(r.p50_s)}",
+            f"{r.mode}, threads {r.threads}, batch {r.batch_size}: {shown(r.p50_s)}",
             highlight=False,
         ),
     )

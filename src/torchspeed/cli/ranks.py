@@ -26,7 +26,7 @@ def as_ranks(
 
     A process that torchrun (or Slurm through it) started is a rank of its group,
     whatever ``--devices`` says. Otherwise several devices, or ``--strategy
-    ddp``, start a rank each on this machine.
+    ddp`` or ``fsdp``, start a rank each on this machine.
 
     Args:
         mode: the command.
@@ -39,6 +39,9 @@ def as_ranks(
             than there are, or what stopped the run.
     """
     die_with_launcher()
+    strategy = options["strategy"]
+    if strategy == "fsdp" and mode != "train":
+        raise TorchspeedError(f"--strategy fsdp is for train; leave it out for {mode}")
     launched = was_launched()
     devices = 1 if launched else count_devices(options["devices"], options["device"])
     config = configure({**options, "devices": devices})
@@ -51,11 +54,12 @@ def as_ranks(
             tell_launcher(error)
             end_rank(1)
         end_rank(0)
-    strategy = options["strategy"]
     if devices > 1 and strategy == "single":
-        raise TorchspeedError(f"--strategy single takes one device, not {devices}; give ddp")
+        raise TorchspeedError(
+            f"--strategy single takes one device, not {devices}; give ddp or fsdp"
+        )
     # CUDA reads its list of GPUs once, so those that were chosen need a process of their own.
-    if devices > 1 or strategy == "ddp" or "," in options["devices"]:
+    if devices > 1 or strategy in {"ddp", "fsdp"} or "," in options["devices"]:
         launch(arguments, devices)
         return
     run_and_report(mode, config, run, options)

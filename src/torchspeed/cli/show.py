@@ -53,7 +53,7 @@ def show_run(result: RunResult, console: Console) -> None:
         console.print(title, highlight=False)
     share = f", of which the phases are {percent(rank.phases_share)}" if rank.phases else ""
     console.print(
-        f"{rank.steps} measured steps, {rank.items_per_s:,.0f} items/s"
+        f"measured steps: {rank.steps}, {rank.items_per_s:,.0f} items/s"
         f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}"
         f"{share}; peak memory {result.peak_memory_bytes / 1024**2:,.0f} MiB{_work(result)}",
         highlight=False,
@@ -117,7 +117,7 @@ def _epochs(result: RunResult) -> Table:
 def show_forecast(report: ForecastReport, console: Console) -> None:
     """Accuracy beside that of the last value, and where the model does not beat it."""
     epoch = "" if report.epoch is None else f", parameters of epoch {report.epoch}"
-    title = f"{report.items} test forecasts at horizon {report.horizon}{epoch}"
+    title = f"test forecasts: {report.items} at horizon {report.horizon}{epoch}"
     table = make_table(title, "forecast", numbers=("RSE", "CORR", "RMSE", "MAE", "MAPE"))
     for name, accuracy in (("model", report.model), ("last value", report.last_value)):
         corr = "–" if accuracy.corr is None else f"{accuracy.corr:.4f}"

@@ -31,8 +31,9 @@ def complete_data(incomplete: str) -> list[str]:
 
 Schedule = Literal["constant", "cosine", "step"]
 Unit = Literal["epoch", "step"]
+Loss = Literal["squared", "absolute"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
-Strategy = Literal["auto", "single", "ddp"]
+Strategy = Literal["auto", "single", "ddp", "fsdp"]
 """How several devices work together."""
 
 Group = tuple[inspect.Parameter, ...]
@@ -152,6 +153,8 @@ LEARNING: Group = (
             help="Batches whose gradients make one step of the optimiser."),
     _option("clip_norm", float | None, None, _LEARNING, min=0,
             help="Largest norm of the gradient."),
+    _option("loss", Loss, "squared", _LEARNING,
+            help="Error of a forecast that training makes small."),
     _option("label_smoothing", float, 0.0, _LEARNING, min=0, max=1),
     _option("ema", float | None, None, _LEARNING, min=0, max=1,
             help="Test a moving average of the parameters with this decay."),
@@ -190,7 +193,8 @@ DEVICE: Group = (
     _option("devices", str, "1", _DEVICE,
             help="Devices that work together: a number, auto for all GPUs, or a list: 0,2."),
     _option("strategy", Strategy, "auto", _DEVICE,
-            help="ddp: data parallel, also for one device; auto: ddp for several."),
+            help="ddp: data parallel, also for one device; fsdp: parameters shared out too, in "
+            "training; auto: ddp for several."),
     _option("precision", Precision, "32-true", _DEVICE,
             help="Number format; mixed: products in half the bits."),
     _option("compile", bool, False, _DEVICE, "--compile", help="Compile with torch.compile."),

@@ -117,8 +117,7 @@ def count_flops(
 ) -> int | None:
     """Count the FLOPs of a forward pass, or of one with the gradient of the parameters.
 
-    Nothing is computed, and the model stays as it is: shapes alone pass through it, of small
-    batches, because each further item costs the same.
+    Shapes of small batches pass through the model, because each further item costs the same.
 
     Args:
         model: on any device, in either mode.
@@ -130,9 +129,7 @@ def count_flops(
         None for a model that needs values, not only shapes, or whose work is not proportional to
         the items.
     """
-    tensors = chain(model.named_parameters(), model.named_buffers())
-    state = {name: torch.empty_like(tensor, device="meta", requires_grad=tensor.requires_grad)
-             for name, tensor in tensors}  # fmt: skip
+    state = _state_without_values(model)
 
     def run(items: int) -> None:
         output = functional_call(model, state, (torch.empty(items, *shape, device="meta"),))
@@ -145,6 +142,39 @@ def count_flops(
     except RuntimeError:
         return None
     return two + (batch - 2) * (three - two) if four - three == three - two else None
+
+
+def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
+    """Return the bytes that autograd keeps of an item for the backward pass.
+
+    Args:
+        model: on any device, in either mode.
+        shape: of an item.
+
+    Returns:
+        0 for a model that needs values, not only shapes. What a kernel of the CPU alone keeps, as
+        that of an LSTM does, is left out.
+    """
+    state = _state_without_values(model)
+
+    def kept(items: int) -> int:
+        inputs = torch.empty(items, *shape, device="meta")
+        run = partial(functional_call, model, state, (inputs,))
+        return activation_bytes(run, [*state.values(), inputs])
+
+    try:
+        return kept(3) - kept(2)
+    except RuntimeError:
+        return 0
+
+
+def _state_without_values(model: nn.Module) -> dict[str, Tensor]:
+    """Return parameters and buffers of shapes alone: with them nothing is computed."""
+    tensors = chain(model.named_parameters(), model.named_buffers())
+    return {
+        name: torch.empty_like(tensor, device="meta", requires_grad=tensor.requires_grad)
+        for name, tensor in tensors
+    }
 
 
 def parameter_bytes(model: nn.Module) -> int:

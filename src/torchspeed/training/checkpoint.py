@@ -17,7 +17,7 @@ import torch
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
-from torchspeed.training.trainee import State, Trainee
+from torchspeed.training.trainee import State
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
@@ -38,21 +38,20 @@ def check_new(path: Path) -> None:
         )
 
 
-def save_checkpoint(path: Path, config: RunConfig, trainee: Trainee, ranks: list[State]) -> None:
+def save_checkpoint(path: Path, config: RunConfig, state: State, ranks: list[State]) -> None:
     """Write the state completely, then replace the older checkpoint.
 
     Args:
         path: the file.
         config: what the run does.
-        trainee: of any rank.
+        state: `Trainee.state` of the leading rank.
         ranks: `Trainee.state_of_rank` of every rank, in their order.
 
     Raises:
         OSError: it cannot be written.
     """
     content = io.BytesIO()
-    state = trainee.state() | {"ranks": ranks}
-    torch.save({"config": config.as_dict(), "state": state}, content)
+    torch.save({"config": config.as_dict(), "state": state | {"ranks": ranks}}, content)
     body = content.getvalue()
     digest = hashlib.sha256(body).hexdigest().encode() + b"\n"
     write_whole(path, _FORMAT + digest + body)
@@ -78,7 +77,7 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
         raise _damaged(path) from None
     if ranks != world:
         raise TorchspeedError(
-            f"{path} is of a run with {ranks} ranks, now {world}; give --devices {ranks}"
+            f"{path} is of a run with --devices {ranks}, now {world}; give --devices {ranks}"
         )
     if config.schedule != "constant" and config.schedule_span != other.schedule_span:
         raise TorchspeedError(

@@ -25,6 +25,8 @@ class RunConfig:
     image_size: int | None = None
     """Height and width for models that take any; None for their own."""
     device: str = "cpu"
+    strategy: str = "ddp"
+    """How ranks work together: ``ddp`` with all parameters each, or ``fsdp`` with a part each."""
     batch_size: int = 128
     """Items a step and device."""
     workers: int = 0
@@ -46,6 +48,8 @@ class RunConfig:
     """Batches whose gradients are summed up for a step of the optimiser."""
     clip_norm: float | None = None
     """Largest norm of the gradient; None for any."""
+    loss: str = "squared"
+    """Error of a forecast that training makes small: ``squared`` or ``absolute``."""
     label_smoothing: float = 0.0
     ema: float | None = None
     """Decay of the moving average of the parameters that is tested; None for no average."""

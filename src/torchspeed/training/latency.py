@@ -6,6 +6,7 @@ answer is there. So throughput is that of one client, and queueing is not part o
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,9 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.workloads import Workload, get_workload
 
-MODES = ("eager", "compile", "export")
-"""The module itself; ``torch.compile``; the graph of ``torch.export``."""
+MODES = ("eager", "compile", "export", "aot")
+"""The module itself; ``torch.compile``; the graph of ``torch.export``; that graph as a library
+that AOTInductor compiled, which a server loads without Python."""
 
 WARMUP_REQUESTS = 5
 FEWEST_REQUESTS = 100
@@ -79,9 +81,9 @@ def measure_latency(
         raise TorchspeedError(str(error)) from None
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
-    unable = cannot_compile(device) if "compile" in modes else None
+    unable = cannot_compile(device) if {"compile", "aot"} & set(modes) else None
     if unable:
-        raise TorchspeedError(f"{unable}, or give --modes without compile")
+        raise TorchspeedError(f"{unable}, or give --modes without compile and aot")
     module = workload.create_model().eval().to(device)
     before = torch.get_num_threads()
     results = []
@@ -128,7 +130,7 @@ def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], 
     """Make what answers requests in a mode.
 
     Raises:
-        TorchspeedError: torch cannot export the model.
+        TorchspeedError: torch cannot export or compile the model.
     """
     if mode == "eager":
         return module
@@ -141,10 +143,31 @@ def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], 
     except (TorchDynamoException, RuntimeError) as error:
         raise TorchspeedError(
             f"torch.export does not take this model ({str(error).strip().splitlines()[0]}); give "
-            "--modes without export"
+            "--modes without export and aot"
         ) from None
-    served = exported.module()
+    served = exported.module() if mode == "export" else _library(exported)
     return served
+
+
+def _library(exported: Any) -> Any:
+    """Compile a graph of ``torch.export`` to a library, and load it.
+
+    Raises:
+        TorchspeedError: torch cannot compile it.
+    """
+    from torch import _inductor  # noqa: PLC0415 - seconds to import
+
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        try:
+            package = _inductor.aoti_compile_and_package(
+                exported, package_path=f"{folder}/model.pt2"
+            )
+        except (TorchDynamoException, RuntimeError) as error:
+            raise TorchspeedError(
+                "AOTInductor does not compile this model "
+                f"({str(error).strip().splitlines()[0]}); give --modes without aot"
+            ) from None
+        return _inductor.aoti_load_package(package)
 
 
 def draw_latency(results: list[Latency], model: str, file: Path) -> None:

@@ -38,7 +38,7 @@ def seed_everything(seed: int) -> None:
 
 
 def prepare(config: RunConfig) -> tuple[Network, Data]:
-    """Open the data, and make the model for them, on the run's device.
+    """Open the data, and make the model for them, on the run's device; it is not compiled yet.
 
     Raises:
         TorchspeedError: unknown name, absent device, data that the model cannot
@@ -68,7 +68,6 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
         unable = cannot_compile(config.device)
         if unable:
             raise TorchspeedError(f"{unable}, or leave out --compile")
-        model.compile()
     return Network(model, loss, device, config.precision, config.channels_last), data
 
 

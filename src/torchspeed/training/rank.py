@@ -18,7 +18,7 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.forecasts import ForecastReport, report_forecasts
 from torchspeed.training.group import Group
-from torchspeed.training.limits import check_memory
+from torchspeed.training.limits import Need, check_limits, need_of
 from torchspeed.training.loop import LoopResult, Step, run_loop
 from torchspeed.training.observer import NOBODY, Observer
 from torchspeed.training.phases import timeline_for
@@ -38,14 +38,26 @@ class Rank:
     data: Data
     group: Group
     observer: Observer
+    flops_per_step: int | None
+    """As in `RunResult`."""
 
     @classmethod
-    def prepared(cls, config: RunConfig, group: Group, observer: Observer) -> Rank:
+    def prepared(
+        cls, config: RunConfig, group: Group, observer: Observer, *, trains: bool = False
+    ) -> Rank:
         """Open the data and make the model, on the device of this rank."""
         config = replace(config, device=group.device(config.device))
         network, data = prepare(config)
-        check_memory(data, config.batch_size, config.workers, group.world)
-        return cls(config, network, data, group, observer)
+        # Counted of the plain model: a compiled one would be compiled for this alone, and of one
+        # that the ranks share out each has only a part.
+        model, shape = network.model.eval(), data.item_shape
+        on_cpu = network.device.type == "cpu"
+        need = need_of(model, shape, trains=trains) if on_cpu else Need()
+        check_limits(data, need, config.batch_size, config.workers, group.world)
+        flops = count_flops(model, config.batch_size, shape, with_gradient=trains)
+        if config.compile:
+            network.model.compile()
+        return cls(config, network, data, group, observer, flops)
 
     def announce(self) -> None:
         """Tell the observer what is about to run."""
@@ -129,12 +141,7 @@ class Rank:
             peak_memory_bytes=_peak_memory(device),
             loss=loss,
             accuracy=accuracy,
-            flops_per_step=count_flops(
-                self.network.model,
-                self.config.batch_size,
-                self.data.item_shape,
-                with_gradient=mode == "train",
-            ),
+            flops_per_step=self.flops_per_step,
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.training.loop import StepResult
 from torchspeed.training.phases import Phase, PhaseClock
@@ -58,11 +57,18 @@ class TrainingStep:
     Args:
         network: with the loss that is made small.
         trainee: what moves the parameters.
+        no_sync: within it, ranks do not exchange gradients.
     """
 
-    def __init__(self, network: Network, trainee: Trainee) -> None:
+    def __init__(
+        self,
+        network: Network,
+        trainee: Trainee,
+        no_sync: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._network = network
         self._trainee = trainee
+        self._no_sync = no_sync
         self._done = 0
         """Steps of this epoch."""
 
@@ -75,7 +81,8 @@ class TrainingStep:
         group = min(size, self._trainee.steps - self._done // size * size)
         self._done += 1
         last = self._done % size == 0 or self._done == self._trainee.steps
-        with nullcontext() if last else self._without_exchange():
+        # Ranks exchange their gradients only before the optimiser moves.
+        with nullcontext() if last else self._no_sync():
             outputs, loss = self._network.forward(inputs, targets)
             clock.end_of(Phase.FORWARD)
             if first:
@@ -87,11 +94,6 @@ class TrainingStep:
             self._done = 0
         clock.end_of(Phase.BACKWARD)
         return StepResult(loss.detach(), outputs.detach(), targets)
-
-    def _without_exchange(self) -> AbstractContextManager[None]:
-        """Ranks exchange their gradients only before the optimiser moves."""
-        model = self._network.model
-        return model.no_sync() if isinstance(model, DistributedDataParallel) else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

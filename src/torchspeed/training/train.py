@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import math
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
@@ -59,7 +60,8 @@ def train(
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
-    run = Rank.prepared(config, group, observer)
+    _check_strategy(config)
+    run = Rank.prepared(config, group, observer, trains=True)
     trainer = _Trainer(run)
     if checkpoint is not None:
         if resume:
@@ -72,9 +74,10 @@ def train(
         loop, record = trainer.epoch()
         _check_finite(loop, record, checkpoint)
         if checkpoint is not None:
+            state = trainer.trainee.state()
             states = group.gather(trainer.trainee.state_of_rank())
             if group.leads:
-                save_checkpoint(checkpoint, run.config, trainer.trainee, states)
+                save_checkpoint(checkpoint, run.config, state, states)
     if save_best is not None and group.leads:
         content = io.BytesIO()
         torch.save(trainer.trainee.best_parameters(), content)
@@ -95,13 +98,22 @@ class _Trainer:
         self.run = run
         self.batches = run.batches(run.data.train, shuffle=True)
         self.steps = run.steps(len(self.batches), config.epochs)
-        self.trainee = Trainee(run.network.model, config, self.steps)
-        network = replace(
-            run.network,
-            model=_replicated(run.network, run.group),
-            loss=_training_loss(run.network, config),
-        )
-        self.step = TrainingStep(network, self.trainee)
+        model = run.network.model
+        self._whole: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Within it, all parameters are on every rank."""
+        no_sync: Callable[[], AbstractContextManager[None]] = nullcontext
+        sharded = None
+        if run.group.world > 1 and config.strategy == "fsdp":
+            from torchspeed.training.sharding import ShardedModel  # noqa: PLC0415 - see there
+
+            sharded = ShardedModel(model, run.network.device, run.group.world)
+            self._whole, no_sync = sharded.whole, sharded.no_sync
+        self.trainee = Trainee(model, config, self.steps, sharded)
+        if run.group.world > 1 and sharded is None:
+            model = _replicated(run.network)
+            no_sync = model.no_sync
+        network = replace(run.network, model=model, loss=_training_loss(run.network, config))
+        self.step = TrainingStep(network, self.trainee, no_sync)
         self.tested = replace(run.network, model=self.trainee.tested)
         validation = run.data.validation
         self.validates = validation is not None
@@ -149,7 +161,9 @@ class _Trainer:
 
     def _test(self) -> LoopResult:
         self.tested.model.eval()
-        return self.run.sum_up(self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested)))
+        with self._whole():
+            loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested))
+        return self.run.sum_up(loop)
 
     def result(self) -> RunResult:
         """Return what all ranks measured, and how good the best epoch's forecasts are."""
@@ -170,10 +184,11 @@ class _Trainer:
             raise TorchspeedError(
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
-        self.tested.model.load_state_dict(self.trainee.best_parameters())
+        self.trainee.take_best()
         self.tested.model.eval()
         step = ForecastStep(InferenceStep(self.tested), run.data.scale, run.data.target_columns)
-        run.loop(run.batches(run.data.test).epoch(0), step)
+        with self._whole():
+            run.loop(run.batches(run.data.test).epoch(0), step)
         return run.forecasts(step, self.trainee.best_epoch)
 
 
@@ -194,6 +209,12 @@ def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None
 
 
 def _training_loss(network: Network, config: RunConfig) -> Loss:
+    if config.loss == "absolute":
+        if network.loss is not F.mse_loss:
+            raise TorchspeedError(
+                f"{config.model} is trained to classify, not to forecast; leave out --loss"
+            )
+        return F.l1_loss
     if not config.label_smoothing:
         return network.loss
     if network.loss is not F.cross_entropy:
@@ -204,8 +225,25 @@ def _training_loss(network: Network, config: RunConfig) -> Loss:
     return partial(F.cross_entropy, label_smoothing=config.label_smoothing)
 
 
-def _replicated(network: Network, group: Group) -> nn.Module:
-    if group.world == 1:
-        return network.model
+def _check_strategy(config: RunConfig) -> None:
+    """Refuse what needs whole parameters where the ranks share them out.
+
+    Raises:
+        TorchspeedError: such an option was given.
+    """
+    options = {
+        "--ema": config.ema is not None,
+        "--compile": config.compile,
+        "--channels-last": config.channels_last,
+        "--precision 16-mixed": config.precision == "16-mixed",
+    }
+    for option, is_given in options.items():
+        if config.strategy == "fsdp" and is_given:
+            raise TorchspeedError(
+                f"--strategy fsdp cannot be used with {option}; leave one of them out"
+            )
+
+
+def _replicated(network: Network) -> DistributedDataParallel:
     ids = [network.device.index] if network.device.type == "cuda" else None
     return DistributedDataParallel(network.model, device_ids=ids)
