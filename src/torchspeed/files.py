@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 
-def read_regular(path: Path) -> bytes:
+def read_regular(path: Path | str) -> bytes:
     """Read a regular file, or one that a symbolic link leads to; reading a fifo would never end.
 
     Raises:
@@ -23,7 +23,7 @@ def read_regular(path: Path) -> bytes:
         return stream.read()
 
 
-def digest(path: Path) -> str:
+def digest(path: Path | str) -> str:
     """Return the digest of the content of a file, or of the reason why it cannot be read."""
     try:
         content = read_regular(path)

@@ -50,7 +50,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torchspeed.watch.analysis.noise import excess_variance
+from torchspeed.watch.analysis.noise import excess_variance, median_of
 from torchspeed.watch.analysis.partition import (
     BLOCK,
     Array,
@@ -236,7 +236,7 @@ def _on_scale(values: Array) -> tuple[Array, float | None, float]:
     """
     if (values > 0).all():
         return np.log(values), None, math.log1p(MINIMUM_EFFECT)
-    unit = float(np.median(np.abs(values))) or float(np.abs(values).max()) or 1.0
+    unit = median_of(np.abs(values)) or float(np.abs(values).max()) or 1.0
     return values / unit, unit, MINIMUM_EFFECT
 
 
@@ -247,14 +247,14 @@ def _least_variance(smallest: float) -> float:
 
 def _fit(values: Array, errors: Array | None, find_block: BlockFinder) -> _Fit:
     plain, unit, smallest = _on_scale(values)
-    centre = float(np.median(plain))
+    centre = median_of(plain)
     least = _least_variance(smallest)
     if errors is None:
         relative_noise = None
         scale = scale_of(plain, least)
     else:
         variances = errors**2 + excess_variance(plain, errors)
-        scale = math.sqrt(max(2 * float(np.median(variances)), least))
+        scale = math.sqrt(max(2 * median_of(variances), least))
         relative_noise = np.maximum(2 * variances, least) / scale**2
     y = (plain - centre) / scale
     boundaries, likeliest, heaviest = partition(

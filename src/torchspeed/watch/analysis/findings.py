@@ -16,7 +16,13 @@ from torchspeed.watch.analysis.causes import with_cause
 from torchspeed.watch.analysis.changes import Cause, Change, State, changes_of
 from torchspeed.watch.analysis.events import Event, find_events
 from torchspeed.watch.analysis.machine_steps import machine_steps
-from torchspeed.watch.analysis.noise import MachineNoise, known_noise, machine_noise, own_noises
+from torchspeed.watch.analysis.noise import (
+    MachineNoise,
+    known_noise,
+    machine_noise,
+    median_of,
+    own_noises,
+)
 from torchspeed.watch.analysis.reference_series import points_by_series
 from torchspeed.watch.analysis.release_history import ReleaseHistory, release_histories
 from torchspeed.watch.analysis.releases import Releases, compare_releases
@@ -129,7 +135,7 @@ def _levels(segments: Segments, starts: Sequence[int]) -> tuple[Level, ...]:
         commits, values = segment.commits, segment.values
         inner = np.flatnonzero(np.isin(commits, starts)).tolist()
         levels += [
-            Level(int(commits[start]), int(commits[end - 1]), float(np.median(values[start:end])))
+            Level(int(commits[start]), int(commits[end - 1]), median_of(values[start:end]))
             for start, end in pairwise(sorted({0, *inner, len(values)}))
         ]
     return tuple(levels)

@@ -14,8 +14,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from torchspeed.watch.analysis.change_points import Step
 from torchspeed.watch.history.history import History
 from torchspeed.watch.history.run_columns import Places
@@ -75,7 +73,7 @@ def _shared(
     )
     if not candidates:
         return set()
-    measured = np.unique(np.concatenate(list(commits.values()))).tolist()
+    measured = history.in_any(commits.values())
     spans = {number: (of[0], of[-1]) for number, of in commits.items() if len(of)}
     shared: set[tuple[int, int]] = set()
     for position, direction in sorted(candidates, key=lambda key: (-candidates[key], key)):

@@ -53,6 +53,15 @@ def variance_of_differences(
     return max((_quantile(ordered, share) / _normal_size(share)) ** 2 for share in quantiles)
 
 
+def median_of(values: npt.NDArray[np.float64]) -> float:
+    """Return the median, as `numpy.median` does in several times the time."""
+    middle = len(values) // 2
+    ordered = np.sort(values)
+    if len(values) % 2:
+        return float(ordered[middle])
+    return float(ordered[middle - 1] + ordered[middle]) / 2
+
+
 def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
     """Return a quantile, between neighbours by their distance, in a tenth of numpy's time."""
     place = share * (len(ordered) - 1)

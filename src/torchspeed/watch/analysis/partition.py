@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torchspeed.watch.analysis.noise import difference_variance
+from torchspeed.watch.analysis.noise import difference_variance, median_of
 
 Array = npt.NDArray[np.float64]
 
@@ -122,7 +122,7 @@ def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
     longest_first = sorted(range(len(blocks)), key=lambda place: -len(blocks[place][0]))
     in_order = [blocks[place] for place in longest_first]
     partitioned = _partition_blocks(
-        [(y - float(np.median(y))) / scale_of(y, least) for y, least, _ in in_order],
+        [(y - median_of(y)) / scale_of(y, least) for y, least, _ in in_order],
         _EqualNoise(),
         np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
     )
@@ -176,17 +176,18 @@ class _EqualNoise:
 
     def __init__(self) -> None:
         tables = filters(BLOCK)
-        self._gain = np.ascontiguousarray(tables.gain.T)
-        self._precision = np.ascontiguousarray(tables.precision.T)
-        self._log_variance = np.ascontiguousarray(tables.log_variance.T)
+        self._gain, self._precision, self._log_variance = (
+            table[:, :, np.newaxis]
+            for table in (tables.gain, tables.precision, tables.log_variance)
+        )
 
     def start_cost(self, now: int) -> float:
         """Return what a segment that starts at a value costs beyond the penalty."""
         return 0.0
 
     def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and logarithm of the variance at a value: (ratios, earlier starts)."""
-        return self._gain[:, -now:], self._precision[:, -now:], self._log_variance[:, -now:]
+        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
+        return self._gain[-now:], self._precision[-now:], self._log_variance[-now:]
 
 
 class _KnownNoise:
@@ -196,18 +197,18 @@ class _KnownNoise:
         self._relative = relative_noise
         self._noise = filters(BLOCK).noise[:, np.newaxis]
         self._drift = DRIFT_RATIOS[:, np.newaxis] * self._noise
-        self._level = self._noise * relative_noise
+        self._level = self._noise * relative_noise[:, np.newaxis, np.newaxis]
 
     def start_cost(self, now: int) -> float:
         """Its noise: else a segment would gain by starting at the noisiest value."""
         return math.log(self._relative[now])
 
     def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and logarithm of the variance at a value: (ratios, earlier starts)."""
-        predicted = self._level[:, :now] + self._drift
+        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
+        predicted = self._level[:now] + self._drift
         variance = predicted + self._relative[now] * self._noise
         gain = predicted / variance
-        self._level[:, :now] = (1 - gain) * predicted
+        self._level[:now] = (1 - gain) * predicted
         return gain, 1 / variance, np.log(2 * variance)
 
 
@@ -217,31 +218,32 @@ def _partition_blocks(
     """Optimal partitioning of blocks, the longest first, for all drift ratios at once."""
     lengths = [len(y) for y in blocks]
     count, choices, longest = len(blocks), len(DRIFT_RATIOS), lengths[0]
-    values = np.zeros((count, longest))
-    for row, y in enumerate(blocks):
-        values[row, : len(y)] = y
+    values = np.zeros((longest, count))
+    for place, y in enumerate(blocks):
+        values[: len(y), place] = y
     cap = SPIKE**2
-    # The last axis is the starts of the last segment: the filter's level, and the least cost
-    # of everything up to here when the last segment starts there.
-    shape = (count, choices, longest)
+    # The first axis is the starts of the last segment: the filter's level, and the least cost
+    # of everything up to here when the last segment starts there. The last axis is the blocks, so
+    # that what is computed at once is contiguous.
+    shape = (longest, choices, count)
     level, cost = np.empty(shape), np.empty(shape)
     error_buffer, square_buffer = np.empty(shape), np.empty(shape)
     near_buffer = np.empty(shape, dtype=bool)
-    best: Array = np.zeros((count, choices))
-    best_start = np.zeros((count, longest + 1, choices), dtype=np.intp)
+    best: Array = np.zeros((choices, count))
+    best_start = np.zeros((longest + 1, choices, count), dtype=np.intp)
     for now in range(longest):
         while lengths[count - 1] <= now:
             count -= 1
-        y = values[:count, now, np.newaxis]
+        y = values[now, :count]
         if now:
             gain, precision, log_variance = variances.advance(now)
-            earlier = (slice(count), slice(None), slice(now))
+            earlier = (slice(now), slice(None), slice(count))
             error, square, near = (
                 error_buffer[earlier],
                 square_buffer[earlier],
                 near_buffer[earlier],
             )
-            np.subtract(y[:, np.newaxis], level[earlier], out=error)
+            np.subtract(y, level[earlier], out=error)
             np.multiply(error, error, out=square)
             square *= precision
             np.less(square, cap, out=near)
@@ -249,21 +251,23 @@ def _partition_blocks(
             square += log_variance
             cost[earlier] += square
             error *= gain
-            np.add(level[earlier], error, out=level[earlier], where=near)
-        level[:count, :, now] = y
-        cost[:count, :, now] = (
-            best[:count] + penalties[:count, np.newaxis] + variances.start_cost(now)
-        )
-        costs = cost[:count, :, : now + 1]
-        start = costs.argmin(axis=2)
-        best_start[:count, now + 1] = start
-        best[:count] = np.take_along_axis(costs, start[:, :, np.newaxis], axis=2)[:, :, 0]
+            error *= near
+            level[earlier] += error
+        level[now, :, :count] = y
+        cost[now, :, :count] = best[:, :count] + penalties[:count] + variances.start_cost(now)
+        costs = cost[: now + 1, :, :count]
+        start = costs.argmin(axis=0)
+        best_start[now + 1, :, :count] = start
+        best[:, :count] = np.take_along_axis(costs, start[np.newaxis], axis=0)[0]
     return [
         BlockPartition(
-            [_trace(best_start[row, : length + 1, choice].tolist()) for choice in range(choices)],
-            best[row].tolist(),
+            [
+                _trace(best_start[: length + 1, choice, place].tolist())
+                for choice in range(choices)
+            ],
+            best[:, place].tolist(),
         )
-        for row, length in enumerate(lengths)
+        for place, length in enumerate(lengths)
     ]
 
 

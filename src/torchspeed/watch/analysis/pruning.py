@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torchspeed.watch.analysis.noise import median_of
 from torchspeed.watch.analysis.partition import BLOCK, DRIFT_RATIOS, SPIKE, Array, filters
 
 MINIMUM_Z = 3.7
@@ -62,7 +63,7 @@ class LevelEstimator:
             relative_noise: Variance of the noise of each over that of a typical value, if known.
         """
         length = len(nearest_first)
-        centre = np.median(nearest_first[: self._nearby])
+        centre = median_of(nearest_first[: self._nearby])
         spread = self._spread[:length]
         if relative_noise is not None:
             spread = spread * np.sqrt(relative_noise)

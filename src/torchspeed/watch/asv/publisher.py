@@ -80,7 +80,7 @@ def _publish(conf: Any, range_spec: str | list[str] | None, pull: bool) -> int:
     if range_spec is not None:
         hashes = set(_hashes_of(repo, range_spec))
         commits = tuple(commit for commit in commits if commit.hash in hashes)
-    digests: dict[Path, str] = {}
+    digests: dict[str, str] = {}
     inputs = _inputs(conf, commits, results, digests)
     if _is_up_to_date(site, inputs):
         log.info(f"Nothing has changed: the site in {conf.html_dir} is left as it is")
@@ -173,16 +173,14 @@ def _now() -> int:
     return int(given) if given.isdigit() else int(time.time())
 
 
-def _inputs(
-    conf: Any, commits: tuple[Commit, ...], results: Path, digests: dict[Path, str]
-) -> str:
+def _inputs(conf: Any, commits: tuple[Commit, ...], results: Path, digests: dict[str, str]) -> str:
     """Return a digest of all that the site depends on: results, history, settings and code.
 
     Args:
         conf: asv's settings.
         commits: The branch.
         results: Folder of the results.
-        digests: Gets the digest of each file of the results and of the code.
+        digests: Gets the digest of each file of the results and of the code, by its path.
     """
     state = hashlib.blake2b(digest_size=16)
     settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
@@ -200,10 +198,10 @@ def _contents(site: Path) -> str:
     return state.hexdigest()
 
 
-def _add_files(state: Any, folder: Path, skip: Set[str], digests: dict[Path, str]) -> None:
+def _add_files(state: Any, folder: Path, skip: Set[str], digests: dict[str, str]) -> None:
     for name in sorted(_files(folder)):
-        path = folder / name
-        if not skip.isdisjoint(path.parts) or name == ".gitignore":
+        path = os.path.join(folder, name)
+        if not skip.isdisjoint(name.split(os.sep)) or name == ".gitignore":
             continue
         digests[path] = digest(path)  # what cannot be read is named by the reader of the results
         state.update(f"{name}\0{digests[path]}\0".encode("utf-8", "surrogateescape"))
@@ -215,8 +213,9 @@ def _files(folder: Path) -> Iterable[str]:
         below = os.path.relpath(root, folder)
         if below.count(os.sep) >= _DEEPEST:
             folders.clear()
+        front = "" if below == os.curdir else below + os.sep
         for file in files:
-            yield os.path.normpath(os.path.join(below, file))
+            yield front + file
 
 
 def _is_up_to_date(site: Path, inputs: str) -> bool:

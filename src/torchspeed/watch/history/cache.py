@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import msgspec
 
 from torchspeed.files import read_regular
 
-_CHECKSUM_BYTES = 16
+_CHECKSUM_BYTES = 4
 
 
 class _File(msgspec.Struct):
@@ -33,15 +33,15 @@ class Cache:
         self._context = context
         self._known: dict[str, msgspec.Raw] = {}
         self._used: dict[str, msgspec.Raw] = {}
-        content = b""
+        stored = b""
         with contextlib.suppress(OSError):
-            content = read_regular(path) if path else b""
-        checksum, content = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
-        if checksum == _checksum(content):
+            stored = read_regular(path) if path else b""
+        content = memoryview(stored)[_CHECKSUM_BYTES:]
+        if stored[:_CHECKSUM_BYTES] == _checksum(content):
             with contextlib.suppress(msgspec.MsgspecError):  # as another release wrote it
-                stored = msgspec.msgpack.decode(content, type=_File)
-                if stored.context == context:
-                    self._known = stored.entries
+                file = msgspec.msgpack.decode(content, type=_File)
+                if file.context == context:
+                    self._known = file.entries
 
     def __contains__(self, key: str) -> bool:
         return key in self._known
@@ -63,8 +63,10 @@ class Cache:
     def write(self, path: Path) -> None:
         """Write the values that were asked for or added since this cache was made."""
         content = msgspec.msgpack.encode(_File(self._context, self._used))
-        path.write_bytes(_checksum(content) + content)
+        with path.open("wb") as stream:
+            stream.write(_checksum(content))
+            stream.write(content)
 
 
-def _checksum(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_CHECKSUM_BYTES).digest()
+def _checksum(content: bytes | memoryview) -> bytes:
+    return zlib.crc32(content).to_bytes(_CHECKSUM_BYTES, "big")

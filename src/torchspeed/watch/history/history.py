@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -79,6 +80,14 @@ class History:
     def indices(self, columns: RunColumns) -> Places:
         """Return the index in `commits` of each row of the columns of a series."""
         return self._indices[columns.commits][columns.places]
+
+    def in_any(self, indices: Iterable[Places]) -> list[int]:
+        """Return the indices in `commits` that any of several arrays has, oldest first."""
+        is_there = np.zeros(len(self.commits), dtype=bool)
+        for of_array in indices:
+            is_there[of_array] = True
+        places: list[int] = np.flatnonzero(is_there).tolist()
+        return places
 
     @property
     def unverified(self) -> tuple[str, ...]:

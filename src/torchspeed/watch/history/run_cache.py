@@ -48,15 +48,15 @@ class RunCache(Cache):
         self,
         results: Path,
         path: Path | None = None,
-        digests: Mapping[Path, str] | None = None,
+        digests: Mapping[str, str] | None = None,
     ) -> None:
         """Take over what a file holds, if it was written for the same benchmarks by the same code.
 
         Args:
             results: The folder of all machines' results.
             path: As of `Cache`.
-            digests: Of files that were read already, so that what is known of them is found
-                without reading them again.
+            digests: Of files that were read already, by their paths, so that what is known of
+                them is found without reading them again.
         """
         super().__init__(_context(results), path)
         self._digests = digests or {}
@@ -69,7 +69,7 @@ class RunCache(Cache):
             paths: The file, and that of its outcomes if there is one.
             positions: Of commits along the branch.
         """
-        stored = self.find("".join(self._digests.get(path) or digest(path) for path in paths))
+        stored = self.find("".join(self._digests.get(str(path)) or digest(path) for path in paths))
         known = None if stored is None else _KNOWN_FILE.decode(stored)
         if known is None or positions.get(known.commit) != known.position:
             return None

@@ -83,7 +83,9 @@ class RunColumns:
         """
         if chosen.all():
             return self
-        return replace(self, rows=self.rows[chosen], sample_starts=self.sample_starts[chosen])
+        places = np.flatnonzero(chosen)
+        rows = np.take(self.rows, places)
+        return replace(self, rows=rows, sample_starts=self.sample_starts[places])
 
     @property
     def places(self) -> Places:
@@ -122,20 +124,19 @@ def columns_of_cases(
         texts: Reasons and recipes so far, to their places; new ones are added.
     """
     commits = tuple(files)
-    of_files = [np.frombuffer(packed.rows, dtype=ROW) for packed in files.values()]
-    rows = np.concatenate([np.empty(0, ROW), *of_files])
+    rows = np.frombuffer(bytearray().join(packed.rows for packed in files.values()), dtype=ROW)
     samples = np.frombuffer(b"".join(packed.samples for packed in files.values()))
     starts = _before(rows["samples"])
     # Texts are numbered in each file alone.
     numbers = [texts.setdefault(text, len(texts)) for of in files.values() for text in of.texts]
-    lengths = [len(of_file) for of_file in of_files]
+    lengths = [len(packed.rows) // ROW.itemsize for packed in files.values()]
     first = np.repeat(_before([len(of.texts) for of in files.values()]), lengths)
     for field in ("reason", "recipe"):
         rows[field] = np.array(numbers, dtype=np.intp)[rows[field] + first]
     case = rows["place"].copy()
     rows["place"] = np.repeat(np.arange(len(files)), lengths)
     order = np.argsort(case, kind="stable")
-    rows, starts = rows[order], starts[order]
+    rows, starts = np.take(rows, order), starts[order]  # indexing takes seven times as long
     ends = np.searchsorted(case[order], np.arange(cases + 1))
     all_texts = list(texts)
     return [

@@ -20,16 +20,17 @@ _DOCUMENTATION = re.compile(r"^ */\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE
 _LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 
-def _order(entry: Path, finished: list[Path], open_modules: tuple[Path, ...] = ()) -> None:
-    """Append `entry` to `finished`, after every module that it imports."""
+def _order(entry: Path, finished: dict[Path, str], open_modules: tuple[Path, ...] = ()) -> None:
+    """Add the text of `entry` to `finished`, after every module that it imports."""
     if entry in finished:
         return
     if entry in open_modules:
         circle = " -> ".join(path.name for path in (*open_modules, entry))
         raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
-    for _, path in _IMPORT.findall(entry.read_text(encoding="utf-8")):
+    text = entry.read_text(encoding="utf-8")
+    for _, path in _IMPORT.findall(text):
         _order(_imported(entry, path), finished, (*open_modules, entry))
-    finished.append(entry)
+    finished[entry] = text
 
 
 def _imported(module: Path, path: str) -> Path:
@@ -37,14 +38,14 @@ def _imported(module: Path, path: str) -> Path:
     return Path(os.path.normpath(module.parent / path))
 
 
-def _as_function(module: Path, names: dict[Path, str]) -> str:
+def _as_function(module: Path, text: str, names: dict[Path, str]) -> str:
     """Return a module as a statement that binds its exports to one name."""
 
     def rebound(statement: re.Match[str]) -> str:
         wanted = [name.strip() for name in statement[1].split(",") if name.strip()]
         return f"const {{ {', '.join(wanted)} }} = {names[_imported(module, statement[2])]};\n"
 
-    text = _IMPORT.sub(rebound, module.read_text(encoding="utf-8"))
+    text = _IMPORT.sub(rebound, text)
     exported = [name for _, name in _EXPORT.findall(text)]
     text = _DOCUMENTATION.sub("", _EXPORT.sub(r"\1 \2", text))
     if left := _LEFT.search(text):
@@ -62,11 +63,11 @@ def bundle(entry: Path) -> str:
         ValueError: If modules import each other in a circle, or one uses a form of import or
             export that is not understood.
     """
-    modules: list[Path] = []
+    modules: dict[Path, str] = {}
     _order(entry.resolve(), modules)
     names = {
         module: "$" + re.sub(r"\W", "_", str(module.relative_to(entry.resolve().parent)))
         for module in modules
     }
-    parts = [_as_function(module, names) for module in modules]
+    parts = [_as_function(module, text, names) for module, text in modules.items()]
     return '(function () {\n"use strict";\n' + "".join(parts) + "})();\n"

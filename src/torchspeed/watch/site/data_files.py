@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,13 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
 
 def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
     """Return a place for each commit, with the numbers in the places of theirs."""
-    before, after = int(at[0]), commits - 1 - int(at[-1])
-    if before + len(at) + after == commits:  # without gaps, as most are
-        return [*[None] * before, *numbers.tolist(), *[None] * after]
-    column = np.full(commits, None)
-    column[at] = numbers
-    spread: _Column = column.tolist()
-    return spread
+    column: _Column = []
+    of_places = numbers.tolist()
+    edges = [0, *(np.flatnonzero(np.diff(at) != 1) + 1).tolist(), len(at)]
+    for start, end in pairwise(edges):
+        column += [None] * (int(at[start]) - len(column))
+        column += of_places[start:end]
+    return column + [None] * (commits - len(column))
 
 
 def _is_known(number: float | None) -> bool:

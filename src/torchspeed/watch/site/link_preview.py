@@ -33,5 +33,5 @@ def draw_link_preview(project: str, subtitle: str, answers: Answers) -> bytes:
         write(question, 245 + 120 * place, 26, _GREY)
         write(answer, 280 + 120 * place, 44, _BLACK)
     buffer = io.BytesIO()
-    picture.save(buffer, "png")
+    picture.save(buffer, "png", compress_level=1)
     return buffer.getvalue()
