@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
+
+import pytest
 
 from tests.browser.visitor import Site, Visitor, case_of, plain, size
 
@@ -46,6 +49,22 @@ def test_a_case_shows_its_newest_value_noise_changes_and_how_to_measure_it(
     assert [row[1] for row in rows] == [entry["state"] for entry in own]
     assert case_of(series).split("(")[0].split(".")[-1] in visitor.text("#case-app .command pre")
     assert page.get_by_role("application").count() == 1
+
+
+@pytest.mark.parametrize("mode", ["eager", "compiled"])
+def test_a_time_shows_its_distance_from_the_floor_of_its_mode(
+    modes: Site, visit: Callable[..., Visitor], mode: str
+) -> None:
+    visitor = visit(modes.url)
+    page = visitor.go(f"#/case?s=compiled.Compiled.time_forward('darnn', 'cpu', '{mode}')")
+    card = page.locator("#case-app .card").filter(has_text="Distance from the floor")
+    distance = plain(card.locator("strong").inner_text())
+    assert distance.endswith(" times")
+    card.get_by_role("link").click()
+    visitor.settled()
+    assert visitor.text("#case-app .lead").startswith("floor.Floor.track_times_floor_forward(")
+    assert f"'{mode}'" in visitor.text("#case-app .lead")
+    assert distance in visitor.text("#case-app .card")
 
 
 def index_of(site: Site, series: dict[str, Any]) -> int:

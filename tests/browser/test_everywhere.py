@@ -375,7 +375,7 @@ def test_the_first_measured_commit_already_makes_a_site(
     visitor.settled()
     assert "torch 2.14.1" in page.locator("#changes-app .unit thead").first.inner_text()
     visitor.go("#/timeline")
-    once = page.locator("p.note").filter(has_text="Measured at one commit only")
+    once = page.locator("p.note").filter(has_text="Not measured twice under the same conditions")
     assert once.get_by_role("link").count() > 1
     assert not page.locator(".multiples li").count(), "no chart of a lone dot"
     visitor.go(timeline(DARNN))

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from tests.browser.visitor import Visitor, plain
+from tests.browser.visitor import Visitor, plain, timeline
 from torchspeed.watch.analysis.findings import analyse
 from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
 from torchspeed.watch.history.explanations import (
@@ -231,7 +231,7 @@ def test_nothing_is_compared_across_a_change_of_recipe(
     tmp_path: Path, visit: Callable[..., Visitor]
 ) -> None:
     recipe = {0: "rounds=3", 1: "rounds=5", 2: "rounds=7"}
-    history = history_of(Planted(recipe=lambda place: recipe[place // 8]))
+    history = history_of(Planted(slowed(8, 2.0), recipe=lambda place: recipe[place // 8]))
     visitor = visit(address_of_site(tmp_path, history))
     hashes = [commit.hash[:8] for commit in commits()]
     for newer, older, comparable in (
@@ -247,3 +247,17 @@ def test_nothing_is_compared_across_a_change_of_recipe(
     visitor.go(f"#/changes?rev={hashes[16]}")
     trend = visitor.page.locator("#changes-app .unit tbody tr").first.locator("td.number")
     assert plain(trend.last.inner_text()) == "–", "one run has this recipe: there is no trend"
+    case = f"time_series.TimeSeries.time_forward({SLOWED}, 'cpu')"
+    visitor.go(timeline(case, y="relative", n="all"))
+    line = visitor.page.locator("[role=application] g[data-line] path.line")
+    drawn = line.get_attribute("d")
+    assert drawn is not None
+    assert drawn.count("M") == 3, "a line for each recipe"
+    assert "starts anew" in visitor.text("#timeline-app .large > .note")
+    shown = plain(visitor.page.locator(".readout tbody td.number").nth(2).inner_text())
+    assert abs(float(shown.strip("+%"))) < 10, "relative to the first level with its recipe"
+    page = visitor.go("#/timeline?n=all")
+    for small in page.locator(".multiples path.line").all():
+        drawn = small.get_attribute("d")
+        assert drawn is not None
+        assert drawn.count("M") == 3

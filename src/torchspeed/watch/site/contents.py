@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -100,6 +100,8 @@ class SeriesSummary:
     """Standard deviation of the logarithm of a value between runs, where it is known."""
     spark: tuple[float | None, ...]
     """The newest values, one place for each commit of the setup, gaps as ``None``."""
+    cuts: tuple[int, ...]
+    """Places in ``spark`` where a segment starts, but the first one."""
 
     @property
     def comparable_from(self) -> int:
@@ -128,6 +130,12 @@ class SeriesSummary:
         """Return the value at a commit, 0 where there is none."""
         values: list[float] = self.series.columns.valued.values[self.commits == commit].tolist()
         return values[0] if values else 0.0
+
+    @property
+    def spark_range(self) -> tuple[float, float]:
+        """The least and the greatest value in ``spark``, which has one at least."""
+        known = [value for value in self.spark if value is not None]
+        return min(known), max(known)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -329,7 +337,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
     setups = []
     for (machine, environment), of_setup in members.items():
         indices = [history.indices(series.columns) for series in of_setup]
-        measured: list[int] = np.unique(np.concatenate(indices)).tolist()
+        measured = history.in_any(indices)
         if not measured:
             continue
         newest_runs = [
@@ -380,6 +388,8 @@ def _summary(
     behind = len(measured) - bisect_right(measured, int(commits[-1])) if len(commits) else 0
     is_stale = behind and last.outcome is Outcome.OK
     segments = findings.segments[index] if findings.segments else ()
+    starts = tuple(int(segment.commits[0]) for segment in segments)
+    shown = measured[newest]
     return SeriesSummary(
         index=index,
         id=names.series_id(series, names.environment_id(environment)),
@@ -396,9 +406,10 @@ def _summary(
         behind=behind,
         change=change,
         levels=findings.levels[index],
-        segments=tuple(int(segment.commits[0]) for segment in segments),
+        segments=starts,
         noise=findings.noise[index],
-        spark=tuple(values.get(commit) for commit in measured[newest]),
+        spark=tuple(values.get(commit) for commit in shown),
+        cuts=tuple(bisect_left(shown, start) for start in starts[1:] if start > shown[0]),
     )
 
 

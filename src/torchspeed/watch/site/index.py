@@ -191,6 +191,7 @@ def _series(
             "noise": _shortened(row.noise, 3),
             "detectable": _shortened(detectable(row), 3),
             "spark": [_shortened(value, 4) for value in row.spark],
+            "cuts": row.cuts,
         }
         for row, reason in shown_of
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from markupsafe import Markup
 
@@ -14,12 +14,18 @@ _ONE_SPIKE_IN = 30
 must not flatten the rest, a change of three values must show."""
 
 
-def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
+def sparkline(
+    values: Sequence[float | None], verdict: str = "", cuts: Collection[int] = ()
+) -> Markup:
     """Draw values at equal distances; the line spans what was not measured.
 
     Args:
         values: Oldest first.
         verdict: ``better`` or ``worse`` to colour it, else it stays grey.
+        cuts: Places at which the line starts anew, as other conditions begin there.
+
+    Returns:
+        Nothing where no two values were measured under the same conditions.
 
     The drawing is decoration next to the value it belongs to, so it is hidden
     from screen readers. It carries no style of its own: classes say what it is.
@@ -32,12 +38,17 @@ def sparkline(values: Sequence[float | None], verdict: str = "") -> Markup:
     span = max(high - low, abs(middle) * _LEAST_SPAN) or 1.0
     step = (WIDTH - 2 * MARGIN) / (len(values) - 1)
     path: list[str] = []
+    command = "M"
     for index, value in enumerate(values):
+        command = "M" if index in cuts else command
         if value is None:
             continue
         x = MARGIN + index * step
         y = HEIGHT / 2 - (min(max(value, low), high) - middle) / span * (HEIGHT - 2 * MARGIN)
-        path.append(f"{'L' if path else 'M'}{x:.1f} {y:.1f}")
+        path.append(f"{command}{x:.1f} {y:.1f}")
+        command = "L"
+    if not any(part.startswith("L") for part in path):
+        return Markup("")
     return Markup(
         '<svg class="spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" '
         'aria-hidden="true"><path class="line" d="{}"/></svg>'

@@ -104,6 +104,8 @@ export interface SeriesRow {
   /** Smallest relative change between two runs that counts as a difference. */
   detectable: number | null;
   spark: (number | null)[];
+  /** Places in `spark` where other conditions begin. */
+  cuts: number[];
 }
 
 export interface Change extends ChangeSize {

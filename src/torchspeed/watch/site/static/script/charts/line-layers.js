@@ -18,10 +18,20 @@ import { thinPoints } from "./thinning.js";
  * @property {Point[]} points
  * @property {OtherRun[]} others
  * @property {Level[]} levels
+ * @property {number[]} segments first place of each segment, oldest first: nothing is drawn across
  *
  * @typedef {{ frame: Frame, x: (at: number) => number, y: Scale, inner: number }} Plot
  * @typedef {"interval" | "quartiles"} BandName
  */
+
+/**
+ * The points of each segment.
+ * @param {Line} line
+ */
+const bySegment = ({ points, segments }) =>
+  [-Infinity, ...segments].map((start, i) =>
+    points.filter(({ at }) => at >= start && at < (segments[i] ?? Infinity)),
+  );
 
 /**
  * Points of a band: of every pixel column the widest reach.
@@ -48,21 +58,24 @@ function bandPoints(points, name, { x, inner }) {
 }
 
 /**
+ * A band around the line of each segment.
  * @param {Line} line
  * @param {BandName} name
  * @param {Plot} plot
  */
 export function drawBand(line, name, plot) {
   const { frame, y } = plot;
-  const points = bandPoints(line.points, name, plot);
-  if (points.length < 2) return [];
   /** @param {number} value */
   const clip = (value) =>
     fix(Math.max(frame.top, Math.min(frame.bottom, y(Math.max(value, y.domain[0])))));
-  const upper = points.map((point) => `${fix(point.x)} ${clip(point.high)}`);
-  const lower = points.map((point) => `${fix(point.x)} ${clip(point.low)}`).reverse();
-  const d = `M${[...upper, ...lower].join("L")}Z`;
-  return [svg("path", { class: `${line.look} series ${name}`, d })];
+  const d = bySegment(line).flatMap((ofSegment) => {
+    const points = bandPoints(ofSegment, name, plot);
+    if (points.length < 2) return [];
+    const upper = points.map((point) => `${fix(point.x)} ${clip(point.high)}`);
+    const lower = points.map((point) => `${fix(point.x)} ${clip(point.low)}`).reverse();
+    return [`M${[...upper, ...lower].join("L")}Z`];
+  });
+  return d.length ? [svg("path", { class: `${line.look} series ${name}`, d: d.join("") })] : [];
 }
 
 /**
@@ -85,26 +98,31 @@ export function drawLevels(line, { y }, clamp, within) {
 const interrupts = (run) => run.outcome !== "skipped";
 
 /**
- * The line itself, interrupted where a run failed.
+ * The line itself, interrupted where a run failed and where a segment starts; a value alone is a
+ * short dash.
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePath(line, { x, y, inner }) {
-  const breaks = line.others.filter(interrupts).map((run) => run.at);
+function linePath(line, { x, y, inner, frame }) {
+  const breaks = [...line.segments, ...line.others.filter(interrupts).map((run) => run.at)];
   const kept = thinPoints(
     line.points,
     (point) => x(point.at),
     (point) => point.value,
     inner,
   );
-  let path = "";
-  let from = -Infinity;
-  for (const point of kept) {
-    const broken = path === "" || breaks.some((at) => at > from && at < point.at);
-    path += `${broken ? "M" : "L"}${fix(x(point.at))} ${fix(y(point.value))}`;
-    from = point.at;
-  }
-  return path;
+  const starts = kept.map(({ at }, i) => {
+    const from = kept[i - 1]?.at ?? -Infinity;
+    return from === -Infinity || breaks.some((place) => place > from && place <= at);
+  });
+  return kept
+    .map(({ at, value }, i) => {
+      const [left, top] = [x(at), fix(y(value))];
+      if (!starts[i]) return `L${fix(left)} ${top}`;
+      if (!(starts[i + 1] ?? true)) return `M${fix(left)} ${top}`;
+      return `M${fix(Math.max(frame.left, Math.min(left - 3, frame.right - 6)))} ${top}h6`;
+    })
+    .join("");
 }
 
 /**
@@ -147,19 +165,13 @@ export function drawWhiskers(line, { x, y }) {
 }
 
 /**
- * The line of a small chart, without marks; a single value is a short dash, not a dot.
+ * The line of a small chart, without marks.
  * @param {Line} line
  * @param {Plot} plot
  */
-export function drawSmallLine(line, plot) {
-  const [only] = line.points;
-  const { x, y, frame } = plot;
-  const lone = only && line.points.length === 1;
-  const start = only ? Math.max(frame.left, Math.min(x(only.at) - 4, frame.right - 8)) : 0;
-  const d = lone ? `M${fix(start)} ${fix(y(only.value))}h8` : linePath(line, plot);
-  return svg(
+export const drawSmallLine = (line, plot) =>
+  svg(
     "g",
     { class: `${line.look} series`, "data-line": line.id },
-    svg("path", { class: "line", d }),
+    svg("path", { class: "line", d: linePath(line, plot) }),
   );
-}

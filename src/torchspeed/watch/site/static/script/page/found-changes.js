@@ -128,8 +128,8 @@ function drawChange(change, named) {
       : null,
     el("td", { class: "number" }, foundChange(change, false)),
     el("td", {}, change.state),
-    el("td", {}, evidenceOf(change)),
-    el("td", {}, el("a", { href: comparisonAddress(change) }, hash), ` ${date}`),
+    el("td", { class: "text" }, evidenceOf(change)),
+    el("td", { class: "text" }, el("a", { href: comparisonAddress(change) }, hash), ` ${date}`),
     el("td", { class: "text" }, causeOf(change)),
     el("td", { class: "text" }, values.join(" → ")),
     named

@@ -7,7 +7,7 @@ import { el } from "../page/elements.js";
 import { selectField } from "../page/fields.js";
 import { environmentField, machineField } from "../page/place-fields.js";
 import { byColumn, foundChange, isNews, keySquare, markClass, outcomeTag } from "../page/signs.js";
-import { sparkline } from "../page/sparkline.js";
+import { hasCourse, sparkline } from "../page/sparkline.js";
 import { scrollBox } from "../page/tables.js";
 import { capital, formatValue, plural } from "../text/format.js";
 
@@ -39,9 +39,9 @@ const freshVerdict = ({ change }) =>
   change && change.state !== "refuted" && isNews(change) ? change.verdict : "";
 
 /** The scale of a sparkline: the largest and the least of its values. @param {Series} series */
-function rangeOf({ spark, metric }) {
+function rangeOf({ spark, cuts, metric }) {
   const known = spark.filter((value) => value !== null);
-  if (known.length < 2) return el("span", { class: "range" });
+  if (!hasCourse(spark, cuts)) return el("span", { class: "range" });
   const ends = [Math.max(...known), Math.min(...known)];
   return el(
     "span",
@@ -69,7 +69,7 @@ function drawCell(series) {
         "aria-label": `${value} ${state.textContent}, ${what.title}`,
       },
       el("span", { class: "value" }, value),
-      sparkline(series.spark, freshVerdict(series)),
+      sparkline(series.spark, series.cuts, freshVerdict(series)),
       rangeOf(series),
       state,
     ),

@@ -6,7 +6,7 @@ import { el } from "../../page/elements.js";
 import { copyText, doneButton } from "../../page/handover.js";
 import { commitLink, foundChange, outcomeTag } from "../../page/signs.js";
 import { scrollBox } from "../../page/tables.js";
-import { formatDay, formatReach, formatSpread, formatValue } from "../../text/format.js";
+import { formatDay, formatReach, formatSpread, formatValue, plural } from "../../text/format.js";
 
 /** @import { BenchmarkSource } from "../../../types.js" */
 /** @import { Child } from "../../page/elements.js" */
@@ -34,27 +34,68 @@ const factsTable = (caption, rows) =>
     ),
   );
 
-/** The newest value, its state, noise and smallest detectable change. @param {Series} series */
-export function summaryCards(series) {
-  const { last, metric, status, reason, change, noise, detectable } = series;
+/**
+ * @param {string} title
+ * @param {Child} value
+ * @param {Child} note
+ */
+const card = (title, value, note) =>
+  el(
+    "li",
+    { class: "card" },
+    el("h2", { class: "of" }, title),
+    el("strong", {}, value),
+    el("p", { class: "note" }, note),
+  );
+
+/**
+ * Other measurements of the same work in the same place: instructions, FLOPs, its floor, memory.
+ * @param {Series} series
+ * @param {BenchmarkSource} source
+ */
+const relatedOf = (series, source) =>
+  (source.related[String(series.at)] ?? []).flatMap((at) => getModel().series[at] ?? []);
+
+/** The page of a series. @param {Series} series */
+const pageOf = ({ key, machine, environment }) =>
+  addressOf("case", { s: key, m: machine.name, e: environment.id });
+
+/**
+ * How many times its floor a time is, where the suite `floor` measured that.
+ * @param {Series} series
+ * @param {BenchmarkSource} source
+ */
+function floorCard(series, source) {
+  if (series.metric.label !== "time") return null;
+  const others = relatedOf(series, source);
+  const mode = series.case.mode || "eager";
+  /** @param {string} name */
+  const measured = (name) =>
+    others.find(({ case: what, metric }) => metric.label === name && what.mode === mode);
+  const [times, floor] = [measured("times floor"), measured("floor seconds")];
+  if (!times?.last) return null;
+  const { last, metric } = times;
+  const least = floor?.last ? ` of ${formatValue(floor.last.v, floor.metric.unit)}` : "";
+  return card(
+    "Distance from the floor",
+    el("a", { href: pageOf(times) }, formatValue(last.v, metric.unit)),
+    `the floor${least}, both measured at ${getModel().shortOf(last.c)}: what products, traffic ` +
+      "and dispatches of the pass cost at least on this machine",
+  );
+}
+
+/**
+ * The newest value, its state, noise, smallest detectable change and distance from its floor.
+ * @param {Series} series
+ * @param {BenchmarkSource} source
+ */
+export function summaryCards(series, source) {
+  const { last, metric, status, reason, behind, change, noise, detectable } = series;
   const model = getModel();
   const commit = last ? model.commits[last.c] : undefined;
   const measured = commit
     ? [commitLink(commit.at), ` · ${formatDay(commit.date)}`]
     : "no value yet";
-  /**
-   * @param {string} title
-   * @param {Child} value
-   * @param {Child} note
-   */
-  const card = (title, value, note) =>
-    el(
-      "li",
-      { class: "card" },
-      el("h2", { class: "of" }, title),
-      el("strong", {}, value),
-      el("p", { class: "note" }, note),
-    );
   const known = noise !== null && detectable !== null;
   return el(
     "ul",
@@ -65,47 +106,44 @@ export function summaryCards(series) {
       change ? foundChange(change, false) : "No change",
       change
         ? `${change.state}, since ${model.commitLine(change.c)}`
-        : "no value is beyond the noise",
+        : known
+          ? "no value is beyond the noise"
+          : "the noise is not known yet",
     ),
     card(
       "Noise between runs",
       known ? formatSpread(noise) : "unknown",
       known
         ? `Smallest detectable change between two runs: ${formatReach(detectable)}`
-        : "Too few runs; `make calibrate` measures it.",
+        : ["Too few runs; ", el("code", {}, "torchspeed calibrate"), " measures it."],
     ),
     card(
       "Newest run",
       outcomeTag(status),
-      reason || `${metric.higher_is_better ? "More" : "Less"} is better`,
+      status === "stale" ? `measured last ${plural(behind, "commit")} before the newest` : reason,
     ),
+    floorCard(series, source),
   );
 }
 
 /**
- * Other measurements of the same work: instructions, FLOPs, its floor, memory.
+ * The newest values of `relatedOf`.
  * @param {Series} series
  * @param {BenchmarkSource} source
  */
 export function relatedTable(series, source) {
-  const model = getModel();
-  const others = (source.related[String(series.at)] ?? []).flatMap((s) => model.series[s] ?? []);
+  const others = relatedOf(series, source);
   if (!others.length) return null;
   return factsTable(
     "Other measurements of this model and pass",
     others.map((other) => {
-      const page = addressOf("case", {
-        s: other.key,
-        m: other.machine.name,
-        e: other.environment.id,
-      });
       const value = formatValue(other.last?.v, other.metric.unit);
       const change = other.change ? [" ", foundChange(other.change)] : null;
       const { label } = other.metric;
       const settings = other.case.details
         .split(", ")
         .filter((detail) => detail && !label.toLowerCase().startsWith(detail.toLowerCase()));
-      return [[label, ...settings].join(" · "), [el("a", { href: page }, value), change]];
+      return [[label, ...settings].join(" · "), [el("a", { href: pageOf(other) }, value), change]];
     }),
   );
 }

@@ -79,7 +79,7 @@ export async function samplesPanel(series, state) {
   const picture = svg("svg", { class: "chart still", role: "img" });
   const frame = el("div", { class: "chart-frame samples" }, picture);
   const { unit } = series.metric;
-  const drawn = pair.flatMap((at) => {
+  const drawn = [...new Set(pair)].flatMap((at) => {
     const run = runs.get(at);
     return run ? [{ label: model.shortOf(at), at, ...run }] : [];
   });

@@ -10,7 +10,7 @@ import { scrollBox } from "../../page/tables.js";
 import { readTimeline } from "../timeline/asking.js";
 import { buildAxis } from "../timeline/axis.js";
 import { LargeChart } from "../timeline/large.js";
-import { releaseLines, seriesLines } from "../timeline/lines.js";
+import { relativeLines, releaseLines, restartNote, seriesLines } from "../timeline/lines.js";
 import { appOf, notice } from "../view.js";
 import {
   commandBlock,
@@ -61,9 +61,13 @@ async function drawHistory(chart, series, state) {
   const asked = { ...readTimeline(state), m: series.m, machine: series.machine.name };
   asked.environments = [series.e];
   const lines = await (asked.x === "torch" ? releaseLines(asked) : seriesLines([series]));
+  const axis = buildAxis(asked, lines);
   const { metric } = series;
   const direction = `${metric.label}: ${metric.higher_is_better ? "more" : "less"} is better.`;
-  chart.show(asked, buildAxis(asked, lines), lines, direction);
+  const relative = asked.y === "relative";
+  const drawn = relative ? relativeLines(lines, axis.stops[0] ?? 0) : lines;
+  const note = restartNote(lines, axis.stops, relative);
+  chart.show(asked, axis, lines, drawn, [direction, note].join(" "));
 }
 
 /**
@@ -127,7 +131,7 @@ export const caseView = {
         samplesPanel(series, state),
       ]);
       if (ticket !== mine) return; // the reader asked for something else meanwhile
-      top.replaceChildren(summaryCards(series));
+      top.replaceChildren(summaryCards(series, source));
       await drawHistory(chart, series, state);
       const related = relatedTable(series, source);
       const releases = releasesTable(series, source);

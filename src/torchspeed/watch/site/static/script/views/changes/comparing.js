@@ -29,7 +29,7 @@ import { unknownRevision } from "../../page/place-fields.js";
  * @property {Verdict} verdict
  * @property {number} trend now / the median of the window before it
  * @property {Verdict} trendVerdict
- * @property {(number | null)[]} history
+ * @property {(number | null)[]} history values of the window under the conditions of the newest
  *
  * @typedef {object} Comparison the answer to one address
  * @property {number} m
@@ -119,7 +119,7 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
     verdict: judged?.verdict ?? "same",
     trend: trend?.ratio ?? NaN,
     trendVerdict: trend?.verdict ?? "same",
-    history: values,
+    history: alike,
   };
 }
 

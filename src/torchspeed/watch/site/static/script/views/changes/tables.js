@@ -110,7 +110,7 @@ function drawRow(row, result) {
       Number.isFinite(row.inNoise) ? `${row.inNoise.toFixed(1)}×` : "–",
     ),
     el("td", { class: "number" }, trend),
-    el("td", { "aria-hidden": "true" }, sparkline(row.history, row.verdict)),
+    el("td", { "aria-hidden": "true" }, sparkline(row.history, [], row.verdict)),
   );
 }
 

@@ -21,7 +21,8 @@ import { Readout } from "./readout.js";
  * @typedef {object} Scene what the chart shows
  * @property {Asked} asked
  * @property {Axis} axis
- * @property {SeriesLine[]} lines
+ * @property {SeriesLine[]} lines as they were measured
+ * @property {SeriesLine[]} drawn the same lines as the chart shows them: measured or relative
  * @property {string} unit
  * @property {string} summary
  */
@@ -71,7 +72,7 @@ export class Chart {
   }
 
   /** @param {Scene} scene */
-  draw({ asked, axis, lines, unit, summary }) {
+  draw({ asked, axis, drawn, unit, summary }) {
     this.width = Math.round(this.frame.clientWidth) || 900;
     const inner = Math.max(280, this.width - 12);
     const { commits } = getModel();
@@ -81,7 +82,7 @@ export class Chart {
     const bands = [];
     if (asked.interval && overCommits) bands.push("interval");
     if (asked.quartiles && overCommits) bands.push("quartiles");
-    this.plot = drawLines(this.svg, lines, {
+    this.plot = drawLines(this.svg, drawn, {
       width: inner,
       height: inner < 560 ? 300 : 430,
       place: axis.place,
@@ -123,7 +124,7 @@ export class Chart {
       const x = Math.round(plot.x(place)) + 0.5;
       const { top, bottom } = plot.frame;
       this.overlay.append(svg("line", { class: "cursor", x1: x, x2: x, y1: top, y2: bottom }));
-      for (const line of scene.lines) {
+      for (const line of scene.drawn) {
         const point = line.points.find((other) => other.at === place);
         if (!point) continue;
         const d = markPath(line.shape, plot.x(place), plot.y(point.value));

@@ -48,8 +48,6 @@ export function csvOf({ asked, lines, axis }) {
       .map((run) => {
         const commit = commits[run.commit];
         const release = line.series ? line.series.environment : releases[run.at];
-        /** @param {[number, number] | null} pair */
-        const scaled = (pair) => (pair ? pair.map((value) => value * line.base) : [null, null]);
         return [
           line.case.key,
           asked.machine,
@@ -57,9 +55,9 @@ export function csvOf({ asked, lines, axis }) {
           commit?.hash,
           commit ? new Date(commit.date * 1000).toISOString() : null,
           line.unit,
-          run.value * line.base,
-          ...scaled(run.interval),
-          ...scaled(run.quartiles),
+          run.value,
+          ...(run.interval ?? [null, null]),
+          ...(run.quartiles ?? [null, null]),
           run.outcome,
           run.reason,
         ];
@@ -70,9 +68,7 @@ export function csvOf({ asked, lines, axis }) {
 
 /** @param {Scene} scene */
 export function valueTable({ lines, axis }) {
-  const values = lines.map(
-    (line) => new Map(line.points.map((point) => [point.at, point.value * line.base])),
-  );
+  const values = lines.map((line) => new Map(line.points.map((point) => [point.at, point.value])));
   const rows = [...axis.stops].reverse().map((at) => [
     axis.name(at),
     ...lines.map((line, i) => {

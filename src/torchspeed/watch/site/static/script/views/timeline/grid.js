@@ -6,6 +6,7 @@ import { lineSwatch } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
 import { byColumn, foundChange, isNews, markClass } from "../../page/signs.js";
+import { hasCourse } from "../../page/sparkline.js";
 import { formatValue } from "../../text/format.js";
 import { notice } from "../view.js";
 import { eventsOf } from "./asking.js";
@@ -84,19 +85,16 @@ function drawItem(series, picture) {
 }
 
 /**
- * Rows with a course to draw, and those with a single value.
+ * Rows with a course to draw, and those without two values under the same conditions.
  * @param {Series[][]} rows
  */
 function split(rows) {
-  /** @param {Series} member */
-  const hasCourse = ({ spark }) => spark.filter((value) => value !== null).length > 1;
-  return {
-    courses: rows.filter((row) => row.some(hasCourse)),
-    single: rows.filter((row) => !row.some(hasCourse)),
-  };
+  /** @param {Series[]} row */
+  const isDrawn = (row) => row.some(({ spark, cuts }) => hasCourse(spark, cuts));
+  return { courses: rows.filter(isDrawn), single: rows.filter((row) => !isDrawn(row)) };
 }
 
-/** A model with a single value as a link. @param {Series[]} series @param {number} place */
+/** A model without a course as a link. @param {Series[]} series @param {number} place */
 function nameOnce([first], place) {
   if (!first) return [];
   const { case: what, machine, environment } = first;
@@ -171,7 +169,10 @@ export async function drawGrid(asked, show) {
   const { metric } = asked;
   const direction = `${metric.label}, ${metric.higher_is_better ? "more" : "less"} is better`;
   const relative =
-    asked.y === "relative" ? "; relative to the level at the start of the range" : "";
+    asked.y === "relative"
+      ? "; relative to the level at the start of the range, or after the newest change of the " +
+        "recipe or the conditions before it"
+      : "";
   const legend = [...cases.values()]
     .sort(byColumn)
     .map((what) => el("li", {}, lineSwatch(markClass(what.device, what.pass)), what.column));
@@ -180,7 +181,14 @@ export async function drawGrid(asked, show) {
     el("p", { class: "note" }, `${direction}${relative}.`),
     el("ul", { class: "multiples" }, items),
     ...(single.length
-      ? [el("p", { class: "note" }, "Measured at one commit only: ", single.flatMap(nameOnce))]
+      ? [
+          el(
+            "p",
+            { class: "note" },
+            "Not measured twice under the same conditions: ",
+            single.flatMap(nameOnce),
+          ),
+        ]
       : []),
   );
   await Promise.all(pictures.slice(0, AT_ONCE).map(draw));

@@ -98,16 +98,17 @@ export class LargeChart {
   /**
    * @param {Asked} asked
    * @param {Axis} axis
-   * @param {SeriesLine[]} lines
+   * @param {SeriesLine[]} lines as they were measured
+   * @param {SeriesLine[]} drawn as the chart shows them
    * @param {string} notes
    */
-  show(asked, axis, lines, notes) {
+  show(asked, axis, lines, drawn, notes) {
     const labels = lines.map((line) => line.label).join(", ");
     const metrics = [...new Set(lines.map((line) => line.case.metric.label))].join(", ");
     const places = asked.x === "torch" ? getModel().releasesName : "commits";
     const summary = `${labels}: ${metrics} over ${axis.stops.length} ${places}`;
     this.notes.textContent = notes;
-    this.chart.set({ asked, axis, lines, unit: lines[0]?.unit ?? "", summary });
+    this.chart.set({ asked, axis, lines, drawn, unit: lines[0]?.unit ?? "", summary });
     this.#tabulate();
   }
 

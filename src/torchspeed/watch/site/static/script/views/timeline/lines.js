@@ -8,7 +8,6 @@ import { commonCommit, runsOf } from "../../data/runs.js";
 /** @import { Line } from "../../charts/line-layers.js" */
 /** @import { Case } from "../../data/cases.js" */
 /** @import { Series } from "../../data/model.js" */
-/** @import { Point } from "../../data/runs.js" */
 /** @import { Asked } from "./asking.js" */
 
 /**
@@ -16,8 +15,6 @@ import { commonCommit, runsOf } from "../../data/runs.js";
  * @property {Case} case
  * @property {Series | null} series null for a line over releases
  * @property {string} unit
- * @property {number} base what values were divided by; 1 for absolute values
- * @property {CommitIndex} [relativeTo] commit whose level that is
  * @property {CommitIndex} commit of all points of a line over releases; -1 for other lines
  *
  * @typedef {Line & LineSource} SeriesLine
@@ -61,8 +58,8 @@ export async function seriesLines(series) {
     unit: member.metric.unit,
     shape: rows.indexOf(`${member.case.rowId}${member.e}`),
     label: "",
-    base: 1,
     commit: -1,
+    segments: member.segments,
     ...(await runsOf(member)),
   });
   return nameLines(await Promise.all(series.map(lineOf)));
@@ -102,7 +99,7 @@ export async function releaseLines(asked) {
       commit,
       others: [],
       levels: [],
-      base: 1,
+      segments: [],
     };
   };
   return nameLines(await Promise.all(cases.map(lineOf)));
@@ -112,43 +109,67 @@ export async function releaseLines(asked) {
 export const commitNote = ({ commit }) => (commit < 0 ? "" : ` at ${getModel().shortOf(commit)}`);
 
 /**
- * The last point at or before a commit, else the first.
- * @param {Point[]} points
+ * What values between two places are divided by: the level at a commit if it is there, else the
+ * first level; NaN without any value.
+ * @param {SeriesLine} line
  * @param {CommitIndex} at
+ * @param {CommitIndex} start first place
+ * @param {CommitIndex} end place after the last
  */
-function lastAtOrBefore(points, at) {
-  let last = points[0];
-  for (const point of points) {
-    if (point.at > at) break;
-    last = point;
-  }
-  return last;
+function baseWithin({ points, levels }, at, start, end) {
+  const members = points.filter((point) => point.at >= start && point.at < end);
+  const place = start <= at && at < end ? at : (members[0]?.at ?? NaN);
+  const level = levels.find(({ first, last }) => first <= place && place <= last)?.level;
+  const value = (members.findLast((point) => point.at <= place) ?? members[0])?.value;
+  return level || value || NaN;
 }
 
 /**
- * The same lines as ratios to their level at one commit.
+ * The same lines as ratios to their level at one commit. Nothing is compared across a change of
+ * the recipe or the conditions: in the other segments values are ratios to the first level there.
  * @param {SeriesLine[]} lines
  * @param {CommitIndex} at
  * @returns {SeriesLine[]}
  */
 export function relativeLines(lines, at) {
   return lines.map((line) => {
-    const level = line.levels.find(({ first, last }) => first <= at && at <= last)?.level;
-    const base = level ?? lastAtOrBefore(line.points, at)?.value;
-    if (!base) return { ...line, base: NaN };
-    /** @param {[number, number] | null} pair @returns {[number, number] | null} */
-    const divided = (pair) => pair && [pair[0] / base, pair[1] / base];
+    const starts = [-Infinity, ...line.segments];
+    const bases = starts.map((start, i) => baseWithin(line, at, start, starts[i + 1] ?? Infinity));
+    /** @param {CommitIndex} place */
+    const baseAt = (place) => bases[starts.findLastIndex((start) => start <= place)] ?? NaN;
+    /** @param {[number, number] | null} pair @param {number} base @returns {[number, number] | null} */
+    const divided = (pair, base) => pair && [pair[0] / base, pair[1] / base];
     return {
       ...line,
-      base,
-      relativeTo: at,
-      points: line.points.map((point) => ({
-        ...point,
-        value: point.value / base,
-        interval: divided(point.interval),
-        quartiles: divided(point.quartiles),
-      })),
-      levels: line.levels.map((piece) => ({ ...piece, level: piece.level / base })),
+      points: line.points.flatMap((point) => {
+        const base = baseAt(point.at);
+        const { value, interval, quartiles } = point;
+        if (Number.isNaN(base)) return [];
+        return {
+          ...point,
+          value: value / base,
+          interval: divided(interval, base),
+          quartiles: divided(quartiles, base),
+        };
+      }),
+      levels: line.levels.map((piece) => ({ ...piece, level: piece.level / baseAt(piece.first) })),
     };
   });
+}
+
+/**
+ * Why lines are interrupted between these places; empty where none is.
+ * @param {SeriesLine[]} lines
+ * @param {number[]} stops
+ * @param {boolean} relative
+ */
+export function restartNote(lines, stops, relative) {
+  const [first, last] = [stops[0] ?? NaN, stops.at(-1) ?? NaN];
+  if (!lines.some(({ segments }) => segments.some((start) => start > first && start <= last)))
+    return "";
+  const after = relative ? ": those after it are relative to the first level there" : "";
+  return (
+    "A line starts anew where the recipe or the conditions changed (◆), as values across that " +
+    `are not compared${after}.`
+  );
 }

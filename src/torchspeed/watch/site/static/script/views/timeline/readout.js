@@ -191,7 +191,7 @@ export class Readout {
    * @param {number} i
    * @param {number} at
    */
-  #showLine({ axis }, line, i, at) {
+  #showLine({ asked, axis, drawn }, line, i, at) {
     const cells = this.#cells[i];
     if (!cells) return;
     const point = line.points.find((other) => other.at === at);
@@ -201,14 +201,18 @@ export class Readout {
       cells.reach.textContent = cells.since.textContent = "–";
       return;
     }
-    const first = line.points.find((other) => axis.place(other.at) >= axis.domain[0]);
-    const ratio =
-      line.relativeTo === undefined ? point.value / (first?.value ?? NaN) : point.value;
-    const since = line.relativeTo ?? first?.at ?? at;
-    const comparable = !line.series || isComparable(line.series, at, line.series, since);
-    cells.value.textContent = formatValue(point.value * line.base, line.unit);
+    cells.value.textContent = formatValue(point.value, line.unit);
     cells.reach.textContent = formatReach(quarterReach(point));
-    cells.since.textContent = comparable ? formatChange(ratio) : "not comparable";
+    if (asked.y === "relative") {
+      const ratio = drawn[i]?.points.find((other) => other.at === at)?.value;
+      cells.since.textContent = formatChange(ratio ?? NaN);
+      return;
+    }
+    const first = line.points.find((other) => axis.place(other.at) >= axis.domain[0]) ?? point;
+    const comparable = !line.series || isComparable(line.series, at, line.series, first.at);
+    cells.since.textContent = comparable
+      ? formatChange(point.value / first.value)
+      : "not comparable";
   }
 
   /** Reads the values at the cursor out. */

@@ -17,7 +17,7 @@ import { LAST_CHOICES, readTimeline } from "./asking.js";
 import { buildAxis } from "./axis.js";
 import { drawGrid } from "./grid.js";
 import { LargeChart } from "./large.js";
-import { relativeLines, releaseLines, seriesLines } from "./lines.js";
+import { relativeLines, releaseLines, restartNote, seriesLines } from "./lines.js";
 import { buildPicker } from "./picker.js";
 
 /** @import { Series } from "../../data/model.js" */
@@ -128,8 +128,9 @@ function baseOf(asked, axis) {
  * @param {SeriesLine[]} lines
  * @param {string[]} missing
  * @param {number | null} base
+ * @param {Axis} axis
  */
-function notesOf(asked, lines, missing, base) {
+function notesOf(asked, lines, missing, base, axis) {
   const metrics = [...new Set(lines.map((line) => line.case.metric))];
   const directions = metrics.map(
     ({ label, higher_is_better: higher }) =>
@@ -143,6 +144,7 @@ function notesOf(asked, lines, missing, base) {
     base !== null && asked.x !== "torch"
       ? `Relative to the level at ${getModel().commitLine(base)}.`
       : "",
+    restartNote(lines, axis.stops, base !== null),
     asked.unknown.length ? `Not known here: ${asked.unknown.join(", ")}.` : "",
     missing.length ? `Not in this environment: ${missing.join(", ")}.` : "",
     lines.some((line) => line.points.length) ? "" : "Nothing has been measured of these series.",
@@ -213,8 +215,9 @@ export const timelineView = {
       large.show(
         asked,
         axis,
+        lines,
         base === null ? lines : relativeLines(lines, base),
-        notesOf(asked, lines, missing, base),
+        notesOf(asked, lines, missing, base, axis),
       );
     };
   },
