@@ -34,8 +34,11 @@ def test_the_small_cnns_compile_to_one_graph(name: str) -> None:
     torch._dynamo.reset()
     model: Any = create_model(name).eval()
     x = torch.randn(2, *{"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}[name])
-    compiled: Any = torch.compile(model, fullgraph=True, backend="eager")
+    compiled: Any = torch.compile(model, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(x), model(x))
+    x.requires_grad_()
+    ours, plain = (torch.autograd.grad(f(x).square().sum(), x) for f in (compiled, model))
+    torch.testing.assert_close(ours, plain)
 
 
 def test_a_wrong_input_is_still_named_when_compiled() -> None:
