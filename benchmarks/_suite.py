@@ -48,8 +48,20 @@ class _Suite:
     exact: ClassVar[bool] = False
     """Whether its ``track_*`` give the same value in every run, so that any difference counts."""
 
+    may_fork: ClassVar[bool] = False
+    """Whether its ``track_*`` give the same value in a fork of a process that has imported torch,
+    which starts sooner than another one; ``time_*`` do."""
+
     clocks: ClassVar[Mapping[str, str]] = {"cpu": CPU_TIME, "cuda": SYNCHRONISED_WALL_TIME}
     """Device type to the clock of ``time_*``, for people to read."""
+
+    @classmethod
+    def is_short(cls, case: Sequence[Any]) -> bool:
+        """Whether a case belongs to the short set."""
+        if not isinstance(cls.short, Mapping):
+            return cls.short
+        values = zip(cls.param_names, case, strict=True)
+        return all(value in cls.short.get(name, (value,)) for name, value in values)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -64,6 +76,8 @@ class _Suite:
                 own.__dict__["short"] = cls.short
                 if kind == "track" and cls.exact:
                     own.__dict__["exact"] = True
+                if kind == "track" and cls.may_fork:
+                    own.__dict__["may_fork"] = True
                 if kind == "time":
                     own.__dict__["clocks"] = cls.clocks
                 setattr(cls, name, own)

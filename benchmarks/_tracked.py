@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import reduce
 from itertools import product
@@ -60,6 +61,7 @@ class _MeasuredOnce(_Suite):
     its own, ``return self.measure_all()`` under a `stopped_after`.
     """
 
+    may_fork = True  # where its values are looked up
     measured: Measured
 
     def measure(self, *case: Any) -> Measured:
@@ -71,9 +73,15 @@ class _MeasuredOnce(_Suite):
         raise AssertionError(f"{type(self).__name__} does not say how a case is measured")
 
     def measure_all(self) -> Outcomes:
-        """Measure every case; a failure or a skip leaves the others alone."""
+        """Measure every case, or those of the short set where a run has no others.
+
+        A failure or a skip leaves the others alone.
+        """
         outcomes: Outcomes = {}
+        short_only = bool(os.environ.get("TORCHSPEED_SHORT"))
         for case in product(*self.params):
+            if short_only and not self.is_short(case):
+                continue
             try:
                 outcomes[case] = self.measure(*case)
             except NotImplementedError as reason:

@@ -30,7 +30,7 @@ from benchmarks.work import Work
 from tests.conftest import ROOT
 from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
-from torchspeed.watch.asv.selection import in_short_set
+from torchspeed.watch.asv.selection import SHORT_ONLY, in_short_set
 from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
@@ -186,6 +186,12 @@ def test_one_failure_or_skip_leaves_the_other_cases() -> None:
         suite.setup(outcomes, "broken")
     with pytest.raises(NotImplementedError, match="no such device"):
         suite.setup(outcomes, "absent")
+
+
+def test_a_run_of_the_short_set_measures_no_other_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_ThreeCases, "short", {"name": ["sound"]})
+    monkeypatch.setenv(SHORT_ONLY, "1")
+    assert list(_ThreeCases().measure_all()) == [("sound",)]
 
 
 def test_a_case_that_ran_without_the_value_fails_with_its_error() -> None:

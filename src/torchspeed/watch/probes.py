@@ -11,6 +11,8 @@ _FOLDER = Path(__file__).parents[1] / "measure" / "probes"
 
 TIMER = _FOLDER / "timer.py"
 """Times cases, a sample on request."""
+CASE_SERVER = _FOLDER / "case_server.py"
+"""Imports torch, and forks a process for each script that it is asked to run."""
 OPERATORS = _FOLDER / "operators.py"
 """Prints the operators and oneDNN kernels of one case as JSON."""
 ENVIRONMENT = _FOLDER / "environment.py"

@@ -2,8 +2,9 @@
 
 A change of the recipe, of ``asv_runner`` or of a condition of the machine can look like a change
 of speed. It is shown as an event, and ends a segment: change points, noise and comparisons never
-reach across it. Conditions are the facts of the machine, environment variables and the number of
-threads. Installed packages are no conditions: they are what is measured, as much as the code.
+reach across it. Conditions are the facts of the machine, environment variables, the number of
+threads and how processes are started. Installed packages are no conditions: they are what is
+measured, as much as the code.
 
 A fact that was not recorded says nothing: a segment ends where a fact is first *recorded* with
 another value than the last recorded one.
@@ -24,7 +25,7 @@ from torchspeed.watch.history.run_columns import Floats, Places
 from torchspeed.watch.history.series import Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
-_CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads")
+_CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", "processes")
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,6 +60,7 @@ def _running(original: Any) -> Any:
             answer = original(remaining.benchmarks, env, results=results, **options)
         finally:
             _runs.pop()
+            run.close()
         run.end()
         return answer
 

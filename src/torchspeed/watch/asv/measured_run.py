@@ -25,6 +25,7 @@ from torchspeed.watch import probes
 from torchspeed.watch.asv import results_files, skipping
 from torchspeed.watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.forking import ForkingSpawner, may_fork
 from torchspeed.watch.asv.skipping import Remaining
 from torchspeed.watch.history import outcomes, run_records
 from torchspeed.watch.history.outcomes import Report
@@ -82,6 +83,7 @@ class MeasuredRun:
         """Benchmarks of which cases were stored since asv added their results last."""
         self._lines: list[dict[str, Any]] = []
         """Outcomes that are not in the side file yet."""
+        self._forking: ForkingSpawner | None = None
 
     def begin(self) -> None:
         """Tell the plan, and record the cases that cannot run."""
@@ -90,9 +92,16 @@ class MeasuredRun:
             self._note(case, "skipped", reason)
         self._report()
 
+    def close(self) -> None:
+        """End the process that cases are forked from."""
+        if self._forking is not None:
+            self._forking.close()
+
     def end(self) -> None:
-        """Record the state of the machine after the run."""
+        """Record how cases were started, and the state of the machine after the run."""
         if self._record is not None:
+            if self._forking is not None and self._forking.processes:
+                self._record["environment"]["processes"] = self._forking.processes
             after = {"until": int(time.time()), "after": machine_state()}
             self._append(run_records.SUFFIX, [self._record | after])
 
@@ -125,6 +134,10 @@ class MeasuredRun:
             continues = True
             earlier, number = self._stored_samples(benchmark, index, report)
             keywords["extra_params"] = keywords["extra_params"] | number
+        if self._forking is None:
+            self._forking = ForkingSpawner(spawner)
+        if may_fork(benchmark, case):
+            spawner = self._forking
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
         result = original(benchmark, spawner, index, **keywords)
         self._check_commit()

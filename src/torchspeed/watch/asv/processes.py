@@ -13,13 +13,12 @@ import os
 import selectors
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
 import psutil
 from asv.runner import BENCHMARK_RUN_SCRIPT
@@ -104,13 +103,14 @@ _outer_folder: list[str | None] = []
 """What TMPDIR was outside `temporary_files_in`."""
 
 
-def _variables(env: Any) -> dict[str, str]:
-    variables = dict(os.environ)
+def variables(env: Any) -> dict[str, str]:
+    """Return the environment variables of measured processes."""
+    outer = dict(os.environ)
     if _outer_folder:
-        del variables[_TEMPORARY_FOLDER]
+        del outer[_TEMPORARY_FOLDER]
         if _outer_folder[0] is not None:
-            variables[_TEMPORARY_FOLDER] = _outer_folder[0]
-    return {**variables, **env.env_vars}
+            outer[_TEMPORARY_FOLDER] = _outer_folder[0]
+    return {**outer, **env.env_vars}
 
 
 def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
@@ -119,24 +119,60 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
     """
-    with _signals_deferred() as deferred:
+    with signals_deferred() as deferred:
         process = env.run(
             [BENCHMARK_RUN_SCRIPT, *arguments],
             cwd=folder,
-            env=_variables(env),
+            env=variables(env),
             redirect_stderr=True,
             return_popen=True,
         )
+    end = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
+    try:
+        return supervise(process, end, deferred, timeout)
+    finally:
+        if end is not None:
+            os.close(end)
+
+
+class MeasuredProcess(Protocol):
+    """What `supervise` needs of a `subprocess.Popen`."""
+
+    pid: int
+    stdout: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """Return the exit status if the process has ended."""
+
+    def wait(self) -> int:
+        """Wait for the end of the process; return its exit status."""
+
+
+def supervise(
+    process: MeasuredProcess, end: int | None, deferred: Sequence[int], timeout: float
+) -> tuple[str, int]:
+    """Collect the output of a process that leads its process group, and see to it that it ends.
+
+    Args:
+        process: that has just started.
+        end: file descriptor that can be read when the process has ended, if there is one.
+        deferred: signals that came while it started.
+        timeout: seconds.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
+    """
     output = bytearray()
     try:
         for number in deferred:
             signal.raise_signal(number)
-        stopped = _collect(process, output, time.monotonic() + timeout)
+        stopped = _collect(process, end, output, time.monotonic() + timeout)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        status = process.wait()
         _read(process, output)
+        assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
         process.stdout.close()
     text = output.decode(errors="replace")
     if stopped is _Stopped.OUT_OF_MEMORY:
@@ -144,7 +180,7 @@ def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> 
         text += (
             f"\nit used more than {limit} of memory and was stopped; {MEMORY_LIMIT} sets the limit"
         )
-    return text, TIMEOUT_RETCODE if stopped is _Stopped.OUT_OF_TIME else process.returncode
+    return text, TIMEOUT_RETCODE if stopped is _Stopped.OUT_OF_TIME else status
 
 
 class _Stopped(Enum):
@@ -189,7 +225,7 @@ def _memory_of(pid: int) -> int:
 
 
 @contextlib.contextmanager
-def _signals_deferred() -> Iterator[list[int]]:
+def signals_deferred() -> Iterator[list[int]]:
     """Collect signals that would raise an exception, and so lose a process that is starting."""
     deferred: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -205,7 +241,7 @@ def _signals_deferred() -> Iterator[list[int]]:
 
 
 def _collect(
-    process: subprocess.Popen[bytes], output: bytearray, deadline: float
+    process: MeasuredProcess, end: int | None, output: bytearray, deadline: float
 ) -> _Stopped | None:
     """Collect output until the process has ended, or has to be stopped; return why it has.
 
@@ -213,16 +249,13 @@ def _collect(
     """
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     os.set_blocking(process.stdout.fileno(), False)
-    longest_wait = _POLLING
+    longest_wait = _POLLING if end is None else _SECONDS_BETWEEN_LOOKS
     memory_limit = _memory_limit()
     next_look = time.monotonic()
-    with selectors.DefaultSelector() as selector, contextlib.ExitStack() as stack:
+    with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        if hasattr(os, "pidfd_open"):
-            end = os.pidfd_open(process.pid)
-            stack.callback(os.close, end)
+        if end is not None:
             selector.register(end, selectors.EVENT_READ)
-            longest_wait = _SECONDS_BETWEEN_LOOKS
         while process.poll() is None:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -237,7 +270,7 @@ def _collect(
     return None
 
 
-def _read(process: subprocess.Popen[bytes], output: bytearray) -> bool:
+def _read(process: MeasuredProcess, output: bytearray) -> bool:
     """Take the output that is there; return whether it has ended."""
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     while True:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.asv.forking import is_fast_in_forks
 from torchspeed.watch.asv.packages import build_package
 from torchspeed.watch.asv.settings import Pair, select_pairs
 from torchspeed.watch.history.comparisons import Version
@@ -17,8 +17,6 @@ from torchspeed.watch.turns.workplace import Workplace
 WORKING_TREE = "."
 _PACKAGES = Path(".asv/interleaved/packages")
 """Where the packages of commits are put, below the checkout."""
-_FIRST_TORCH_TO_FORK = (2, 7)
-"""In a forked process torch 2.6.0 takes six times as long for a softmax as in any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Side:
     @property
     def can_fork(self) -> bool:
         """Whether a forked process is as fast as any other with this torch release."""
-        return not self.pair.torch or release_order(self.pair.torch) >= _FIRST_TORCH_TO_FORK
+        return not self.pair.torch or is_fast_in_forks(self.pair.torch)
 
     @property
     def python(self) -> Path:
