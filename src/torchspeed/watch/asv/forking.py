@@ -150,7 +150,9 @@ class _Server:
         output = self._process.stdout
         until = time.monotonic() + _SECONDS_TO_START
         while True:
-            ready, _, _ = select.select([listener, output], [], [], until - time.monotonic())
+            ready, _, _ = select.select(
+                [listener, output], [], [], max(0, until - time.monotonic())
+            )
             if listener in ready:
                 self._connection, _ = listener.accept()
                 with contextlib.suppress(ConnectionError):
