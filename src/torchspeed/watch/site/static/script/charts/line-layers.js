@@ -103,7 +103,7 @@ const interrupts = (run) => run.outcome !== "skipped";
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePath(line, { x, y, inner, frame }) {
+function linePath(line, { x, y, inner }) {
   const breaks = [...line.segments, ...line.others.filter(interrupts).map((run) => run.at)];
   const kept = thinPoints(
     line.points,
@@ -120,7 +120,7 @@ function linePath(line, { x, y, inner, frame }) {
       const [left, top] = [x(at), fix(y(value))];
       if (!starts[i]) return `L${fix(left)} ${top}`;
       if (!(starts[i + 1] ?? true)) return `M${fix(left)} ${top}`;
-      return `M${fix(Math.max(frame.left, Math.min(left - 3, frame.right - 6)))} ${top}h6`;
+      return `M${fix(left - 3)} ${top}h6`;
     })
     .join("");
 }
