@@ -54,4 +54,4 @@ def test_workers_far_beyond_the_cores_are_refused(monkeypatch: pytest.MonkeyPatc
     cores = len(os.sched_getaffinity(0))
     most = limits.WORKERS_PER_CORE * cores
     message = refusal(RunConfig(workers=most + 1))
-    assert message.endswith(f"too many for {cores} cores; give --workers {most} or fewer")
+    assert message.endswith(f"too many (cores: {cores}); give --workers {most} or fewer")

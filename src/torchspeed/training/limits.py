@@ -94,8 +94,8 @@ def check_limits(data: Data, need: Need, batch_size: int, workers: int, ranks: i
     most_for_cores = max(1, WORKERS_PER_CORE * (cores or 1) // ranks)
     if workers > most_for_cores:
         raise TorchspeedError(
-            f"{workers} workers are too many for {cores} cores; give --workers {most_for_cores} "
-            "or fewer"
+            f"{workers} workers are too many (cores: {cores}); give --workers {most_for_cores} or "
+            "fewer"
         )
     per_worker = LOADERS * (WORKER_BYTES + PREFETCHED * batch_size * item_bytes)
     most_workers = int(room // per_worker)

@@ -21,3 +21,20 @@ def test_a_project_that_needs_conda_is_refused_where_there_is_none(
     monkeypatch.delenv("CONDA_EXE", raising=False)
     with pytest.raises(TorchspeedError, match="made by conda, which is neither on the PATH"):
         read_configuration(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("commands", "package"),
+    [
+        ({"build_command": [], "install_command": ["python --version"]}, "src"),
+        ({"build_command": [], "install_command": ["python -m pip install {build_dir}"]}, ""),
+        ({}, ""),
+        ({"build_command": [], "install_command": [], "package_dir": "lib"}, "lib"),
+    ],
+)
+def test_a_package_is_imported_as_it_is_only_where_asv_installs_none(
+    tmp_path: Path, commands: dict[str, object], package: str
+) -> None:
+    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
+    (tmp_path / "asv.conf.json").write_text(json.dumps(settings | commands))
+    assert read_configuration(tmp_path).package == package

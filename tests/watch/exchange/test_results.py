@@ -98,6 +98,8 @@ def other_machine(checkout: Path, to: Path, name: str = "n") -> Path:
 def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    compared = checkout / "results/lab/comparisons"  # a machine that only compared commits
+    compared.mkdir(parents=True)
     assert main(["results", "check"]) == 0
     assert capsys.readouterr().out.startswith("no faults")
     path = result_file(checkout)
@@ -246,6 +248,10 @@ def test_results_of_machines_that_may_not_be_here_are_refused(
     assert "describes another machine: cpu is" in merge()
     shutil.rmtree(checkout / "results/n")
     assert main(["results", "merge", str(theirs)]) == 0
+    (theirs / "lab/comparisons").mkdir(parents=True)
+    assert 'lab is not listed under "machines" of asv.conf.json' in merge()
+    (theirs / "lab/comparisons").rmdir()
+    (theirs / "lab").rmdir()
     edit(checkout / "asv.conf.json", machines=["m"])
     assert 'n is not listed under "machines" of asv.conf.json' in merge()
 

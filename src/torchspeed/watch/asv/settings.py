@@ -142,9 +142,17 @@ def measured_paths(conf: Any) -> tuple[str, ...]:
 
 
 def _package(conf: Any) -> str:
-    """Return the folder that is imported as it is: by a key of ours, or where nothing is built."""
+    """Return the folder that is imported as it is; empty where asv's commands install the package.
+
+    That is what ``package_dir`` names, or ``src`` where nothing is built or installed.
+    """
     named = str(getattr(conf, "package_dir", ""))
-    return named or ("src" if conf.build_command == [] else "")
+    installs = any(
+        place in command
+        for command in conf.install_command or ()
+        for place in ("{build_dir}", "{wheel_file}")
+    )
+    return named or ("src" if conf.build_command == [] and not installs else "")
 
 
 def results_folder(root: Path) -> Path:

@@ -83,21 +83,25 @@ def _faults(results: Path) -> Iterator[Problem]:
         yield Problem(str(results / suite_lists.FILE_NAME), str(error).partition(": ")[2])
     yield from read_notes(results, ())[1]
     yield from read_comparisons(results)[1]
-    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
-        if not folder.name.startswith("."):
-            yield from _faults_of_machine(folder, benchmarks)
+    for folder in _machine_folders(results):
+        yield from _faults_of_machine(folder, benchmarks)
+
+
+def _machine_folders(results: Path) -> list[Path]:
+    return sorted(
+        path for path in results.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
 
 
 def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Problem]:
     """Find what is not from a machine that may be there, or does not show that it is."""
-    for file in sorted(results.glob("*/machine.json")):
-        folder = file.parent
+    for folder in _machine_folders(results):
         if folder.name not in machines:
             message = f'{folder.name} is not listed under "machines" of asv.conf.json'
             yield Problem(str(folder), message)
             continue
         try:
-            stated = read_json(file, dict[str, Any])
+            stated = read_json(folder / "machine.json", dict[str, Any])
         except DamagedError:  # named already
             continue
         for path in sorted(folder.glob("*-*.json")):
@@ -119,12 +123,13 @@ def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list
 
 def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
     machine = folder / "machine.json"
-    try:
-        content = read_json(machine, dict[str, Any])
-        if content.get("machine") != folder.name:
-            yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
-    except DamagedError as error:
-        yield Problem(str(machine), str(error))
+    if machine.exists() or any(folder.glob("*-*.json")):  # comparisons alone need none
+        try:
+            content = read_json(machine, dict[str, Any])
+            if content.get("machine") != folder.name:
+                yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
+        except DamagedError as error:
+            yield Problem(str(machine), str(error))
     for name, read in (
         (calibrations.FILE_NAME, read_calibrations),
         (explanations.FILE_NAME, read_explanations),

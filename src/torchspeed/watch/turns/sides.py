@@ -99,7 +99,7 @@ def _check_out(root: Path, commit: str, folder: Path, package: str) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     if not export_files(root, commit, folder, package):
         raise TorchspeedError(
-            f"commit {commit[:8]} has no {package}/, so there is nothing to measure; "
-            "choose a later one"
+            f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so there is '
+            "nothing to measure; choose another one"
         )
     return folder / package
