@@ -426,7 +426,7 @@ def test_the_short_set_has_every_family_but_three_and_under_half_of_the_cases(
     assert len(short) < len(cases) / 2
 
 
-def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
+def test_every_model_of_ours_and_two_more_run_in_every_mode_and_say_where_they_cannot(
     benchmarks: dict[str, Any],
 ) -> None:
     ours = [
@@ -436,7 +436,7 @@ def test_every_model_of_ours_runs_in_every_mode_and_says_where_it_cannot(
         suite = benchmarks[f"modes.Modes.{measurement}"]
         assert suite["param_names"] == ["model", "device", "mode"]
         assert suite["params"] == [
-            ours,
+            [*ours, "'resnet18'", "'squeezenet1_1'"],
             ["'cpu'", "'cuda'"],
             ["'eager'", "'compiled'", "'cudagraph'"],
         ]
