@@ -120,7 +120,7 @@ export function summaryCards(series, source) {
     card(
       "Newest run",
       outcomeTag(status),
-      status === "stale" ? `measured last ${plural(behind, "commit")} before the newest` : reason,
+      status === "stale" ? `last measured ${plural(behind, "commit")} before the newest` : reason,
     ),
     floorCard(series, source),
   );

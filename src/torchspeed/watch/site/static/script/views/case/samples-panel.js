@@ -14,6 +14,9 @@ import { drawSamples } from "./samples.js";
 
 /** @typedef {{ values: number[], count: number, value: number }} Run */
 
+/** Letters of a commit's subject that a list has room for. */
+const SUBJECT = 26;
+
 /**
  * The runs of a series that have samples, by commit.
  * @param {Series} series
@@ -44,7 +47,9 @@ function commitSelect(key, label, commits, chosen) {
   const model = getModel();
   const options = [...commits].reverse().map((at) => {
     const commit = model.commits[at];
-    const text = `${model.shortOf(at)} · ${formatDay(commit?.date ?? 0)} · ${commit?.subject ?? ""}`;
+    const { date = 0, subject = "" } = commit ?? {};
+    const start = subject.length > SUBJECT ? `${subject.slice(0, SUBJECT - 1)}…` : subject;
+    const text = `${model.shortOf(at)} · ${formatDay(date)} · ${start}`;
     return el("option", { value: model.shortOf(at), selected: at === chosen }, text);
   });
   const select = el("select", { name: key }, options);
