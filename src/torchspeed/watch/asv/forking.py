@@ -61,8 +61,10 @@ class ForkingSpawner:
         self._is_able = sys.platform == "linux"
         self._measured: set[str] = set()
         """Cases that the present server has run."""
-        self.processes = ""
-        """How cases that may be forked were started, for the record; empty before the first."""
+        if self._is_able:
+            self._restart()
+        self.processes = FORKED if self._is_able else NOT_FORKED
+        """How cases that may be forked are started, for the record of the run."""
 
     def interrupt(self) -> None:
         """Pass on that the run is interrupted."""
@@ -85,7 +87,6 @@ class ForkingSpawner:
         arguments = [name, params_str, profile_path, result_file_name]
         if self._is_able and (self._server is None or name in self._measured):
             self._restart()
-        self.processes = FORKED if self._is_able else NOT_FORKED
         if self._server is not None:
             self._measured.add(name)
             run = ["run", self._spawner.benchmark_dir, *arguments]

@@ -98,10 +98,8 @@ class MeasuredRun:
             self._forking.close()
 
     def end(self) -> None:
-        """Record how cases were started, and the state of the machine after the run."""
+        """Record the state of the machine after the run."""
         if self._record is not None:
-            if self._forking is not None and self._forking.processes:
-                self._record["environment"]["processes"] = self._forking.processes
             after = {"until": int(time.time()), "after": machine_state()}
             self._append(run_records.SUFFIX, [self._record | after])
 
@@ -136,6 +134,8 @@ class MeasuredRun:
             keywords["extra_params"] = keywords["extra_params"] | number
         if self._forking is None:
             self._forking = ForkingSpawner(spawner)
+            if self._record is not None:
+                self._record["environment"]["processes"] = self._forking.processes
         if may_fork(benchmark, case):
             spawner = self._forking
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
