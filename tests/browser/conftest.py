@@ -147,6 +147,15 @@ def modes(publish: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="session")
+def without_models(publish: Callable[..., Site]) -> Site:
+    """A project that measures no models: its columns are the values of a parameter."""
+    functions = tuple((f"time_{name}", "time", "seconds") for name in ("solve", "refine"))
+    suite = Suite("mesh.Solver", functions, {"size": ("big", "small")})
+    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
+    return publish("without-models", plan)
+
+
+@pytest.fixture(scope="session")
 def unmeasured(publish: Callable[..., Site]) -> Site:
     """A project that has commits and benchmarks, and no result yet."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -383,3 +384,14 @@ def test_a_copied_link_keeps_showing_the_same_commits(site: Site, visitor: Visit
 def test_a_series_that_is_not_there_is_named(visitor: Visitor) -> None:
     visitor.go(timeline("no.such.benchmark('x')"))
     assert "no.such.benchmark('x')" in visitor.text("#timeline-app .notice")
+
+
+def test_without_models_each_column_has_a_hue(
+    without_models: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(without_models.url)
+    cases = [f"mesh.Solver.time_solve('{size}')" for size in ("big", "small")]
+    page = visitor.go(timeline(*cases))
+    lines = page.locator("#timeline-app .large svg.chart:not(.swatch) path.line")
+    colours = lines.evaluate_all("lines => lines.map((line) => getComputedStyle(line).stroke)")
+    assert len(colours) == len(set(colours)) == 2

@@ -272,7 +272,7 @@ def _with_hostile_names(plan: Plan) -> Plan:
 
 def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[PlantedStep]:
     """Choose the steps; their ``commit`` is the number of the commit for now."""
-    models = [str(model) for suite in plan.suites for model in suite.params["model"]]
+    models = [str(model) for suite in plan.suites for model in suite.params.get("model", ())]
     places = measured[5:-5]
     if not places:
         return []

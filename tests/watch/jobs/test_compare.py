@@ -149,7 +149,7 @@ def test_a_commit_without_a_package_is_refused(project: Path, tmp_path: Path) ->
     commit(project, {"x": "1"}, "Without")
     _, wrong = _start(project, tmp_path, "--before", "other", "--after", "main").communicate()
     assert re.fullmatch(
-        r"torchspeed: commit [0-9a-f]{8} has no src/.*; choose a later one\n", wrong
+        r"torchspeed: commit [0-9a-f]{8} has no src/.*; choose another one\n", wrong
     )
 
 

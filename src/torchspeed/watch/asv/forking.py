@@ -38,12 +38,12 @@ _FIRST_TORCH = (2, 7)
 
 
 def is_fast_in_forks(torch: str) -> bool:
-    """Whether a forked process is as fast as any other with this torch release."""
+    """Tell whether a forked process is as fast as any other with this torch release."""
     return release_order(torch.partition("+")[0]) >= _FIRST_TORCH
 
 
 def may_fork(benchmark: dict[str, Any], case: str) -> bool:
-    """Whether a fork may measure a case: if it times something, or its ``may_fork`` says so.
+    """Tell whether a fork may measure a case: if it times something, or its ``may_fork`` says so.
 
     A peak of memory would include all that the parent has imported, and CUDA needs a process that
     never forked.
@@ -178,7 +178,7 @@ class _Server:
         return message
 
     def has_answer(self) -> bool:
-        """Whether `answer` would return, or fail, at once."""
+        """Tell whether `answer` would return, or fail, at once."""
         assert self._connection is not None  # noqa: S101 - it may fork
         return bool(select.select([self._connection], [], [], 0)[0])
 

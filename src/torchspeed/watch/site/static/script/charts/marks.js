@@ -38,18 +38,26 @@ export const fix = (pixel) => pixel.toFixed(1);
 export const modelHue = (what) => (getModel().oneDevice ? ` hue-${what.hue}` : "");
 
 /**
- * A hue for each row of a chart: that of its model, or the next one that no other row has.
+ * What has a hue of its own: a model. In a project without models the columns are neither devices
+ * nor passes, which have signs of their own, so each case of a row has one.
+ * @param {Case} what
+ */
+const hueOwner = (what) =>
+  getModel().subject === "model" ? what.rowId : JSON.stringify([what.rowId, what.column]);
+
+/**
+ * A hue for each owner of one in a chart: that of its model, or the next one that no other has.
  * @param {Case[]} cases
  */
 function huesOf(cases) {
   /** @type {Map<string, number>} */
   const hues = new Map();
-  for (const { rowId, hue } of cases) {
-    if (hues.has(rowId)) continue;
+  for (const what of cases) {
+    if (hues.has(hueOwner(what))) continue;
     const taken = new Set(hues.values());
-    let own = hue;
+    let own = what.hue;
     while (taken.has(own) && taken.size < MODEL_HUES) own = (own + 1) % MODEL_HUES;
-    hues.set(rowId, own);
+    hues.set(hueOwner(what), own);
   }
   return hues;
 }
@@ -62,14 +70,15 @@ function huesOf(cases) {
  * @returns {(what: Case) => string}
  */
 export function looksOf(cases) {
+  const { subject, oneDevice } = getModel();
   const hues = huesOf(cases);
-  const devices = new Set(cases.map((what) => what.device));
+  const devices = new Set(cases.map((what) => (subject === "model" ? what.device : "")));
   const kinds = new Set(cases.map((what) => what.metric.unit));
   return (what) => {
     const look = markClass(what.device, what.pass);
     const dotted = kinds.size > 1 && what.metric.unit !== "seconds" ? " not-time" : "";
-    if (devices.size > 1 || (hues.size < 2 && !getModel().oneDevice)) return look + dotted;
-    return `${look} hue-${hues.get(what.rowId)}${dotted}`;
+    if (devices.size > 1 || (hues.size < 2 && !oneDevice)) return look + dotted;
+    return `${look} hue-${hues.get(hueOwner(what))}${dotted}`;
   };
 }
 
