@@ -11,8 +11,7 @@ import psutil
 import pytest
 
 from tests.watch.asv.project import CONFIGURATION, Project
-from torchspeed.watch.asv.forking import FORKED, NOT_FORKED
-from torchspeed.watch.history.run_records import read_records
+from torchspeed.watch.history.run_records import FORKED, NOT_FORKED, read_records
 
 SUITE = """
 import os

@@ -10,8 +10,9 @@ import pytest
 
 from tests.watch.making import commit_hash, make_history, make_series
 from torchspeed.watch.analysis.events import find_events
+from torchspeed.watch.analysis.segments import split
 from torchspeed.watch.history.records import Record
-from torchspeed.watch.history.run_records import read_records
+from torchspeed.watch.history.run_records import FORKED, NOT_FORKED, read_records
 
 LINE = {
     "at": 1_760_000_000,
@@ -36,7 +37,7 @@ def test_a_record_has_facts_and_state(tmp_path: Path) -> None:
     assert record == Record(
         1_760_000_000,
         {"kernel": "6.1"},
-        {"torch build": "2.15.0"},
+        {"torch build": "2.15.0", "processes": NOT_FORKED},
         {"load_1_5_15_min": "0.5, 1, 2", "gpus 0 celsius": "41.0"},
         {"load_1_5_15_min": "1, 1, 2"},
     )
@@ -106,6 +107,26 @@ def events_of(
         },
     )
     return [astuple(event)[:-1] for event in find_events(history)]
+
+
+def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Path) -> None:
+    forked = LINE | {"environment": {"torch build": "2.15.0", "processes": FORKED}}
+    runs = {}
+    for number, line in enumerate((LINE, LINE, forked)):
+        path = write(tmp_path / f"{number}.jsonl", line | {"at": 1_760_000_000 + number})
+        [runs[number]], _ = read_records(path)
+    of_place = {commit_hash(number): (of_commit,) for number, of_commit in runs.items()}
+    series = make_series([1.0] * 3)
+    history = make_history(
+        [series],
+        recorded={(series.machine, series.environment): of_place},
+        facts={(series.machine, series.environment): {commit: {} for commit in of_place}},
+    )
+    [segments] = split(history)
+    assert [len(segment.values) for segment in segments] == [2, 1]
+    assert [astuple(event)[4:7] for event in find_events(history)] == [
+        ("processes", NOT_FORKED, FORKED)
+    ]
 
 
 def test_state_is_no_event_and_facts_that_stay_are_none() -> None:

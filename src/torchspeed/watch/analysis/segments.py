@@ -22,10 +22,11 @@ from torchspeed.watch.history.history import History
 from torchspeed.watch.history.recipe import differing_facts, recipe_facts
 from torchspeed.watch.history.records import Record
 from torchspeed.watch.history.run_columns import Floats, Places
+from torchspeed.watch.history.run_records import PROCESSES
 from torchspeed.watch.history.series import Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
-_CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", "processes")
+_CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
 
 
 @dataclass(frozen=True, eq=False)

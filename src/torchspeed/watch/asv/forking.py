@@ -24,9 +24,8 @@ from asv.runner import BENCHMARK_RUN_SCRIPT
 from torchspeed.watch import probes
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.asv import processes
+from torchspeed.watch.history.run_records import FORKED, NOT_FORKED
 
-FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
-"""What a run records of how its cases were started."""
 _SECONDS_TO_START = 120.0
 """Importing torch from a cold disk takes most of a minute."""
 _SOCKET = "socket"  # in the server's folder

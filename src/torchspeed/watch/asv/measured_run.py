@@ -135,7 +135,7 @@ class MeasuredRun:
         if self._forking is None:
             self._forking = ForkingSpawner(spawner)
             if self._record is not None:
-                self._record["environment"]["processes"] = self._forking.processes
+                self._record["environment"][run_records.PROCESSES] = self._forking.processes
         if may_fork(benchmark, case):
             spawner = self._forking
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()

@@ -18,6 +18,10 @@ from torchspeed.watch.history.json_lines import read_lines
 from torchspeed.watch.history.records import Problem, Record
 
 SUFFIX = ".environment.jsonl"
+PROCESSES = "processes"
+"""The fact of the environment that says how the cases of a run were started."""
+FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
+"""Its values. The second one holds for runs from before it was recorded."""
 
 
 class _Line(msgspec.Struct):
@@ -36,7 +40,11 @@ def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
     lines, problems = read_lines(path, _LINE.decode, "record of a run")
     records = {
         int(line.at): Record(
-            int(line.at), line.machine, line.environment, _flat(line.before), _flat(line.after)
+            int(line.at),
+            line.machine,
+            {PROCESSES: NOT_FORKED} | line.environment,
+            _flat(line.before),
+            _flat(line.after),
         )
         for _, line in lines
     }
