@@ -46,7 +46,8 @@ class _Suite:
     """Where the site lists the suite's family: 0 first, 9 last, by name where they are equal."""
 
     exact: ClassVar[bool] = False
-    """Whether its ``track_*`` give the same value in every run, so that any difference counts."""
+    """Whether all of its ``track_*`` give the same value in every run, so that any difference
+    counts; `tracked` declares that of a single one."""
 
     may_fork: ClassVar[bool] = False
     """Whether its ``track_*`` give the same value in a fork of a process that has imported torch,

@@ -31,7 +31,11 @@ def stopped_after(seconds: float) -> Callable[[F], F]:
 
 
 def tracked(
-    *names: str, unit: str, scale: float = 1, higher_is_better: bool = False
+    *names: str,
+    unit: str,
+    scale: float = 1,
+    higher_is_better: bool = False,
+    exact: bool = False,
 ) -> Callable[..., float]:
     """Make a ``track_*`` that returns one value of what ``setup`` left in ``self.measured``.
 
@@ -40,6 +44,7 @@ def tracked(
         unit: of the returned value.
         scale: what the value is multiplied by.
         higher_is_better: as the site judges changes.
+        exact: the value is the same in every run, whatever the suite's other values are.
     """
 
     def track(self: Any, *case: Any) -> float:
@@ -51,6 +56,8 @@ def tracked(
     track.__dict__["unit"] = unit
     if higher_is_better:
         track.__dict__["higher_is_better"] = True
+    if exact:
+        track.__dict__["exact"] = True
     return track
 
 

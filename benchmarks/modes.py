@@ -48,8 +48,8 @@ class Compilation(_Suite):
 
     track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
     track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
-    track_graph_breaks = tracked("graph_breaks", unit="breaks")
-    track_recompilations = tracked("recompilations", unit="graphs")
+    track_graph_breaks = tracked("graph_breaks", unit="breaks", exact=True)
+    track_recompilations = tracked("recompilations", unit="graphs", exact=True)
 
 
 _not_on_the_cpu = skipped(

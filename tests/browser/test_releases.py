@@ -63,6 +63,12 @@ def releases(publish: Callable[..., Site]) -> Site:
                 release_value(torch, f"{count}('dsanet', 'cpu')", 7, unit="FLOP", exact=True),
             )
         ]
+        for torch, breaks in (("2.13.1", None), ("2.14.1", 0), ("2.15.0", 2)):
+            reason = "RuntimeError: no compiler for darnn" if breaks is None else ""
+            case = "modes.Compilation.track_graph_breaks('darnn', 'cpu')"
+            values.append(
+                release_value(torch, case, breaks, unit="breaks", exact=True, failed=reason)
+            )
         append_lines(results / "ci-2core" / release_values.FILE_NAME, values)
         publish_alone(root)
 
@@ -126,9 +132,12 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert facts["2.13.0"][-1] == "ImportError: no pkg_resources"
     assert "1 of 2 are the same in all releases; these changed" in text
     [memory] = visitor.rows("[aria-label='Peak memory by torch release'] table")
-    assert memory[1:] == ["+9.5% 110 MiB", "+0.5% 100 MiB"]
+    assert memory[1:] == ["+9.5% 110 MiB", "+0.5% 100 MiB", "100 MiB"]
     [counts] = visitor.rows("[aria-label='Exact counts by torch release'] table")
-    assert counts[1:] == ["±0.0% 2.00 FLOP", "✗ 2.00× more 2.00 FLOP"]
+    assert counts[1:] == ["±0.0% 2.00 FLOP", "✗ 2.00× more 2.00 FLOP", "1.00 FLOP"]
+    [compiling] = visitor.rows("[aria-label='Compiling by torch release'] table")
+    assert compiling[1:] == ["✗ changed more 2.00 breaks", "0 breaks", "failed"]
+    assert "track_graph_breaks('darnn', 'cpu'), 2.13.1: failed, RuntimeError: no compiler" in text
     findings = visitor.rows("#findings")
     assert [row[1:4] for row in findings] == [
         ["darnn forward", "unconfirmed", "+30.0% (+27.5% to +32.6%) on 2026-05-28"],

@@ -79,8 +79,9 @@ def release_value(
     commit: str = COMMIT,
     unit: str = "bytes",
     exact: bool = False,
+    failed: str = "",
 ) -> ReleaseValue:
-    """Peak memory or a count of a case; without a value it was skipped."""
+    """Peak memory or a count of a case; without a value it failed or was skipped."""
     return ReleaseValue(
         torch=torch,
         torchvision="0.29",
@@ -90,5 +91,6 @@ def release_value(
         unit=unit,
         exact=exact,
         value=value,
-        skipped="" if value is not None else "this release lacks it",
+        skipped="" if value is not None or failed else "this release lacks it",
+        failed=failed,
     )

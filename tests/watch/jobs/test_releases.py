@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from tests.watch.torchless import CONFIGURATION
 from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.settings import read_configuration
 from torchspeed.watch.history.comparisons import read_comparisons
-from torchspeed.watch.history.release_values import FILE_NAME, read_release_values
+from torchspeed.watch.history.release_values import FILE_NAME, ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import IMPORT_CASE, read_releases
 
 TORCH = """
@@ -43,6 +43,7 @@ ops = types.SimpleNamespace(nms=lambda boxes, scores, threshold: boxes)
 """
 SUITE = """
 import time
+from pathlib import Path
 
 
 def peakmem_it():
@@ -60,6 +61,30 @@ def track_missing_it():
 
 track_it.exact = track_missing_it.exact = True
 track_it.unit = "steps"
+
+
+class Compiled:
+    params = (["cnn", "lstm"],)
+    param_names = ("model",)
+
+    def setup_cache(self):
+        return str(Path.cwd())
+
+    def setup(self, folder, model):
+        import torch
+        if model == "lstm" and torch.WORK > 2000:
+            raise RuntimeError("no kernel for " + folder)
+        with Path(folder, "compiled").open("a") as record:
+            record.write(model)
+        self.compiled = Path(folder, "compiled").read_text()
+
+    def track_breaks_it(self, folder, model):
+        return self.compiled.count("cnn")
+
+    def track_graphs_it(self, folder, model):
+        return self.compiled.count("cnn")
+
+    track_breaks_it.exact = track_graphs_it.exact = True
 
 
 class Suite:
@@ -148,7 +173,10 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert printed.splitlines()[-1] == "newly published: 9.2.0"
 
     status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it")
-    assert status == 0, printed + errors
+    assert status == 3, printed + errors
+    assert (
+        "torch 9.1.0: suite.Compiled.track_breaks_it('lstm') failed: RuntimeError: no" in printed
+    )
     [comparison], problems = read_comparisons(project / "results")
     assert problems == ()
     header = comparison.header
@@ -176,6 +204,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert all(value is not None and value > 2**20 for value in memory)
     reasons = {value.skipped for value in values if value.case == "suite.track_missing_it"}
     assert reasons == {"no such operator"}
+    _check_values_of_one_process(values)
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
@@ -185,13 +214,28 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert (status, errors) == (0, "")
     assert "nothing is missing: each release is compared already" in printed
     status, printed, errors = _run(project, tmp_path, "list")
-    assert re.search(r"\| 9\.1\.0 .*\| 3 cases, .*\(of 1\) +\| 1 of 1 +\|", printed)
+    assert re.search(r"\| 9\.1\.0 .*\| 3 cases, .*\(of 1\) +\| 1 of 3, 2 failed \|", printed)
     status, printed, errors = _run(project, tmp_path, "findings")
     assert (status, errors) == (0, "")
     assert printed.startswith("torch 9.1.0 against 9.0.0: ")
     assert re.search(
         r"^\| `suite\.Suite\.time_it\('all'\)` \| unconfirmed \|.*: 1\.\d+ \[", printed, re.M
     )
+
+
+def _check_values_of_one_process(values: Sequence[ReleaseValue]) -> None:
+    compiled = {
+        (value.torch, value.case.removeprefix("suite.Compiled.track_")): value
+        for value in values
+        if value.case.startswith("suite.Compiled")
+    }
+    for torch in ("9.0.0", "9.1.0"):
+        assert compiled[torch, "breaks_it('cnn')"].value == 1
+        assert compiled[torch, "graphs_it('cnn')"].value == 2, (
+            "one process and folder measures both"
+        )
+    assert compiled["9.0.0", "breaks_it('lstm')"].value == 0, "another model has its own"
+    assert compiled["9.1.0", "graphs_it('lstm')"].failed.startswith("RuntimeError: no kernel for ")
 
 
 def test_a_night_compares_a_release_that_was_added_since(

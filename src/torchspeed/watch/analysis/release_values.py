@@ -26,7 +26,9 @@ class ValueChange:
 
     @property
     def ratio(self) -> float | None:
-        """After over before; ``None`` where before is zero."""
+        """After over before; ``None`` from zero to anything else."""
+        if self.after == self.before:
+            return 1.0
         return self.after / self.before if self.before else None
 
     @property

@@ -27,6 +27,7 @@ from torchspeed.watch.history.releases import TriedRelease, read_releases
 from torchspeed.watch.jobs import preflight
 from torchspeed.watch.jobs.workplace import open_workplace
 from torchspeed.watch.machine.description import default_name
+from torchspeed.watch.site.failures import exception_line
 from torchspeed.watch.turns import compare_report, package_index
 from torchspeed.watch.turns import release_environments as environments
 from torchspeed.watch.turns.cases import (
@@ -155,7 +156,8 @@ def measure(
                 failures = [value for value in result if value.failed]
                 failed |= bool(failures)
                 for value in failures:
-                    print(f"torch {value.torch}: {value.case} failed: {value.failed}", flush=True)
+                    reason = exception_line(value.failed)
+                    print(f"torch {value.torch}: {value.case} failed: {reason}", flush=True)
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
@@ -252,12 +254,15 @@ def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
 
 
 def _value_cells(values: Sequence[ReleaseValue], before: str, after: str) -> tuple[str, str]:
-    """Return the mean ratio of peak memories, and how many exact counts changed."""
+    """Return the mean ratio of peak memories, and how many exact counts changed or failed."""
     changes = value_changes(values, before, after).values()
     ratios = [change.ratio for change in changes if not change.exact and change.ratio]
     counts = [change.verdict is not Verdict.SAME for change in changes if change.exact]
+    newest = {value.case: value for value in values if value.torch == after}
+    failed = sum(bool(value.failed) for value in newest.values())
     memory = f"{geometric_mean(ratios):.3f} (of {len(ratios)})" if ratios else "missing"
-    return memory, f"{sum(counts)} of {len(counts)}" if counts else "missing"
+    changed = f"{sum(counts)} of {len(counts)}" if counts else "missing"
+    return memory, f"{changed}, {failed} failed" if failed else changed
 
 
 def _newly_published(configuration: Configuration) -> str:

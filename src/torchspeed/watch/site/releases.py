@@ -14,7 +14,6 @@ from torchspeed.watch.analysis.release_history import (
     ReleaseStep,
     chain,
 )
-from torchspeed.watch.analysis.release_values import ValueChange, value_changes
 from torchspeed.watch.analysis.releases import release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
@@ -23,6 +22,12 @@ from torchspeed.watch.history.records import Case
 from torchspeed.watch.history.releases import IMPORT_CASE, TriedRelease
 from torchspeed.watch.site import names
 from torchspeed.watch.site.contents import Contents, SeriesSummary
+from torchspeed.watch.site.release_value_tables import (
+    UnmeasuredValues,
+    ValueTable,
+    unmeasured_values,
+    value_tables,
+)
 
 _LIBRARIES = ("oneDNN", "MKL", "compiler")
 """Facts of a release that its kernels depend on."""
@@ -90,32 +95,6 @@ class ReleaseTable:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueRow:
-    """Peak memory, or an exact count, of one case in all columns of a table."""
-
-    case: str
-    """As asv names it."""
-    name: str
-    """Model and what is measured of it."""
-    series: SeriesSummary | None
-    """Where the case has a page."""
-    cells: tuple[ValueChange | None, ...]
-    """For each column, the newest release first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueTable:
-    """Peak memory, or exact counts, by release."""
-
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    """Each release that has values, and the one before it; the newest release first."""
-    rows: tuple[ValueRow, ...]
-    unchanged: int
-    """Cases without a row, because they are the same in all of these releases."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShownFinding:
     """A difference between two releases as the view lists it."""
 
@@ -151,6 +130,7 @@ class ReleaseView:
     history: ReleaseHistory
     tables: tuple[ReleaseTable, ...]
     value_tables: tuple[ValueTable, ...]
+    unmeasured_values: tuple[UnmeasuredValues, ...]
     facts: tuple[ReleaseFacts, ...]
     """The newest release first; those that could not be installed too."""
     findings: tuple[ShownFinding, ...]
@@ -207,8 +187,15 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
             if finding.case in name_of
         )
         facts = _facts(history, tables, tried)
-        values = _value_tables(history, contents, cases)
-        views.append(ReleaseView(history, tables, values, facts, shown, cpu))
+        values = contents.history.release_values.get(history.machine, ())
+        of_values = value_tables(
+            history.releases,
+            values,
+            lambda case: " ".join(filter(None, _name(cases.get(case), case)[1:])),
+            _pages(history, contents).get,
+        )
+        without = unmeasured_values(values)
+        views.append(ReleaseView(history, tables, of_values, without, facts, shown, cpu))
     return tuple(views)
 
 
@@ -250,41 +237,6 @@ def _pages(history: ReleaseHistory, contents: Contents) -> dict[str, SeriesSumma
     rows = [row for row in contents.series if row.has_value]
     rows.sort(key=lambda row: row.series.machine == history.machine)
     return {row.series.case.name: row for row in rows}
-
-
-def _value_tables(
-    history: ReleaseHistory, contents: Contents, cases: Mapping[str, Case]
-) -> tuple[ValueTable, ...]:
-    """Gather the peak memory of all cases, and the exact counts that changed."""
-    values = contents.history.release_values.get(history.machine, ())
-    changes = {
-        (step.after, step.before): value_changes(values, step.before, step.after)
-        for step in history.neighbours
-    }
-    columns = tuple(pair for pair, of_pair in changes.items() if of_pair)
-    pages = _pages(history, contents)
-    tables = []
-    for title, is_exact in (("Peak memory", False), ("Exact counts", True)):
-        names_of = {value.case for value in values if value.exact is is_exact}
-        rows = [
-            ValueRow(
-                case,
-                " ".join(filter(None, _name(cases.get(case), case))),
-                pages.get(case),
-                tuple(changes[pair].get(case) for pair in columns),
-            )
-            for case in names_of
-        ]
-        shown = [
-            row
-            for row in rows
-            if not is_exact
-            or any(cell is not None and cell.verdict is not Verdict.SAME for cell in row.cells)
-        ]
-        if rows and columns:
-            shown.sort(key=lambda row: row.name)
-            tables.append(ValueTable(title, columns, tuple(shown), len(rows) - len(shown)))
-    return tuple(tables)
 
 
 def _column(step: ReleaseStep, members: set[str]) -> ReleaseColumn:

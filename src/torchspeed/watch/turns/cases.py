@@ -41,6 +41,8 @@ class ValueCase:
     unit: str
     exact: bool
     """Whether every process gives the same value."""
+    process: str
+    """Cases with the same text here are measured by one process, one after the other."""
 
 
 def list_cases(
@@ -139,10 +141,25 @@ def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]
             ),
             benchmark["unit"],
             exact=bool(benchmark.get("exact")),
+            process=_process(benchmark, identity),
         )
         for benchmark, _, name, identity in _runnable(benchmarks, selection)
         if benchmark["type"] == "peakmemory" or benchmark.get("exact")
     ]
+
+
+def _process(benchmark: dict[str, Any], identity: str) -> str:
+    """Name the process that measures a case.
+
+    Peak memory is that of a whole process. Exact values that any process may look up share one;
+    others share one only with the values that their suite measures of the same parameters.
+    """
+    if benchmark["type"] == "peakmemory":
+        return identity
+    if benchmark.get("may_fork"):
+        return ""
+    suite = benchmark["name"].rpartition(".")[0]
+    return f"{suite}{identity.removeprefix(benchmark['name'])}"
 
 
 def _runnable(

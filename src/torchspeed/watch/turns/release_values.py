@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,9 @@ from torchspeed.watch.history.release_values import ReleaseValue
 from torchspeed.watch.turns.cases import ValueCase
 from torchspeed.watch.turns.commands import run_command
 from torchspeed.watch.turns.sides import Side
+
+_LONGEST_REASON = 2000
+"""Characters: a C++ compiler that fails prints its whole command, and the code."""
 
 
 def missing_values(
@@ -56,12 +60,11 @@ def measure_values(side: Side, suites: Path, cases: Sequence[ValueCase]) -> Iter
     Yields:
         Each case with its values, or with the reason why it has none.
     """
-    exact = [case for case in cases if case.exact]
-    for case, answer in zip(exact, _ask(side, suites, exact), strict=True):
-        yield _value(side, case, answer)
+    by_process: dict[str, list[ValueCase]] = defaultdict(list)
     for case in cases:
-        if not case.exact:
-            [answer] = _ask(side, suites, [case])
+        by_process[case.process].append(case)
+    for together in by_process.values():
+        for case, answer in zip(together, _ask(side, suites, together), strict=True):
             yield _value(side, case, answer)
 
 
@@ -69,7 +72,9 @@ def _value(side: Side, case: ValueCase, answer: dict[str, Any]) -> ReleaseValue:
     version = side.version
     assert version is not None  # noqa: S101 - releases are measured at a commit
     reasons = {
-        name: str(reason).replace(str(side.pair.folder), "the environment")
+        name: str(reason)
+        .replace(str(side.pair.folder), "the environment")
+        .replace(str(side.source), "the package")[:_LONGEST_REASON]
         for name, reason in answer.items()
         if name != "value"
     }
@@ -89,15 +94,17 @@ def _value(side: Side, case: ValueCase, answer: dict[str, Any]) -> ReleaseValue:
 
 def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str, Any]]:
     """Measure cases in one process; all of them failed where it crashed or took too long."""
-    if not cases:
-        return []
     environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
     command = [str(side.python), "-P", str(probes.VALUES), str(suites)]
     timeout = max(case.timeout for case in cases)
-    try:
-        printed = run_command(
-            [*command, *(case.identity for case in cases)], timeout, env=environment
-        )
-    except TorchspeedError as error:
-        return [{"failed": str(error)}] * len(cases)
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:  # for a `setup_cache`
+        try:
+            printed = run_command(
+                [*command, *(case.identity for case in cases)],
+                timeout,
+                cwd=folder,
+                env=environment,
+            )
+        except TorchspeedError as error:
+            return [{"failed": str(error)}] * len(cases)
     return [json.loads(line) for line in printed.splitlines()]
