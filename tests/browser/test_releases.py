@@ -38,6 +38,7 @@ def releases(publish: Callable[..., Site]) -> Site:
             results, compared_releases("2.13.1", "2.15.0", {OPERATOR: 0.8}, skipped="x.Y.time_z")
         )
         store(results, compared_releases("2.15.0", "2.15.0", {DARNN: 1.003}, kind="null"))
+        store(results, compared_releases("2.15.0", "2.16.0.dev20261121", {OPERATOR: 1.2}))
         for torch, failed in (("2.15.0", ""), ("2.13.0", "ImportError: no pkg_resources")):
             tried = TriedRelease(
                 torch=torch,
@@ -85,7 +86,9 @@ def test_a_planted_release_is_coloured_and_says_so(
     assert "+27.5% to +32.6%" in rows["darnn forward"][2]
     coloured = page.locator(f"{TABLE} .change.worse, {TABLE} .change.better")
     texts = {plain(text) for text in coloured.all_inner_texts()}
-    assert texts == {"✗ +30.0% slower", "✗ +28.7% slower", "✓ -20.0% faster"}
+    assert texts == {"✗ +30.0% slower", "✗ +28.7% slower", "✓ -20.0% faster", "✗ +20.0% slower"}
+    heads = plain(page.locator(f"{TABLE} thead", has_text="dev").inner_text())
+    assert "2.16.0.dev20261121 nightly build, against 2.15.0 2.15.0 against" in heads
 
 
 def test_noise_alone_is_not_coloured(releases: Site, visit: Callable[..., Visitor]) -> None:
@@ -140,6 +143,7 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert "track_graph_breaks('darnn', 'cpu'), 2.13.1: failed, RuntimeError: no compiler" in text
     findings = visitor.rows("#findings")
     assert [row[1:4] for row in findings] == [
+        [OPERATOR, "unconfirmed", "+20.0% (+17.6% to +22.4%) on 2026-05-28"],
         ["darnn forward", "unconfirmed", "+30.0% (+27.5% to +32.6%) on 2026-05-28"],
         [OPERATOR, "unconfirmed", "-20.0% (-21.6% to -18.4%) on 2026-05-28"],
     ]

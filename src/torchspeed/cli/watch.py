@@ -198,7 +198,9 @@ def releases(
     release: Annotated[
         str,
         typer.Argument(
-            metavar="RELEASE", help="The torch release to add, or the only one to measure."
+            metavar="RELEASE",
+            help="The torch release to add, or the only one to measure; `measure nightly`: the "
+            "newest development build.",
         ),
     ] = "",
     *,
@@ -218,12 +220,18 @@ def releases(
     again: Annotated[
         bool, typer.Option("--again", help="Measure what is stored already once more.")
     ] = False,
+    index: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Ask this package index too, as of nightlies.")
+    ] = "",
     cases: Cases = "",
     machine: Machine = "",
 ) -> int:
     """Track how fast torch's releases are: list, add and measure them."""
     from torchspeed.watch.jobs import releases as job
+    from torchspeed.watch.turns.package_index import add_index
 
+    if index:
+        add_index(index)
     if action == "add" and not release:
         raise typer.BadParameter("name the release, such as `torchspeed releases add 2.15.0`")
     if action == "list" and release:

@@ -36,6 +36,27 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> N
     assert chain(history, "b") == ()
 
 
+def test_the_newest_development_build_is_no_link_of_a_chain() -> None:
+    older = compared_releases("2.9.1", "2.10.0.dev20251101", {"a": 2.0})
+    steps = (
+        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
+        compared_releases("2.9.1", "2.10.0.dev20251102", {"a": 1.5}),
+        older,
+    )
+    history = history_of(*steps)
+    assert history.releases == ("2.8.0", "2.9.1")
+    assert history.development == "2.10.0.dev20251102"
+    assert [step.after for step in history.steps] == ["2.10.0.dev20251102", "2.9.1"]
+    assert chain(history, "a")[0].ratio == pytest.approx(1 / 0.8)
+
+    released = history_of(*steps, compared_releases("2.9.1", "2.10.0", {"a": 0.9}))
+    assert released.development == ""
+    assert [(step.before, step.after) for step in released.steps] == [
+        ("2.9.1", "2.10.0"),
+        ("2.8.0", "2.9.1"),
+    ]
+
+
 @given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
 def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) -> None:
     history = history_of(

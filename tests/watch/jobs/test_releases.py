@@ -170,7 +170,10 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     status, printed, errors = _run(project, tmp_path, "list")
     assert status == 0, errors
     assert "| 9.1.0 | 8.1.0       | missing " in printed
-    assert printed.splitlines()[-1] == "newly published: 9.2.0"
+    assert printed.splitlines()[-2:] == [
+        "newest development build: none is offered",
+        "newly published: 9.2.0",
+    ]
 
     status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it")
     assert status == 3, printed + errors
@@ -238,9 +241,18 @@ def _check_values_of_one_process(values: Sequence[ReleaseValue]) -> None:
     assert compiled["9.1.0", "graphs_it('lstm')"].failed.startswith("RuntimeError: no kernel for ")
 
 
-def test_a_night_compares_a_release_that_was_added_since(
+def test_a_night_compares_a_release_that_was_added_since_and_the_newest_development_build(
     project: Path, tmp_path: Path, wheels: Path
 ) -> None:
+    """Where one was compared before; that of the newest day has no torchvision yet."""
+    for day, local in ((20, "+cpu"), (21, "")):
+        torch = f"9.3.0.dev202611{day}"
+        code = TORCH.format(version=torch, work=2600)
+        _wheel(wheels, "torch", torch + local, code)
+    vision = TORCHVISION.format(version="8.3.0.dev20261120", build="cpu")
+    _wheel(wheels, "torchvision", "8.3.0.dev20261120", vision, "torch==9.3.0.dev20261120")
+    known_build = compared_releases("9.1.0", "9.3.0.dev20261119", {IMPORT_CASE: 1.0}, machine="m")
+    store(project / "results", known_build)
     (wheels / "torchvision-8.2.0-py3-none-any.whl").unlink()
     code = TORCHVISION.format(version="8.2.1", build="cpu")
     _wheel(wheels, "torchvision", "8.2.1", code, "torch==9.2.0")
@@ -251,14 +263,23 @@ def test_a_night_compares_a_release_that_was_added_since(
     status, printed, _ = _run(project, tmp_path, "--cases", "time_it", job="nightly")
     assert status == 3, "asv's own environment has no torch, so its cases fail"
     assert "torch release without comparison:\ntorch 9.2.0 against 9.1.0\n" in printed
-    newest = read_comparisons(project / "results")[0][-1]
-    versions = newest.header.before, newest.header.after
-    assert [version.torch for version in versions] == ["9.1.0", "9.2.0"]
-    assert {case.case for case in newest.ratios} == {
-        IMPORT_CASE,
-        "suite.Suite.time_it('all')",
-        "suite.Suite.time_it('new')",
-    }
+    assert "torch 9.3.0.dev20261120 against 9.2.0\n" in printed
+    *_, released, build = read_comparisons(project / "results")[0]
+    for comparison, expected in (
+        (released, ["9.1.0", "9.2.0"]),
+        (build, ["9.2.0", "9.3.0.dev20261120"]),
+    ):
+        versions = comparison.header.before, comparison.header.after
+        assert [version.torch for version in versions] == expected
+        assert {case.case for case in comparison.ratios} == {
+            IMPORT_CASE,
+            "suite.Suite.time_it('all')",
+            "suite.Suite.time_it('new')",
+        }
+    arguments = ("measure", "nightly", "--cases", "time_it")
+    status, printed, errors = _run(project, tmp_path, *arguments)
+    assert (status, errors) == (0, "")
+    assert "nothing is missing" in printed
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 
@@ -309,6 +330,20 @@ def test_a_release_that_cannot_be_installed_is_kept_as_failed(
     assert "torch===9.0.0 cannot be installed" in releases["9.0.0"].failed
 
 
+def test_the_list_names_the_newest_development_build_of_an_index(
+    project: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "index" / "torch"
+    page.mkdir(parents=True)
+    files = (f"torch-9.{minor}.0.dev20261121+cpu-py3-none-any.whl" for minor in (1, 3))
+    links = "".join(f'<a href="{name}">{name}</a>' for name in files)
+    (page / "index.html").write_text(f"<!DOCTYPE html><html><body>{links}</body></html>")
+    index = (tmp_path / "index").as_uri()
+    status, printed, errors = _run(project, tmp_path, "list", "--index", index)
+    assert status == 0, errors
+    assert "newest development build: 9.3.0.dev20261121\n" in printed
+
+
 def test_without_an_index_the_list_says_what_is_unknown(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,6 +365,7 @@ def test_without_an_index_the_list_says_what_is_unknown(
         (("measure", "9.0.0"), "torch 9.0.0 has no predecessor under"),
         (("measure", "--against", "1.0"), "has no torch 1.0 to compare with under"),
         (("add", "99.0"), "torch===99.0 cannot be installed"),
+        (("measure", "nightly"), "offers no development build of torch after 9.1.0 with its"),
         (("measure", "--cases", "("), "is no regular expression"),
     ],
 )

@@ -2,7 +2,8 @@
 
 The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
 chain of ratios gives the time of a case in each release relative to the newest; the variances of
-the logarithms add up along it.
+the logarithms add up along it. Of development builds only the newest counts, and only until a
+release follows it; it is no link of a chain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from torchspeed.watch.analysis.ratio import quantile, standard_error, verdict
-from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.releases import is_development, release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, StoredComparison, Unmeasured
 from torchspeed.watch.history.releases import IMPORT_CASE
@@ -71,11 +72,18 @@ class ReleaseHistory:
 
     machine: str
     releases: tuple[str, ...]
-    """Oldest first."""
+    """Oldest first, without the development build."""
     steps: tuple[ReleaseStep, ...]
     """Newest first; those between neighbouring releases before others of the same release."""
+    development: str = ""
+    """The development build that was compared, if there is any."""
     nulls: tuple[StoredComparison, ...] = ()
     """Comparisons of a release with itself, by any method."""
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The releases and the development build, oldest first."""
+        return (*self.releases, self.development) if self.development else self.releases
 
     @property
     def neighbours(self) -> tuple[ReleaseStep, ...]:
@@ -134,15 +142,17 @@ def release_histories(
                 step.recipe.clear()
                 step.recipe.update(comparison.header.recipe)
                 step.ratios[ratio.case] = ratio
-        if steps:
-            releases = sorted({name for pair in steps for name in pair}, key=release_order)
+        versions = sorted({name for pair in steps for name in pair}, key=release_order)
+        releases = tuple(name for name in versions if not is_development(name))
+        if releases:
+            development = versions[-1] if is_development(versions[-1]) else ""
             ordered = sorted(
-                steps.values(),
+                (step for pair, step in steps.items() if {*pair} <= {*releases, development}),
                 key=lambda step: (release_order(step.after), release_order(step.before)),
                 reverse=True,
             )
             nulls = tuple(c for c in of_machine if c.header.kind == "null")
-            histories.append(ReleaseHistory(machine, tuple(releases), tuple(ordered), nulls))
+            histories.append(ReleaseHistory(machine, releases, tuple(ordered), development, nulls))
     histories.sort(key=lambda history: (-len(history.steps), history.machine))
     return tuple(histories)
 

@@ -75,8 +75,21 @@ def _measured(history: History, series: Iterable[int]) -> set[str]:
 
 
 def release_order(version: str) -> tuple[int, ...]:
-    """Return a release as numbers, so that 2.9 comes before 2.10."""
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
+    """Return a release as numbers, so that 2.9 comes before 2.10.
+
+    Development builds such as ``2.16.0.dev20261121`` come after 2.15 and, by day, before 2.16.0.
+    """
+    release, _, day = version.partition("+")[0].partition(".dev")
+    numbers = [int(part) for part in release.split(".") if part.isdigit()]
+    if numbers and day.isdigit():
+        numbers[-1] -= 1
+        numbers.append(int(day))
+    return tuple(numbers)
+
+
+def is_development(version: str) -> bool:
+    """Tell whether a version is a development build, such as ``2.16.0.dev20261121``."""
+    return ".dev" in version
 
 
 def _environments(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +46,11 @@ class Pair:
     def label(self) -> str:
         """What sentences call it: its torch release, or its name where it pins none."""
         return f"torch {self.torch}" if self.torch else self.environment
+
+    def of_release(self, torch: str, torchvision: str) -> Pair:
+        """Return the environment of another release, in a folder beside this one."""
+        folder = self.folder.with_name(torch)
+        return replace(self, torch=torch, torchvision=torchvision, folder=folder)
 
     def __str__(self) -> str:
         if not self.torch:

@@ -6,11 +6,13 @@ such tasks, and put the source into `SOURCES`.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.watch.analysis.releases import is_development
 from torchspeed.watch.asv.case_outcomes import NOT_BUILT
 from torchspeed.watch.asv.selection import EVERYTHING, Selection
 from torchspeed.watch.asv.settings import Pair
@@ -22,6 +24,7 @@ from torchspeed.watch.jobs.examine import Examination, examinations
 from torchspeed.watch.jobs.measuring import measure_commit
 from torchspeed.watch.jobs.night_queue import Situation, Task, TaskSource, Tonight
 from torchspeed.watch.jobs.reference import measure_against_reference
+from torchspeed.watch.turns import package_index
 from torchspeed.watch.turns.cases import list_benchmarks, timed_cases, value_cases
 from torchspeed.watch.turns.compare import Compared
 from torchspeed.watch.turns.release_environments import remove_environment
@@ -201,19 +204,37 @@ def new_releases(situation: Situation) -> Iterator[Task]:
 
 
 def unmeasured_releases(situation: Situation) -> Iterator[Task]:
-    """Yield listed releases that lack cases of others, on machines that compare releases."""
+    """Yield listed releases that lack cases of others, on machines that compare releases.
+
+    After them comes the newest development build of torch, on machines that have compared one.
+    """
     return itertools.starmap(release_task, _unmeasured_releases(situation))
 
 
 def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, frozenset[str]]]:
     stored = situation.history.comparisons if situation.history is not None else {}
     comparisons = stored.get(situation.machine, ())
-    pairs = release_pairs(situation.configuration.releases, comparisons)
+    releases = situation.configuration.releases
+    pairs = release_pairs(releases, comparisons)
+    if any(is_development(stored.header.after.torch) for stored in comparisons):
+        for newest in releases[:1]:
+            build = _build_of_tonight(newest.torch, situation.configuration.python)
+            if build is not None:
+                pairs += release_pairs((newest.of_release(*build), newest), comparisons)
     compared = {case for pair in pairs for case in pair.stored.commits} - {IMPORT_CASE}
     expected = frozenset(case for case in compared if re.search(situation.selection.pattern, case))
     for pair in pairs:
         if pair.missing(expected):
             yield pair, expected
+
+
+@functools.cache
+def _build_of_tonight(newest: str, python: str) -> tuple[str, str] | None:
+    """Ask once a night for the newest development build of torch and of its torchvision."""
+    try:
+        return package_index.development_build(newest, python)
+    except TorchspeedError:
+        return None
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:

@@ -43,6 +43,8 @@ from torchspeed.watch.turns.releases import ReleasePair, measure_releases, relea
 from torchspeed.watch.turns.sides import Side, side
 from torchspeed.watch.turns.workplace import Workplace
 
+NIGHTLY = "nightly"
+"""Names the newest development build of torch where a release is named."""
 _MIB = 1024**2
 
 
@@ -74,7 +76,7 @@ def list_releases(root: Path, *, machine: str) -> ExitStatus:
         *("memory / its predecessor's", "counts changed"),
     )
     print(f"on {name}:\n{table(header, rows)}")
-    print(_newly_published(configuration))
+    print(_published(configuration))
     return ExitStatus.DONE
 
 
@@ -116,7 +118,8 @@ def measure(
 
     Args:
         root: the checkout.
-        release: the only release to compare; all if empty.
+        release: the only release to compare; all if empty; `NIGHTLY` for the newest development
+            build that the package index offers.
         against: the release to compare with instead of each one's predecessor; ``release`` to
             measure the noise of the method.
         commit: whose package runs on both sides.
@@ -131,7 +134,14 @@ def measure(
     failed, compared = False, 0
     with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
         preflight.check_room(place.configuration, place.configuration.releases[:2])
-        pairs = _pairs(place.configuration, place.machine, release=release, against=against)
+        configuration = place.configuration
+        if release == NIGHTLY and configuration.releases:
+            newest = configuration.releases[0]
+            build = package_index.development_build(newest.torch, configuration.python)
+            releases = (newest.of_release(*build), *configuration.releases)
+            configuration = dataclasses.replace(configuration, releases=releases)
+            release = build[0]
+        pairs = _pairs(configuration, place.machine, release=release, against=against)
         if not pairs:
             raise TorchspeedError(
                 f"{f'torch {release}' if release else 'the newest release'} has "
@@ -265,13 +275,17 @@ def _value_cells(values: Sequence[ReleaseValue], before: str, after: str) -> tup
     return memory, f"{changed}, {failed} failed" if failed else changed
 
 
-def _newly_published(configuration: Configuration) -> str:
+def _published(configuration: Configuration) -> str:
     """Return what the index offers beyond the newest pinned release, as far as it answers."""
     try:
-        published = package_index.published_releases(configuration.python)
+        published = package_index.published_versions(configuration.python)
     except TorchspeedError as error:
         return f"newly published: unknown ({error})"
     pinned = {release.torch for release in configuration.releases}
     newest = max(map(release_order, pinned), default=())
-    newer = [release for release in published if release_order(release) > newest]
-    return f"newly published: {', '.join(newer) if newer else 'none'}"
+    newer = [release for release in published.releases if release_order(release) > newest]
+    builds = [build for build in published.development if release_order(build) > newest]
+    return (
+        f"newest development build: {builds[0] if builds else 'none is offered'}\n"
+        f"newly published: {', '.join(newer) if newer else 'none'}"
+    )

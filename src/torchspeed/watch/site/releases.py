@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import geometric_mean, median
 
 from torchspeed.watch.analysis.ratio import verdict
@@ -14,7 +15,7 @@ from torchspeed.watch.analysis.release_history import (
     ReleaseStep,
     chain,
 )
-from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.releases import is_development, release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.history.comparisons import CaseRatio, Unmeasured
 from torchspeed.watch.history.explanations import StoredExplanation
@@ -189,7 +190,7 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         facts = _facts(history, tables, tried)
         values = contents.history.release_values.get(history.machine, ())
         of_values = value_tables(
-            history.releases,
+            history.versions,
             values,
             lambda case: " ".join(filter(None, _name(cases.get(case), case)[1:])),
             _pages(history, contents).get,
@@ -277,16 +278,19 @@ def _facts(
     tables: Sequence[ReleaseTable],
     tried: Mapping[str, TriedRelease],
 ) -> tuple[ReleaseFacts, ...]:
-    steps = {step.after: step for step in history.neighbours}
+    predecessors = dict(pairwise(history.versions[::-1]))
+    steps = {
+        step.after: step for step in history.steps if predecessors.get(step.after) == step.before
+    }
     columns = {
         column.step.after: column
         for table in tables[:1]
         for column in table.columns
         if column.step is steps.get(column.step.after)
     }
-    failed = (release for release in tried if release not in history.releases)
+    failed = (release for release in tried if not is_development(release))
     facts = []
-    for release in sorted({*history.releases, *failed}, key=release_order):
+    for release in sorted({*history.versions, *failed}, key=release_order):
         known = tried.get(release)
         step = steps.get(release)
         facts.append(

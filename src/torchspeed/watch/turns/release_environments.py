@@ -23,6 +23,7 @@ from torchspeed.watch.asv.environments import pinned_asv_runner
 from torchspeed.watch.asv.settings import Pair
 from torchspeed.watch.history.releases import TriedRelease
 from torchspeed.watch.turns.commands import run_command
+from torchspeed.watch.turns.package_index import requirement
 
 NUMPY = "1.26.4"
 """The newest release that every torch since 2.0 accepts, so that all have the same."""
@@ -58,8 +59,8 @@ def make_environment(pair: Pair, python: str) -> None:
         return
     remove_environment(pair)
     requirements = [
-        f"torch==={pair.torch}",  # three: a local build such as +cpu does not count
-        f"torchvision==={pair.torchvision}",
+        requirement("torch", pair.torch),
+        requirement("torchvision", pair.torchvision),
         f"numpy=={NUMPY}",
         f"asv_runner=={pinned_asv_runner()}",
     ]
