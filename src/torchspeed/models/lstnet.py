@@ -105,8 +105,9 @@ class LSTNet(nn.Module):
 
         highway = self.autoregression.in_features
         past = x[:, self.window - highway :]
-        linear = (past * self.autoregression.weight.t()).sum(1) + self.autoregression.bias
-        return torch.addmm(linear + self.output.bias, states.t(), self.output.weight.t())
+        linear = (past * self.autoregression.weight.t()).sum(1)
+        linear = linear + (self.autoregression.bias + self.output.bias)
+        return torch.addmm(linear, states.t(), self.output.weight.t())
 
     def _convolve(self, x: Tensor) -> Tensor:
         """Return every filter's response at every step, (channels, steps, batch).
@@ -117,12 +118,12 @@ class LSTNet(nn.Module):
         where the recurrences want it: forward and backward on one CPU thread, measured
         6 times as fast as torch's Conv2d, and 2.3 times a product over unfolded patches.
         """
-        window = x.shape[1] * x.shape[2]  # numbers in it
-        channels, length = self.convolution.weight.shape
-        steps = (window - length) // self.features + 1
-        # Copies of the filter in rows of window + features numbers each; read in rows of
-        # window numbers, each starts one step later than the row before.
-        rows = nn.functional.pad(self.convolution.weight, (0, window + self.features - length))
-        band = rows.repeat(1, steps)[:, : steps * window].reshape(-1, window)
-        bias = self.convolution.bias.repeat_interleave(steps).unsqueeze(1)
-        return torch.addmm(bias, band, x.flatten(1).t()).view(channels, steps, -1)
+        windows = x.flatten(1)  # (batch, numbers in a window)
+        # A view of the filter with zeros on both sides, as long as a window: moved along the
+        # zeros, it shows the filter at the last step first.
+        zeros = windows.shape[1] - self.convolution.in_features
+        padded = nn.functional.pad(self.convolution.weight, (zeros, zeros))
+        band = padded.unfold(1, windows.shape[1], self.features).flip(1)
+        channels, steps, _ = band.shape
+        responses = (band.flatten(0, 1) @ windows.t()).view(channels, steps, -1)
+        return responses + self.convolution.bias[:, None, None]

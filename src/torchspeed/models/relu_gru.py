@@ -36,10 +36,14 @@ class ReluGRU(nn.Module):
         from_input = torch.addmm(self.bias.unsqueeze(1), self.weight_ih, x.reshape(features, -1))
         sizes = [2 * hidden, hidden]
         gates_x, candidate_x = from_input.view(-1, steps, batch).split_with_sizes(sizes)
-        weight_hh = self.weight_hh
+        gates, candidates = gates_x.unbind(1), candidate_x.unbind(1)
         state = x.new_zeros(hidden, batch)
-        for gate_x, cand_x in zip(gates_x.unbind(1), candidate_x.unbind(1), strict=True):
-            gate_h, cand_h = torch.mm(weight_hh, state).split_with_sizes(sizes)
+        if steps > 1:  # the loop takes a single step, for the gradient of all weights
+            # From a zero state there is nothing to reset, and nothing to keep.
+            state = gates[0][hidden:].sigmoid() * candidates[0].relu()
+            gates, candidates = gates[1:], candidates[1:]
+        for gate_x, cand_x in zip(gates, candidates, strict=True):
+            gate_h, cand_h = torch.mm(self.weight_hh, state).split_with_sizes(sizes)
             reset, update = (gate_x + gate_h).sigmoid().chunk(2)
             candidate = torch.addcmul(cand_x, reset, cand_h).relu()
             state = torch.lerp(state, candidate, update)
