@@ -79,6 +79,8 @@ class _Suite:
                     own.__dict__["exact"] = True
                 if kind == "track" and cls.may_fork:
                     own.__dict__["may_fork"] = True
+                if kind == "peakmem":  # no value depends on a clock
+                    own.__dict__["may_overlap"] = True
                 if kind == "time":
                     own.__dict__["clocks"] = cls.clocks
                 setattr(cls, name, own)

@@ -3,6 +3,7 @@
 Each case is counted in a fork, so that none sees another's heap and a crash costs one
 case, and there in a new thread, because the C library gives a new thread a heap of its
 own: the passes find it as empty as they did in any other run, whatever was imported.
+As many cases are counted at the same time as there are cores.
 """
 
 from __future__ import annotations
@@ -49,30 +50,38 @@ def _count(case: str, callgrind: Callgrind) -> None:
         callgrind.dump()
 
 
-def _count_in_fork(case: str, callgrind: Callgrind) -> dict[str, object]:
-    """Count a case in a process of its own; where it failed, ``error`` says why."""
-    message = Path(f"{case}.error")
+def _fork_counting(case: str, callgrind: Callgrind, turns: int) -> int:
+    """Fork a process that counts a case as soon as it can read a byte of ``turns``."""
 
     def count_and_exit() -> None:
         try:
             _count(case, callgrind)
         except Exception as error:  # one case's error must not cost the others
-            message.write_text(f"{type(error).__name__}: {error}")
+            _message(case).write_text(f"{type(error).__name__}: {error}")
         finally:
             os._exit(0)
 
     process = os.fork()
     if process == 0:
         die_with_parent()
+        os.read(turns, 1)
         signal.alarm(_CASE_LIMIT)
         _run_alone(count_and_exit)
-    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    error = message.read_text() if message.exists() else ""
+    return process
+
+
+def _message(case: str) -> Path:
+    """Name the file of a case's error."""
+    return Path(f"{case}.error")
+
+
+def _error(case: str, status: int) -> str:
+    """Return why the process of a case did not count, or nothing."""
     if status == -signal.SIGALRM:
-        error = f"it was not counted within {_CASE_LIMIT} s"
-    elif status != 0:
-        error = f"its process ended with status {status}"
-    return {"process": process, "error": error}
+        return f"it was not counted within {_CASE_LIMIT} s"
+    if status != 0:
+        return f"its process ended with status {status}"
+    return _message(case).read_text() if _message(case).exists() else ""
 
 
 def _run_alone(run: Callable[[], None]) -> None:
@@ -101,4 +110,16 @@ def count(cases: Sequence[str]) -> dict[str, dict[str, object]]:
     gc.collect()
     gc.freeze()
     gc.disable()
-    return {case: _count_in_fork(case, callgrind) for case in cases}
+    # All are forked before any of them ends: the order in which they end changes no count.
+    turns, next_turns = os.pipe()
+    processes = {_fork_counting(case, callgrind, turns): case for case in cases}
+    for _ in os.sched_getaffinity(0):
+        os.write(next_turns, b".")
+    report: dict[str, dict[str, object]] = {}
+    for _ in cases:
+        process, status = os.wait()
+        os.write(next_turns, b".")
+        case = processes[process]
+        error = _error(case, os.waitstatus_to_exitcode(status))
+        report[case] = {"process": process, "error": error}
+    return report

@@ -44,9 +44,34 @@ class Suite:
         self.note("peakmem", kind)
 
     def note(self, what, kind):
-        forked_from = os.getppid() if "torch" in sys.modules else 0
-        with open({notes!r}, "a") as stream:
-            print(what, kind, forked_from, self.left_behind, file=stream)
+        note(what, kind, self.left_behind)
+
+
+class Cached:
+    def setup_cache(self):
+        note("setup_cache", "good", 0)
+        return 7
+
+    def track_cached(self, cache):
+        note("track", "good", 0)
+        return cache
+
+    track_cached.may_fork = True
+
+
+class Uncertain(Cached):
+    def setup_cache(self):
+        note("setup_cache", "other", 0)
+        return 8
+
+    def track_cached(self, cache):
+        return cache
+
+
+def note(what, kind, left_behind):
+    forked_from = os.getppid() if "torch" in sys.modules else 0
+    with open({notes!r}, "a") as stream:
+        print(what, kind, forked_from, left_behind, file=stream)
 """
 
 
@@ -90,13 +115,19 @@ def project(make_repository: Callable[..., Path], tmp_path: Path) -> Forks:
 
 
 def test_a_round_is_forked_from_one_process_and_the_next_from_another(project: Forks) -> None:
-    ran = project.run("2.15.0+cpu", "time_it", r"peakmem_it\('good'\)")
+    ran = project.run("2.15.0+cpu", "time_it", r"peakmem_it\('good'\)", "cached")
     parents = {parent for what, _, parent, _ in ran if what == "time"}
     assert len(parents - {0}) == 2, "one a round"
     for kind in ("good", "other"):
         assert len({parent for what, of, parent, _ in ran if (what, of) == ("time", kind)}) == 2
     assert {parent for what, _, parent, _ in ran if what == "peakmem"} == {0}
     assert 0 in {parent for _, kind, parent, _ in ran if kind == "hostile"}
+    of_values = {what: parent for what, kind, parent, _ in ran if kind == "good"}
+    assert {of_values["setup_cache"], of_values["track"]} <= parents - {0}
+    assert {
+        parent for what, kind, parent, _ in ran if (what, kind) == ("setup_cache", "other")
+    } == {0}
+    assert project.stored("result", "suite.Cached.track_cached") == [7]
     left = [process for *_, process in ran if process]
     assert left
     until = time.monotonic() + 10  # processes without a parent are reaped by another one

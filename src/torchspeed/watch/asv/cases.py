@@ -18,6 +18,11 @@ def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
     return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
 
 
+def process_name(benchmark: dict[str, Any], index: int) -> str:
+    """Name a case as asv's script does, by its place in `cases_of`."""
+    return f"{benchmark['name']}-{index}" if benchmark["params"] else str(benchmark["name"])
+
+
 def skipped_because(benchmark: dict[str, Any]) -> str:
     """Return why the suite skips cases of a benchmark, as far as it says."""
     return str(benchmark.get("skipped_because") or "skipped by its suite")

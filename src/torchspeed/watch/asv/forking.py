@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import IO, Any
 
 from asv.runner import BENCHMARK_RUN_SCRIPT
@@ -61,7 +62,7 @@ class ForkingSpawner:
         self._measured: set[str] = set()
         """Cases that the present server has run."""
         if self._is_able:
-            self._restart()
+            self._start()
         self.processes = FORKED if self._is_able else NOT_FORKED
         """How cases that may be forked are started, for the record of the run."""
 
@@ -83,27 +84,37 @@ class ForkingSpawner:
         Returns:
             Output and exit status.
         """
-        arguments = [name, params_str, profile_path, result_file_name]
-        if self._is_able and (self._server is None or name in self._measured):
-            self._restart()
-        if self._server is not None:
-            self._measured.add(name)
-            run = ["run", self._spawner.benchmark_dir, *arguments]
-            with contextlib.suppress(ConnectionError):
-                return self._server.run(run, cwd, timeout)
-            self.close()  # something ended the server: the case gets a process of its own
-        outcome: tuple[str, int] = self._spawner.run(*arguments, timeout, cwd)
-        return outcome
+        if name in self._measured:
+            self.close()
+        self._measured.add(name)
+        arguments = ["run", self._spawner.benchmark_dir, name, params_str, profile_path]
+        return self._run_script([*arguments, result_file_name], cwd, timeout)
+
+    def create_setup_cache(
+        self, benchmark_id: str, timeout: float, params_str: str
+    ) -> tuple[str | None, str | None]:
+        """Run a ``setup_cache``, as ``Spawner.create_setup_cache`` does."""
+        arguments = ["setup_cache", self._spawner.benchmark_dir, benchmark_id, params_str]
+        return processes.create_cache(partial(self._run_script, arguments), timeout)
 
     def close(self) -> None:
         """End the server."""
+        self._measured.clear()
         if self._server is not None:
             self._server.close()
             self._server = None
 
-    def _restart(self) -> None:
-        self.close()
-        self._measured.clear()
+    def _run_script(self, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
+        """Run a command of asv's script in a fork, or in a process of its own."""
+        if self._is_able and self._server is None:
+            self._start()
+        if self._server is not None:
+            with contextlib.suppress(ConnectionError):
+                return self._server.run(arguments, folder, timeout)
+            self.close()  # something ended the server
+        return processes.run_script(self._spawner.env, arguments, folder, timeout)
+
+    def _start(self) -> None:
         server = _Server(self._spawner.env)
         self._is_able = server.can_fork
         if self._is_able:

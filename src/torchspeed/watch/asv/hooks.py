@@ -108,7 +108,10 @@ def setup() -> None:
     results.remove_result = results_files.removing_benchmark(results.remove_result)
     results.save = results_files.saving(results.save)
     results.rm = results_files.removing_file(results.rm)
-    spawner.run, spawner.create_setup_cache = processes.run, processes.create_setup_cache
+    spawner.run = processes.run
+    spawner.create_setup_cache = _during_a_run(
+        processes.create_setup_cache, MeasuredRun.create_setup_cache
+    )
     asv.environment.Environment.create = environments.creating(asv.environment.Environment.create)
     existing = asv.environment.ExistingEnvironment
     existing.__init__ = environments.existing(existing.__init__)

@@ -24,8 +24,9 @@ from asv.runner import BenchmarkResult
 from torchspeed.watch import probes
 from torchspeed.watch.asv import results_files, skipping
 from torchspeed.watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
-from torchspeed.watch.asv.cases import case_name, cases_of
+from torchspeed.watch.asv.cases import cannot_run, case_name, cases_of, process_name
 from torchspeed.watch.asv.forking import ForkingSpawner, may_fork
+from torchspeed.watch.asv.overlapping import OverlappingSpawner, cases_at_once, may_overlap
 from torchspeed.watch.asv.skipping import Remaining
 from torchspeed.watch.history import outcomes, run_records
 from torchspeed.watch.history.outcomes import Report
@@ -83,7 +84,7 @@ class MeasuredRun:
         """Benchmarks of which cases were stored since asv added their results last."""
         self._lines: list[dict[str, Any]] = []
         """Outcomes that are not in the side file yet."""
-        self._forking: ForkingSpawner | None = None
+        self._spawners: tuple[ForkingSpawner, OverlappingSpawner] | None = None
 
     def begin(self) -> None:
         """Tell the plan, and record the cases that cannot run."""
@@ -93,9 +94,9 @@ class MeasuredRun:
         self._report()
 
     def close(self) -> None:
-        """End the process that cases are forked from."""
-        if self._forking is not None:
-            self._forking.close()
+        """End the process that cases are forked from, and cases that were started ahead."""
+        for spawner in self._spawners or ():
+            spawner.close()
 
     def end(self) -> None:
         """Record the state of the machine after the run."""
@@ -120,8 +121,7 @@ class MeasuredRun:
         self._stored.add(name)
         rounds, call = self._rounds(benchmark), self._calls[case]
         self._calls[case] += 1
-        report = self._remaining.continued.get(case)
-        first_call = max(0, rounds - report.rounds_left) if report is not None else 0
+        report, first_call = self._remaining.continued.get(case), self._first_call(benchmark, case)
         if case in self._settled:
             return self._settled[case]
         if call < first_call:
@@ -132,12 +132,7 @@ class MeasuredRun:
             continues = True
             earlier, number = self._stored_samples(benchmark, index, report)
             keywords["extra_params"] = keywords["extra_params"] | number
-        if self._forking is None:
-            self._forking = ForkingSpawner(spawner)
-            if self._record is not None:
-                self._record["environment"][run_records.PROCESSES] = self._forking.processes
-        if may_fork(benchmark, case):
-            spawner = self._forking
+        spawner = self._spawner_for(benchmark, index, spawner, keywords["profile"])
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
         result = original(benchmark, spawner, index, **keywords)
         self._check_commit()
@@ -160,6 +155,22 @@ class MeasuredRun:
         self._note(case, outcome, reason, time.monotonic() - started, **extra)
         self._report()
         return result
+
+    def create_setup_cache(
+        self, original: Any, spawner: Any, benchmark_id: str, timeout: float, params_str: str
+    ) -> tuple[str | None, str | None]:
+        """Run a ``setup_cache``, in a fork if that may measure all cases of its benchmark."""
+        benchmark = self._remaining.benchmarks[benchmark_id]
+        names = [
+            case_name(benchmark, params)
+            for params in cases_of(benchmark)
+            if not cannot_run(benchmark, params)
+        ]
+        if all(may_fork(benchmark, name) for name in names):
+            forking, _ = self._spawners or self._make_spawners(spawner)
+            return forking.create_setup_cache(benchmark_id, timeout, params_str)
+        cache: tuple[str | None, str | None] = original(spawner, benchmark_id, timeout, params_str)
+        return cache
 
     def add_result(
         self,
@@ -213,6 +224,39 @@ class MeasuredRun:
         if self._options.get("run_rounds") is not None:
             original(results, key, selected_idx)
 
+    def _spawner_for(
+        self, benchmark: dict[str, Any], index: int, spawner: Any, profile: bool
+    ) -> Any:
+        """Return what runs a case: asv's spawner, or what does the same in less time."""
+        forking, overlapping = self._spawners or self._make_spawners(spawner)
+        is_alone = profile or cases_at_once(self._options) == 1
+        names = [] if is_alone else self._overlapping_from(benchmark, index)
+        overlapping.expect(names)
+        if may_fork(benchmark, case_name(benchmark, cases_of(benchmark)[index])):
+            return forking
+        return overlapping if process_name(benchmark, index) in names else spawner
+
+    def _make_spawners(self, spawner: Any) -> tuple[ForkingSpawner, OverlappingSpawner]:
+        forking = ForkingSpawner(spawner)
+        self._spawners = forking, OverlappingSpawner(spawner, cases_at_once(self._options))
+        if self._record is not None:
+            self._record["environment"][run_records.PROCESSES] = forking.processes
+        return self._spawners
+
+    def _overlapping_from(self, benchmark: dict[str, Any], first: int) -> list[str]:
+        """Return asv's names of the cases that this round still measures and that may overlap."""
+        names = []
+        for index in skipping.selected_cases(self._remaining.benchmarks, benchmark):
+            case = case_name(benchmark, cases_of(benchmark)[index])
+            is_measured = (
+                index >= first
+                and case not in self._settled
+                and self._calls[case] >= self._first_call(benchmark, case)
+            )
+            if is_measured and may_overlap(benchmark, case):
+                names.append(process_name(benchmark, index))
+        return names
+
     def _plan(self) -> dict[str, int]:
         """Return the number of rounds that each case will run in."""
         benchmarks = self._remaining.benchmarks
@@ -231,6 +275,11 @@ class MeasuredRun:
         rounds = int(asked or benchmark.get("rounds", 1))
         in_turn = self._options.get("run_rounds")  # of this turn, where commits are interleaved
         return rounds if in_turn is None else sum(number <= rounds for number in in_turn)
+
+    def _first_call(self, benchmark: dict[str, Any], case: str) -> int:
+        """Return how many rounds of a case are stored and not measured again."""
+        report = self._remaining.continued.get(case)
+        return 0 if report is None else max(0, self._rounds(benchmark) - report.rounds_left)
 
     def _samples(self, benchmark: dict[str, Any], index: int) -> list[float]:
         """Return the samples that are stored of a case."""

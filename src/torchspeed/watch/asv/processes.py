@@ -13,10 +13,12 @@ import os
 import selectors
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -61,7 +63,7 @@ def run(
         Output and exit status.
     """
     arguments = ["run", self.benchmark_dir, name, params_str, profile_path, result_file_name]
-    return _run_script(self.env, arguments, cwd, timeout)
+    return run_script(self.env, arguments, cwd, timeout)
 
 
 def create_setup_cache(
@@ -72,9 +74,24 @@ def create_setup_cache(
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
-    folder = tempfile.mkdtemp(prefix="torchspeed-")
     arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
-    output, status = _run_script(self.env, arguments, folder, timeout)
+    return create_cache(partial(run_script, self.env, arguments), timeout)
+
+
+def create_cache(
+    run_in: Callable[[str, float], tuple[str, int]], timeout: float
+) -> tuple[str | None, str | None]:
+    """Run a ``setup_cache`` in a new folder.
+
+    Args:
+        run_in: runs it in a folder, within so many seconds; returns output and exit status.
+        timeout: seconds.
+
+    Returns:
+        The folder with the cache and ``None``, or ``None`` and the output of what failed.
+    """
+    folder = tempfile.mkdtemp(prefix="torchspeed-")
+    output, status = run_in(folder, timeout)
     if status == 0:
         return folder, None
     shutil.rmtree(folder, ignore_errors=True)
@@ -113,23 +130,49 @@ def variables(env: Any) -> dict[str, str]:
     return {**outer, **env.env_vars}
 
 
-def _run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
+def run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
     """Run a command of asv's script in an environment.
 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
     """
     with signals_deferred() as deferred:
-        process = env.run(
-            [BENCHMARK_RUN_SCRIPT, *arguments],
-            cwd=folder,
-            env=variables(env),
-            redirect_stderr=True,
-            return_popen=True,
-        )
+        process = start(env, arguments, folder)
+    return supervise_to_end(process, timeout, deferred=deferred)
+
+
+def start(env: Any, arguments: list[str], folder: str) -> subprocess.Popen[bytes]:
+    """Start a command of asv's script in an environment, as the leader of a process group."""
+    process: subprocess.Popen[bytes] = env.run(
+        [BENCHMARK_RUN_SCRIPT, *arguments],
+        cwd=folder,
+        env=variables(env),
+        redirect_stderr=True,
+        return_popen=True,
+    )
+    return process
+
+
+def supervise_to_end(
+    process: subprocess.Popen[bytes],
+    timeout: float,
+    memory_share: float = 1,
+    deferred: Sequence[int] = (),
+) -> tuple[str, int]:
+    """Collect the output of what `start` has started, and see to it that it ends.
+
+    Args:
+        process: that has just started.
+        timeout: seconds.
+        memory_share: part of the memory that a case may use.
+        deferred: signals that came while it started.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
+    """
     end = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
     try:
-        return supervise(process, end, deferred, timeout)
+        return supervise(process, end, deferred, timeout, memory_share)
     finally:
         if end is not None:
             os.close(end)
@@ -149,7 +192,11 @@ class MeasuredProcess(Protocol):
 
 
 def supervise(
-    process: MeasuredProcess, end: int | None, deferred: Sequence[int], timeout: float
+    process: MeasuredProcess,
+    end: int | None,
+    deferred: Sequence[int],
+    timeout: float,
+    memory_share: float = 1,
 ) -> tuple[str, int]:
     """Collect the output of a process that leads its process group, and see to it that it ends.
 
@@ -158,15 +205,17 @@ def supervise(
         end: file descriptor that can be read when the process has ended, if there is one.
         deferred: signals that came while it started.
         timeout: seconds.
+        memory_share: part of the memory that a case may use.
 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
     """
     output = bytearray()
     try:
+        memory_limit = memory_share * _memory_limit()
         for number in deferred:
             signal.raise_signal(number)
-        stopped = _collect(process, end, output, time.monotonic() + timeout)
+        stopped = _collect(process, end, output, time.monotonic() + timeout, memory_limit)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -176,7 +225,7 @@ def supervise(
         process.stdout.close()
     text = output.decode(errors="replace")
     if stopped is _Stopped.OUT_OF_MEMORY:
-        limit = f"{_memory_limit() / _GIB:.3g} GiB"
+        limit = f"{memory_limit / _GIB:.3g} GiB"
         text += (
             f"\nit used more than {limit} of memory and was stopped; {MEMORY_LIMIT} sets the limit"
         )
@@ -241,7 +290,11 @@ def signals_deferred() -> Iterator[list[int]]:
 
 
 def _collect(
-    process: MeasuredProcess, end: int | None, output: bytearray, deadline: float
+    process: MeasuredProcess,
+    end: int | None,
+    output: bytearray,
+    deadline: float,
+    memory_limit: float,
 ) -> _Stopped | None:
     """Collect output until the process has ended, or has to be stopped; return why it has.
 
@@ -250,7 +303,6 @@ def _collect(
     assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
     os.set_blocking(process.stdout.fileno(), False)
     longest_wait = _POLLING if end is None else _SECONDS_BETWEEN_LOOKS
-    memory_limit = _memory_limit()
     next_look = time.monotonic()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
