@@ -1,18 +1,22 @@
 """How far a pass is from its floor: what its products, its traffic and its dispatches cost.
 
-Passes and costs are measured in one process, in turn. The cases look their values up and need
+Passes and costs are measured in one process, in turn. Other cases look their values up and need
 no torch.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from . import modes
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._package import from_commit, skip_what_cannot_run
+from ._suite import _Suite
 from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
@@ -22,7 +26,15 @@ def _peak(device: str) -> Any:
     return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")
 
 
-class _Floor(_MeasuredOnce):
+def _floor(model: str, device: str, mode: str) -> Measured:
+    """Time both passes in turn with what they consist of."""
+    floor_of = from_commit("measure.floor", "floor_of")
+    skip_what_cannot_run(device, model)
+    floor: Measured = dataclasses.asdict(floor_of(model, _peak(device), mode))
+    return floor
+
+
+class _Floor(_Suite):
     """Seconds that a pass takes at least on this machine, and its own time as a multiple of them.
 
     Each workload runs at its own batch; a backward pass includes its forward.
@@ -31,11 +43,7 @@ class _Floor(_MeasuredOnce):
     param_names = ("model", "device", "mode")
     position = 9
 
-    def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Time both passes in turn with what they consist of."""
-        floor_of = from_commit("measure.floor", "floor_of")
-        skip_what_cannot_run(device, model)
-        return dataclasses.asdict(floor_of(model, _peak(device), mode))
+    measured: Measured
 
     track_floor_seconds_forward = tracked("forward", "floor_seconds", unit="seconds")
     track_floor_seconds_backward = tracked("backward", "floor_seconds", unit="seconds")
@@ -43,11 +51,15 @@ class _Floor(_MeasuredOnce):
     track_times_floor_backward = tracked("backward", "times_floor", unit="times")
 
 
-class Eager(_Floor):
+class Eager(_Floor, _MeasuredOnce):
     """Of every operator by itself: products or traffic, and a dispatch."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
     short = True
+
+    def measure(self, model: str, device: str, mode: str) -> Measured:
+        """Measure one case."""
+        return _floor(model, device, mode)
 
     @stopped_after(1200)
     def setup_cache(self) -> Outcomes:
@@ -55,18 +67,21 @@ class Eager(_Floor):
 
 
 class Compiled(_Floor):
-    """Of the pass as a whole: all products, or parameters, inputs, results and activations."""
+    """Of the pass as a whole: all products, or parameters, inputs, results and activations.
+
+    The passes are compiled as `modes.Compilation` tracks it, once a run for both suites.
+    """
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
+    timeout = modes.Compilation.timeout
+    setup_cache = staticmethod(modes.setup_cache)
 
-    def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Time both compiled passes, where this machine can compile."""
-        unable = from_commit("measure.compilation", "cannot_compile")(device)
-        if unable:
-            raise NotImplementedError(unable)
-        from_commit("measure.compilation", "keep_code_in")(Path.cwd())  # which asv removes
-        return super().measure(model, device, mode)
-
-    @stopped_after(3600)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
+    def setup(self, folder: str, model: str, device: str, mode: str) -> None:
+        """Measure all values of a case, or read them where another has done so."""
+        record = Path(folder, f"floor-{model}-{device}.json")
+        if not record.exists():
+            modes.compile_once(folder, model, device)
+            import_module("torch").compiler.reset()  # what was compiled here is loaded instead
+            modes.use_compiled_code(folder, model, device)
+            record.write_text(json.dumps(_floor(model, device, mode)), encoding="utf-8")
+        self.measured = json.loads(record.read_text(encoding="utf-8"))

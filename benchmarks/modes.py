@@ -20,6 +20,27 @@ def setup_cache() -> str:
     return str(Path.cwd())
 
 
+def compile_once(folder: str, model: str, device: str) -> Measured:
+    """Compile both passes from nothing, unless a case of this run has; return what that cost.
+
+    Raises:
+        NotImplementedError: They cannot be compiled here.
+    """
+    skip_what_cannot_run(device, model)
+    _skip_without_compiler(device)
+    cost: Measured = dataclasses.asdict(
+        from_commit("measure.compile_cost", "compile_cost")(model, device, Path(folder))
+    )
+    return cost
+
+
+def use_compiled_code(folder: str, model: str, device: str) -> None:
+    """Let this process find what `compile_once` has compiled."""
+    code_folder = from_commit("measure.compile_cost", "code_folder")
+    keep_code_in = from_commit("measure.compilation", "keep_code_in")
+    keep_code_in(code_folder(model, device, Path(folder)))
+
+
 def _skip_without_compiler(device: str) -> None:
     unable = from_commit("measure.compilation", "cannot_compile")(device)
     if unable:
@@ -41,10 +62,7 @@ class Compilation(_Suite):
     measured: Measured
 
     def setup(self, folder: str, model: str, device: str) -> None:
-        skip_what_cannot_run(device, model)
-        _skip_without_compiler(device)
-        cost = from_commit("measure.compile_cost", "compile_cost")
-        self.measured = dataclasses.asdict(cost(model, device, Path(folder)))
+        self.measured = compile_once(folder, model, device)
 
     track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
     track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
@@ -72,9 +90,7 @@ class Modes(_TimedPasses):
         if mode == "compiled":
             skip_what_cannot_run(device, model)
             _skip_without_compiler(device)
-            code_folder = from_commit("measure.compile_cost", "code_folder")
-            keep_code_in = from_commit("measure.compilation", "keep_code_in")
-            keep_code_in(code_folder(model, device, Path(folder)))
+            use_compiled_code(folder, model, device)
         super().setup(*case)
 
     time_forward = _not_on_the_cpu(_TimedPasses.time_forward)

@@ -19,7 +19,7 @@ import asv.benchmark
 import pytest
 import torch
 
-from benchmarks import floor, operators, utilisation
+from benchmarks import floor, modes, operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
@@ -28,6 +28,7 @@ from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import Work
 from tests.conftest import ROOT
+from torchspeed.measure.floor import Floor, FloorOfWorkload
 from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
 from torchspeed.watch.asv.selection import SHORT_ONLY, in_short_set
@@ -462,7 +463,29 @@ def test_what_compiling_costs_is_tracked(
     assert not more_is_better(unit)
     # asv runs them by name: what is compiled here from nothing, the timed cases find.
     assert suite["name"] < "modes.Modes"
-    assert suite["setup_cache_key"] == benchmarks["modes.Modes.time_forward"]["setup_cache_key"]
+    sharing = ("modes.Modes.time_forward", "floor.Compiled.track_times_floor_forward")
+    assert {benchmarks[name]["setup_cache_key"] for name in sharing} == {suite["setup_cache_key"]}
+
+
+def test_the_floor_of_a_compiled_model_is_measured_once_with_what_its_compilation_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def floor_of(model: str, *_: Any) -> FloorOfWorkload:
+        steps.append(f"time {model}")
+        forward, backward = (Floor(2.0, 2.0 * times, times, times, times) for times in (1.5, 2.5))
+        return FloorOfWorkload(forward, backward)
+
+    monkeypatch.setattr(modes, "compile_once", lambda *case: steps.append(f"compile {case[1]}"))
+    monkeypatch.setattr(modes, "use_compiled_code", lambda *case: steps.append(f"load {case[1]}"))
+    monkeypatch.setattr(floor, "_peak", lambda device: device)
+    monkeypatch.setattr("torchspeed.measure.floor.floor_of", floor_of)
+    for pass_name, times_floor in (("forward", 1.5), ("backward", 2.5)):
+        suite = floor.Compiled()
+        suite.setup(str(tmp_path), "lenet5", "cpu", "compiled")
+        assert getattr(suite, f"track_times_floor_{pass_name}")() == times_floor
+    assert steps == ["compile lenet5", "load lenet5", "time lenet5"]
 
 
 def test_variants_come_with_the_default_that_they_are_compared_to(
