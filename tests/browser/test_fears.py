@@ -227,6 +227,46 @@ def test_the_first_screen_says_what_was_planted(
         assert "✗" not in shown
 
 
+@pytest.mark.parametrize(
+    ("newest", "series", "first"), [(23, 12, "desk"), (21, 12, MACHINE), (23, 1, MACHINE)]
+)
+def test_the_site_opens_on_the_machine_with_the_newest_commit_if_it_measured_enough(
+    newest: int, series: int, first: str
+) -> None:
+    history = history_of(Planted(slowed(8, 2.0), torches=("2.13.1", "2.14.1", "2.15.0")))
+    places = {commit.hash: place for place, commit in enumerate(commits())}
+    both = tuple(
+        replace(
+            one,
+            machine=machine,
+            columns=RunColumns.of({c: run for c, run in one.runs.items() if places[c] <= until}),
+        )
+        for machine, until, count in ((MACHINE, 22, 12), ("desk", newest, series))
+        for one in history.series[:count]
+    )
+    machines = {name: Machine(name, {}) for name in (MACHINE, "desk")}
+    history = in_order(replace(history, series=both, machines=machines))
+    assert contents_of(history, analyse(history)).setups[0].machine.name == first
+
+
+def test_revisions_open_on_the_newest_commit_that_can_be_compared(
+    tmp_path: Path, visit: Callable[..., Visitor]
+) -> None:
+    newest = COMMITS - 1
+    recipe = {True: "rounds=3", False: "rounds=5"}
+    history = history_of(Planted(slowed(8, 2.0), recipe=lambda place: recipe[place < newest]))
+    visitor = visit(address_of_site(tmp_path, history))
+    hashes = [commit.hash[:8] for commit in commits()]
+    visitor.go("#/changes")
+    assert hashes[newest - 1] in visitor.text(".commit-bar")
+    notices = visitor.text("#changes-app .notice")
+    assert f"Most values of the newest commit, {hashes[newest]}, were measured with" in notices
+    visitor.page.get_by_text("newer →").click()
+    visitor.settled()
+    assert hashes[newest] in visitor.text(".commit-bar")
+    assert "4 results were measured with another recipe" in visitor.text("#sensitivity")
+
+
 def test_nothing_is_compared_across_a_change_of_recipe(
     tmp_path: Path, visit: Callable[..., Visitor]
 ) -> None:

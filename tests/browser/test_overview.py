@@ -63,7 +63,9 @@ def test_matrix_shows_the_newest_figure_of_every_case(
     assert checked >= 8
 
 
-def test_matrix_starts_with_the_time_of_the_machine_with_most_figures(visitor: Visitor) -> None:
+def test_matrix_starts_with_the_time_of_the_machine_with_the_newest_values(
+    visitor: Visitor,
+) -> None:
     visitor.go()
     assert visitor.field("metric").input_value() == "time-seconds"
     assert visitor.field("m").input_value() == "gpu-lab"

@@ -68,8 +68,8 @@ def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
 
     Values of one metric are compared with each other, so what is no pass of a model (an
     epoch, an import) is a metric of its own. A ``track_forward`` that says no
-    more is named after its class, and so is a ``track_seconds``: of
-    ``TimeToAccuracy`` it is the ``time to accuracy``.
+    more is the ``phase time`` if it is in seconds, or else named after its class, and so is a
+    ``track_seconds``: of ``TimeToAccuracy`` it is the ``time to accuracy``.
     """
     *_, owner, function = ["", *benchmark.name.split(".")]
     words = [word for word in function.split("_")[1:] if word] or [function]
@@ -79,7 +79,8 @@ def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
     if of_type is None and others == "seconds":
         metric = " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or others
     elif of_type is None:
-        metric = others or owner or benchmark.type
+        unnamed = "phase time" if passes and benchmark.unit == "seconds" else owner
+        metric = others or unnamed or benchmark.type
     elif passes:
         metric = of_type
     else:

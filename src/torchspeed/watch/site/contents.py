@@ -28,6 +28,8 @@ from torchspeed.watch.history.series import Series
 from torchspeed.watch.site import names
 from torchspeed.watch.site.layout import Layout, layout_of
 
+_LEAST_SHARE = 0.1
+"""Series with a value, relative to the machine that has most, for a machine to be shown first."""
 SPARK_VALUES = 60
 """Values that a sparkline shows at most."""
 
@@ -326,8 +328,9 @@ def setup_key(series: Series) -> tuple[str, str]:
 def _setups(history: History) -> tuple[Setup, ...]:
     """Return all setups, the one to show first at the front.
 
-    That is the machine with the most series that have a value, and of its environments the
-    one with the newest value, then with the newest torch.
+    That is the machine with the value of the newest commit, of several that with the most series,
+    and of its environments the one with the newest value, then with the newest torch. Machines
+    that measured little are last: a few cases are no overview.
     """
     members: dict[tuple[str, str], list[Series]] = defaultdict(list)
     series_of_machine: Counter[str] = Counter()
@@ -361,7 +364,17 @@ def _setups(history: History) -> tuple[Setup, ...]:
     setups.sort(
         key=lambda setup: (setup.newest, release_order(setup.environment.torch)), reverse=True
     )
-    setups.sort(key=lambda setup: (-series_of_machine[setup.machine.name], setup.machine.name))
+    newest_of: Counter[str] = Counter()
+    for setup in setups:
+        newest_of[setup.machine.name] = max(newest_of[setup.machine.name], setup.newest)
+    enough = _LEAST_SHARE * max(series_of_machine.values(), default=0)
+
+    def of_machine(setup: Setup) -> tuple[bool, int, int, str]:
+        name = setup.machine.name
+        count = series_of_machine[name]
+        return (count < enough, -newest_of[name], -count, name)
+
+    setups.sort(key=of_machine)
     return tuple(setups)
 
 

@@ -1,6 +1,7 @@
 """Explains a difference between two sides operator by operator.
 
-Both sides are profiled in alternation, each time by a new process (`measure/probes/operators.py`).
+Both sides are profiled in alternation, each time by a new process (`measure/probes/operators.py`),
+which imports torch itself: torch before 2.7 is slow in a process forked after that.
 An operator *accounts for* the difference where all of its times on one side are above all on the
 other; its contribution is the difference of the least times, because interference only adds time.
 Where valgrind is installed, it counts the instructions of both sides.

@@ -158,6 +158,13 @@ export interface RunRecord {
   after: Record<string, string>;
 }
 
+/** The newest commit that a machine measured in an environment. */
+export interface NewestRun {
+  m: number;
+  e: number;
+  c: CommitIndex;
+}
+
 /** The commit at which the torch releases of a machine are compared. */
 export interface ReleaseCommit {
   m: number;
@@ -211,6 +218,8 @@ export interface Index {
   changes: Change[];
   ranges: CommitRange[];
   notes: ChangeNote[];
+  /** The machine and environment to start with first. */
+  newest_runs: NewestRun[];
   releases: ReleaseCommit[];
   events: Event[];
   records: RunRecord[];

@@ -77,23 +77,14 @@ function readSeries(index) {
 }
 
 /**
- * Where a reader starts: the machine with most series, its environment with the newest values.
+ * Where a reader starts: the machine with the newest values, its environment with the newest.
  * @param {Index} index
- * @param {Series[]} series
- * @param {Release[]} releases
  */
-function startingPlace(index, series, releases) {
-  const tally = index.machines.map(
-    (_, m) => series.filter((other) => other.m === m && other.last).length,
-  );
-  const machine = tally.indexOf(Math.max(...tally));
-  const newest = releases.map(() => -1);
-  for (const { m, e, last } of series)
-    if (m === machine && last) newest[e] = Math.max(newest[e] ?? -1, last.c);
-  const [environment] = [...releases].sort(
-    (a, b) => (newest[b.at] ?? -1) - (newest[a.at] ?? -1) || compareVersions(b.torch, a.torch),
-  );
-  return { machine: index.machines[machine]?.name ?? "", environment: environment?.id ?? "" };
+function startingPlace({ machines, environments, newest_runs: [first] }) {
+  return {
+    machine: machines[first?.m ?? 0]?.name ?? "",
+    environment: environments[first?.e ?? 0]?.id ?? "",
+  };
 }
 
 /**
@@ -148,7 +139,7 @@ export function buildModel(index) {
   const releases = index.environments
     .map((environment, at) => ({ ...environment, at }))
     .sort((a, b) => compareVersions(a.torch, b.torch) || a.at - b.at);
-  const start = startingPlace(index, series, releases);
+  const start = startingPlace(index);
 
   const hashes = commits.map((commit) => commit.hash.toLowerCase());
   const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));

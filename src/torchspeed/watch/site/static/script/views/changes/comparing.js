@@ -43,6 +43,8 @@ import { unknownRevision } from "../../page/place-fields.js";
  * @property {number[]} places series that are compared
  * @property {string} against the base as the address names it
  * @property {[CommitIndex, CommitIndex][]} moved commits that were not measured, with the nearest
+ * @property {CommitIndex} asked what the address asks for: later than `rev` where it names no
+ *   revision and most values of the newest cannot be compared with those before it
  */
 
 /** @param {State} state */
@@ -124,6 +126,27 @@ function compareSeries(key, pair, { rev, base, history, window }, read) {
 }
 
 /**
+ * The newest commit of which most values can be compared with those of the measured commit before
+ * it; the newest at all if there is none.
+ * @param {CommitIndex} newest
+ * @param {Series[]} series
+ */
+async function newestComparable(newest, series) {
+  const places = series.map(({ at }) => at);
+  let rev = newest;
+  let base = await nearestMeasured(rev - 1, -1, places);
+  while (base >= 0) {
+    const read = await valuesAt([rev, base]);
+    const both = series.filter(({ at }) => read(at, rev) && read(at, base));
+    const alike = both.filter((one) => isComparable(one, rev, one, base));
+    if (both.length && 2 * alike.length >= both.length) return rev;
+    rev = base;
+    base = await nearestMeasured(rev - 1, -1, places);
+  }
+  return newest;
+}
+
+/**
  * Compares what the address asks for.
  * @param {State} state
  * @returns {Promise<Comparison>}
@@ -162,8 +185,9 @@ export async function compareRevisions(state) {
     throw new Error(
       "Nothing has been measured with this machine and environment yet: choose another.",
     );
-  const rev = await measured(wanted ? find(wanted) : newest, places);
   const against = firstParam(state, "base", across ? "same" : "previous");
+  const asked = await measured(wanted ? find(wanted) : newest, places);
+  const rev = wanted || against !== "previous" ? asked : await newestComparable(asked, mine);
   let base = rev;
   if (against === "previous") base = await nearestMeasured(rev - 1, -1, basePlaces);
   else if (against === "baseline") base = await measured(model.baseline, basePlaces);
@@ -178,7 +202,7 @@ export async function compareRevisions(state) {
   for (const series of theirs) pairs.set(series.key, { ...pairs.get(series.key), base: series });
   const range = { rev, base, history, window };
   const rows = [...pairs].map(([key, pair]) => compareSeries(key, pair, range, read));
-  return { m, e, be, rev, base, across, window, rows, places, against, moved };
+  return { m, e, be, rev, base, across, window, rows, places, against, moved, asked };
 }
 
 /**

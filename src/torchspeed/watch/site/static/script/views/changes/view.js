@@ -154,6 +154,13 @@ function draw(out, state, result, neighbours) {
           `${model.shortOf(near)}, is shown instead.`,
       ),
     ),
+    result.asked > result.rev
+      ? notice(
+          `Most values of the newest commit, ${model.shortOf(result.asked)}, were measured with ` +
+            "another recipe or under other conditions than those before it and cannot be " +
+            "compared with them: the newest commit that can be compared is shown.",
+        )
+      : null,
     result.base < 0 && passing.length ? notice(NOTHING_BEFORE) : null,
     between(result),
     scrollBox("Summary of the changes", summaryTable(summary)),
