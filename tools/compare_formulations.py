@@ -35,18 +35,18 @@ class LoopLSTM(nn.Module):
         self.layers = nn.ModuleList(_reordered(layer) for layer in lstm.layers)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, steps, features) to the hidden states, (batch, steps, hidden)."""
-        steps = x.permute(1, 2, 0)  # (steps, features, batch)
+        """Map (steps, batch, features) to the hidden states, (steps, batch, hidden)."""
+        steps = x.transpose(1, 2)  # (steps, features, batch)
         for layer in self.layers:
             weight_ih, weight_hh, bias = cast("LSTMWeights", layer).doubled()
             gates = torch.matmul(weight_ih, steps) + bias
-            state = cell = x.new_zeros(self.hidden, x.shape[0])
+            state = cell = x.new_zeros(self.hidden, x.shape[1])
             states = []
             for gates_x in gates.unbind():
                 state, cell = lstm_state(torch.addmm(gates_x, weight_hh, state), cell)
                 states.append(state)
             steps = torch.stack(states)
-        return steps.permute(2, 0, 1)
+        return steps.transpose(1, 2)
 
 
 def _reordered(layer: nn.Module) -> LSTMWeights:

@@ -86,7 +86,7 @@ def test_multiply_adds_of_a_convolution_with_padding_are_not_counted(
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_products_of_an_lstm_have_all_of_its_flops(layers: int) -> None:
-    lstm, x = LSTM(6, 5, layers), torch.randn(4, 9, 6, requires_grad=True)
+    lstm, x = LSTM(6, 5, layers), torch.randn(9, 4, 6, requires_grad=True)
 
     def backward() -> object:
         return torch.autograd.grad(lstm(x).sum(), [x, *lstm.parameters()])

@@ -42,7 +42,7 @@ def test_a_convolution() -> None:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_gates_of_an_lstm(layers: int) -> None:
-    lstm, x = LSTM(6, 5, layers), torch.randn(4, 9, 6, requires_grad=True)
+    lstm, x = LSTM(6, 5, layers), torch.randn(9, 4, 6, requires_grad=True)
     step = 2 * 4 * (4 * 5) * (6 + 5)  # batch x gates x (input and state)
     deeper = 2 * 4 * (4 * 5) * (5 + 5)
     forward = 9 * (step + (layers - 1) * deeper)

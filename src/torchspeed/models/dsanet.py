@@ -15,7 +15,7 @@ from torchspeed.models.registry import register_model
 
 
 def apply(linear: nn.Linear, x: Tensor) -> Tensor:
-    """Apply a linear map to the first axis of (size, batch, series)."""
+    """Apply a linear map to the first axis of (size, batch, series) or (size, batch * series)."""
     out = torch.addmm(linear.bias.unsqueeze(1), linear.weight, x.flatten(1))
     return out.view(-1, *x.shape[1:])
 
@@ -85,7 +85,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (d_model, batch, series) to the same shape."""
-        inner = apply(self.outer, apply(self.inner, x).relu())
+        # Flat: torch.compile then keeps what relu returns, and no mask, which it is slow to write.
+        inner = apply(self.outer, apply(self.inner, x.flatten(1)).relu()).view_as(x)
         out: Tensor = self.norm(x + dropout(inner, self.dropout, self.training))
         return out
 
@@ -164,11 +165,12 @@ class Tower(nn.Module):
         # starts one step later than the row before.
         rows = nn.functional.pad(weight, (0, window + 1 - length))
         band = rows.repeat(1, positions)[:, : positions * window].reshape(-1, window)
-        responses = (band @ x.flatten(1)).view(kernels, positions, *x.shape[1:])
+        responses = (band @ x.flatten(1)).view(kernels, positions, -1)
         # The largest response, then bias and relu: the same function of less data.
-        bias = cast("Tensor", self.convolution.bias)[:, None, None]
-        patterns = (responses.amax(1) + bias).relu()  # (kernels, batch, series)
-        return apply(self.embed, dropout(patterns, self.dropout, self.training))
+        bias = cast("Tensor", self.convolution.bias).unsqueeze(1)
+        patterns = (responses.amax(1) + bias).relu()  # (kernels, batch * series)
+        patterns = apply(self.embed, dropout(patterns, self.dropout, self.training))
+        return patterns.view(-1, *x.shape[1:])
 
 
 class TwoTowers(nn.Module):

@@ -47,8 +47,8 @@ class LSTM(nn.Module):
     """Stacked LSTM over a whole sequence, from zero states.
 
     Gates lie in torch's order: input, forget, cell, output. Maps
-    (batch, steps, features) to the hidden states of the last layer,
-    (batch, steps, hidden).
+    (steps, batch, features) to the hidden states of the last layer,
+    (steps, batch, hidden).
     """
 
     no_bias: Tensor
@@ -67,9 +67,9 @@ class LSTM(nn.Module):
         weights: list[Tensor] = []
         for layer in cast("Iterable[LSTMWeights]", self.layers):
             weights += [layer.weight_ih, layer.weight_hh, layer.bias, self.no_bias]
-        zero = x.new_zeros(len(self.layers), x.shape[0], self.hidden)
+        zero = x.new_zeros(len(self.layers), x.shape[1], self.hidden)
         states, _, _ = torch.lstm(
-            x, (zero, zero), weights, True, len(self.layers), 0.0, self.training, False, True
+            x, (zero, zero), weights, True, len(self.layers), 0.0, self.training, False, False
         )
         return states
 

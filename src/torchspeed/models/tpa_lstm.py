@@ -114,7 +114,11 @@ class TPALSTM(nn.Module):
     def _states(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return what the filters see, (batch, rows, time * filter_size), and h_t."""
         check_input(x, "batch, window, features", (self.window, self.features), self.W_a.weight)
-        states = self.lstm(self.embedding(x).relu())  # (batch, window, hidden)
+        # Flat, as the LSTM's own product takes it: torch.compile then keeps what relu returns for
+        # both gradients, and not a mask as well, which it is slow to write.
+        embedded = self.embedding(x.transpose(0, 1).flatten(0, 1)).relu()
+        steps = embedded.view(self.window, -1, self.lstm.hidden)  # (window, batch, hidden)
+        states = self.lstm(steps).transpose(0, 1)  # (batch, window, hidden)
         # (batch, time, rows, filter_size) -> (batch, rows, time * filter_size)
         past = states[:, :-1].unfold(2, self.filter_size, 1).transpose(1, 2).flatten(2)
         return past, states[:, -1]

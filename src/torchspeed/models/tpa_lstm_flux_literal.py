@@ -64,7 +64,7 @@ class TPALSTMFluxLiteral(nn.Module):
         check_input(x, "batch, window, features", (self.window, self.features), self.query.weight)
         # One sequence: all samples of the first step, all of the second, and so on.
         sequence = self.embedding(x.transpose(0, 1)).relu().flatten(0, 1)
-        states = self.lstm(sequence.unsqueeze(0)).view(self.window, len(x), -1)
+        states = self.lstm(sequence.unsqueeze(1)).view(self.window, len(x), -1)
         past, last = states[:-1].relu().transpose(0, 1), states[-1]
         rows = self.convolution(past.unsqueeze(1)).relu().squeeze(2)  # (batch, filters, rows)
         alpha = (rows * self.query(last).unsqueeze(2)).sum(1, keepdim=True).sigmoid()
