@@ -34,9 +34,8 @@ def releases(publish: Callable[..., Site]) -> Site:
         noisy = {DSANET: 1.012, IMPORT_CASE: 0.99}
         store(results, compared_releases("2.14.1", "2.15.0", {DARNN: 1.3, **noisy}))
         store(results, compared_releases("2.13.1", "2.14.1", {DARNN: 0.99, DSANET: 0.99}))
-        store(
-            results, compared_releases("2.13.1", "2.15.0", {OPERATOR: 0.8}, skipped="x.Y.time_z")
-        )
+        direct = {OPERATOR: 0.8, DARNN: 1.287, DSANET: 1.1}
+        store(results, compared_releases("2.13.1", "2.15.0", direct, skipped="x.Y.time_z"))
         store(results, compared_releases("2.15.0", "2.15.0", {DARNN: 1.003}, kind="null"))
         store(results, compared_releases("2.15.0", "2.16.0.dev20261121", {OPERATOR: 1.2}))
         for torch, failed in (("2.15.0", ""), ("2.13.0", "ImportError: no pkg_resources")):
@@ -134,6 +133,12 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert "512 MiB" in facts["2.15.0"]
     assert facts["2.13.0"][-1] == "ImportError: no pkg_resources"
     assert "1 of 2 are the same in all releases; these changed" in text
+    checked = visitor.rows("[aria-label='Models compared with 2.15.0 directly'] table")
+    assert checked == [
+        ["darnn forward", "0.777× 0.762 to 0.793 chain ±0.0%"],
+        ["dsanet forward", "0.909× 0.891 to 0.927 chain +9.8%, differs"],
+    ]
+    assert "1 of 2 agree: the 99 % confidence interval of the quotient includes 1" in text
     [memory] = visitor.rows("[aria-label='Peak memory by torch release'] table")
     assert memory[1:] == ["+9.5% 110 MiB", "+0.5% 100 MiB", "100 MiB"]
     [counts] = visitor.rows("[aria-label='Exact counts by torch release'] table")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import geometric_mean, median
 
+from torchspeed.watch.analysis.direct_release_ratios import DirectRatio, direct_ratios
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.release_findings import ReleaseFinding, release_findings
 from torchspeed.watch.analysis.release_history import (
@@ -70,6 +71,8 @@ class ReleaseRow:
     """For each column, the newest release first."""
     chain: tuple[ChainRatio, ...]
     """Times relative to the newest release, the oldest first."""
+    direct: tuple[DirectRatio, ...]
+    """Those of them that were measured directly too, the newest release first."""
 
     @property
     def total(self) -> ChainRatio | None:
@@ -93,6 +96,17 @@ class ReleaseTable:
     title: str
     columns: tuple[ReleaseColumn, ...]
     rows: tuple[ReleaseRow, ...]
+
+    @property
+    def direct(self) -> tuple[DirectRatio, ...]:
+        """Ratios to the newest release that were measured directly too, of all rows."""
+        return tuple(ratio for row in self.rows for ratio in row.direct)
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """Releases that were compared directly with the newest one, the newest first."""
+        releases = {ratio.direct.release for ratio in self.direct}
+        return tuple(sorted(releases, key=release_order, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +185,7 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         tables = _tables(history, contents, cases)
         machine = contents.history.machines.get(history.machine)
         cpu = machine.facts.get("cpu", "") if machine else ""
-        name_of = {row.case: row.name for table in tables for row in table.rows}
+        row_of = {row.case: row for table in tables for row in table.rows}
         explanations = {
             (stored.before.torch, stored.after.torch, stored.case): stored
             for stored in contents.history.explanations.get(history.machine, ())
@@ -180,12 +194,12 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         shown = tuple(
             ShownFinding(
                 finding,
-                name_of[finding.case],
+                row_of[finding.case].name,
                 explanations.get((step.before, step.after, finding.case)),
             )
             for step in history.steps
             for finding in release_findings(step)
-            if finding.case in name_of
+            if finding.case in row_of and not _is_check(step, row_of[finding.case].direct)
         )
         facts = _facts(history, tables, tried)
         values = contents.history.release_values.get(history.machine, ())
@@ -215,7 +229,15 @@ def _tables(
     pages = _pages(history, contents)
     tables = []
     for title, members in (("Models", measured - operators), ("Operators", operators)):
-        steps = [step for step in history.steps if not members.isdisjoint(step.commits)]
+        direct = {case: direct_ratios(history, case) for case in members}
+        steps = [
+            step
+            for step in history.steps
+            if any(
+                not _is_check(step, direct[case])
+                for case in members.intersection(step.ratios or step.commits)
+            )
+        ]
         rows = [
             ReleaseRow(
                 case,
@@ -223,6 +245,7 @@ def _tables(
                 series=pages.get(case),
                 cells=tuple(step.ratios.get(case) or step.unmeasured.get(case) for step in steps),
                 chain=chain(history, case),
+                direct=direct[case],
             )
             for case in members
         ]
@@ -231,6 +254,11 @@ def _tables(
             columns = tuple(_column(step, members) for step in steps)
             tables.append(ReleaseTable(title, columns, tuple(rows)))
     return tuple(tables)
+
+
+def _is_check(step: ReleaseStep, direct: Sequence[DirectRatio]) -> bool:
+    """Whether a step only checks the chain of a case, whose direct ratios these are."""
+    return any(ratio.step is step for ratio in direct)
 
 
 def _pages(history: ReleaseHistory, contents: Contents) -> dict[str, SeriesSummary]:
