@@ -257,7 +257,7 @@ def _tables(
 
 
 def _is_check(step: ReleaseStep, direct: Sequence[DirectRatio]) -> bool:
-    """Whether a step only checks the chain of a case, whose direct ratios these are."""
+    """Tell whether a step only checks the chain of a case, whose direct ratios these are."""
     return any(ratio.step is step for ratio in direct)
 
 
