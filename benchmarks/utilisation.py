@@ -101,6 +101,7 @@ class DevicePeak(_Suite):
     param_names = ("device", "arithmetic")
     position = 9
     short = True
+    may_fork = True
 
     measured: Measured
 

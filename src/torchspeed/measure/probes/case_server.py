@@ -1,4 +1,4 @@
-"""Imports torch once, and forks a process for each script that it is asked to run.
+"""Imports torch and asv_runner once, and forks a process for each script that it is asked to run.
 
 Runs as a script in the environment that is measured, ``python -P case_server.py <socket>``; it
 needs nothing of this package, so that it can serve commits from before it. Importing torch takes
@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST_REQUEST = 1 << 20  # bytes
-_PRELOADED = ("torch", "torchvision")
+_PRELOADED = ("torch", "torchvision", "asv_runner.benchmarks", "asv_runner.server")
 
 
 def _run_script(script: str, arguments: Sequence[str]) -> int:
