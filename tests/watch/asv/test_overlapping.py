@@ -67,9 +67,10 @@ class Endless:
 
 RUNS_ON = """
 import os
-import sys
+import signal
 import asv.main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 os.sched_getaffinity = lambda _: set(range({cores}))
 asv.main.main()
 """
