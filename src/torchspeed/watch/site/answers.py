@@ -49,8 +49,8 @@ class RecentChanges:
     without_noise: bool
     """Whether the noise of no time is known, so that no change can be reported yet."""
     detectable: tuple[float, float] | None
-    """Median and 90th percentile, over the times of the first setup, of the smallest relative
-    change between two runs that counts as a difference."""
+    """Median and 90th percentile of the smallest relative change between two runs that counts as
+    a difference, over the times whose noise is known."""
 
     @property
     def headline(self) -> str:
@@ -192,13 +192,14 @@ def changes_lately(contents: Contents) -> RecentChanges:
     commits, changes = recent_changes(contents)
     of_times = [c for c in changes if contents.series[c.series].metric.unit == "seconds"]
     others = [c for c in changes if contents.series[c.series].metric.unit != "seconds"]
-    shares = sorted(share for row in _times(contents) if (share := detectable(row)) is not None)
+    times = [row for row in contents.series if row.metric.unit == "seconds" and row.has_value]
+    shares = sorted(share for row in times if (share := detectable(row)) is not None)
     return RecentChanges(
         commits=commits,
         slower=largest_first([change for change in of_times if change.verdict == "worse"]),
         faster=largest_first([change for change in of_times if change.verdict == "better"]),
         others=largest_first(others),
-        times=sum(row.metric.unit == "seconds" and row.has_value for row in contents.series),
+        times=len(times),
         without_noise=not shares,
         detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
     )

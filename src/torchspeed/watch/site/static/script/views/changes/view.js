@@ -41,6 +41,10 @@ const BASE_WORDS = [
   ["same", "the same commit"],
 ];
 
+const NOTHING_COMPARABLE =
+  "No case has values of both that can be compared: they measured other cases, or with another " +
+  "recipe or under other conditions. Choose another revision, or another machine.";
+
 const NOTHING_BEFORE =
   "Nothing was measured before this commit in this environment, so there is nothing to compare " +
   "with: choose another base, or another base environment.";
@@ -162,6 +166,9 @@ function draw(out, state, result, neighbours) {
         )
       : null,
     result.base < 0 && passing.length ? notice(NOTHING_BEFORE) : null,
+    result.base >= 0 && !result.rows.some((row) => Number.isFinite(row.ratio))
+      ? notice(NOTHING_COMPARABLE)
+      : null,
     between(result),
     scrollBox("Summary of the changes", summaryTable(summary)),
     sensitivity(passing),
