@@ -132,7 +132,7 @@ def test_lines_imports_noise_and_failures_are_shown(
     assert "1.60 s" in facts["2.15.0"]
     assert "512 MiB" in facts["2.15.0"]
     assert facts["2.13.0"][-1] == "ImportError: no pkg_resources"
-    assert "1 of 2 are the same in all releases; these changed" in text
+    assert "1 of 2 are the same in all releases that have them; these changed" in text
     checked = visitor.rows("[aria-label='Models compared with 2.15.0 directly'] table")
     assert checked == [
         ["darnn forward", "0.777× 0.762 to 0.793 chain ±0.0%"],
