@@ -49,7 +49,7 @@ def direct_ratios(history: ReleaseHistory, case: str) -> tuple[DirectRatio, ...]
     """
     chained = {link.release: link for link in chain(history, case)}
     *_, newest = history.releases
-    found = []
+    ratios = []
     for step in history.steps:
         ratio = step.ratios.get(case)
         is_neighbour = (step.before, newest) == history.releases[-2:]
@@ -57,5 +57,5 @@ def direct_ratios(history: ReleaseHistory, case: str) -> tuple[DirectRatio, ...]
             continue
         low, high = ratio.interval
         direct = ChainRatio(step.before, 1 / ratio.ratio, (1 / high, 1 / low))
-        found.append(DirectRatio(step, chained[step.before], direct))
-    return tuple(found)
+        ratios.append(DirectRatio(step, chained[step.before], direct))
+    return tuple(ratios)

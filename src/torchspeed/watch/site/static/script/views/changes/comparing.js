@@ -138,7 +138,7 @@ async function newestComparable(newest, series) {
   while (base >= 0) {
     const read = await valuesAt([rev, base]);
     const both = series.filter(({ at }) => read(at, rev) && read(at, base));
-    const alike = both.filter((one) => isComparable(one, rev, one, base));
+    const alike = both.filter((row) => isComparable(row, rev, row, base));
     if (both.length && 2 * alike.length >= both.length) return rev;
     rev = base;
     base = await nearestMeasured(rev - 1, -1, places);
