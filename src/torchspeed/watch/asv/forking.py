@@ -33,13 +33,13 @@ _SOCKET = "socket"  # in the server's folder
 _LONGEST_ANSWER = 1 << 10  # bytes
 _MOST_OUTPUT = 1 << 16
 """Bytes of a server's output that are read, and dropped, at once."""
-_FIRST_TORCH = (2, 7)
+_FIRST_TORCH = release_order("2.7")
 """In a forked process torch 2.6.0 takes six times as long for a softmax as in any other."""
 
 
 def is_fast_in_forks(torch: str) -> bool:
     """Tell whether a forked process is as fast as any other with this torch release."""
-    return release_order(torch.partition("+")[0]) >= _FIRST_TORCH
+    return release_order(torch) >= _FIRST_TORCH
 
 
 def may_fork(benchmark: dict[str, Any], case: str) -> bool:
@@ -70,25 +70,18 @@ class ForkingSpawner:
         """Pass on that the run is interrupted."""
         self._spawner.interrupt()
 
-    def run(
-        self,
-        name: str,
-        params_str: str,
-        profile_path: str,
-        result_file_name: str,
-        timeout: float,
-        cwd: str,
-    ) -> tuple[str, int]:
+    def run(self, **parameters: Any) -> tuple[str, int]:
         """Run one case, as ``Spawner.run`` does.
 
         Returns:
             Output and exit status.
         """
-        if name in self._measured:
+        case = processes.CaseRun(**parameters)
+        if case.name in self._measured:
             self.close()
-        self._measured.add(name)
-        arguments = ["run", self._spawner.benchmark_dir, name, params_str, profile_path]
-        return self._run_script([*arguments, result_file_name], cwd, timeout)
+        self._measured.add(case.name)
+        arguments = case.arguments(self._spawner.benchmark_dir)
+        return self._run_script(arguments, case.cwd, case.timeout)
 
     def create_setup_cache(
         self, benchmark_id: str, timeout: float, params_str: str

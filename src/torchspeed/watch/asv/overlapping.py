@@ -12,11 +12,12 @@ import signal
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from torchspeed.watch.asv import processes
+from torchspeed.watch.asv.processes import CaseRun
 
 _MOST_AT_ONCE = 4
 """Each gets its part of the memory that a case may use."""
@@ -70,34 +71,26 @@ class OverlappingSpawner:
         """Pass on that the run is interrupted."""
         self._spawner.interrupt()
 
-    def run(
-        self,
-        name: str,
-        params_str: str,
-        profile_path: str,
-        result_file_name: str,
-        timeout: float,
-        cwd: str,
-    ) -> tuple[str, int]:
+    def run(self, **parameters: Any) -> tuple[str, int]:
         """Run the first expected case, as ``Spawner.run`` does, and start those that come next.
 
         Returns:
             Output and exit status.
         """
+        case = CaseRun(**parameters)
         for expected in self._expected[: self._at_once]:
             if expected not in self._started:
-                self._start(expected, params_str, timeout)
-        started = self._started.pop(name)
+                self._start(replace(case, name=expected))
+        started = self._started.pop(case.name)
         try:
             output, status = started.outcome.result()
             if status == 0:
-                shutil.copyfile(started.result_file, result_file_name)
+                shutil.copyfile(started.case.result_file_name, case.result_file_name)
         finally:
             started.remove()
         if status == -signal.SIGKILL:  # its part of the memory may have been too little for it
             wait(others.outcome for others in self._started.values())
-            arguments = [name, params_str, profile_path, result_file_name]
-            output, status = self._spawner.run(*arguments, timeout, cwd)
+            output, status = self._spawner.run(**parameters)
         return output, status
 
     def close(self) -> None:
@@ -105,19 +98,17 @@ class OverlappingSpawner:
         self.expect(())
         self._pool.shutdown()
 
-    def _start(self, name: str, params_str: str, timeout: float) -> None:
+    def _start(self, case: CaseRun) -> None:
         folder = Path(tempfile.mkdtemp(prefix="torchspeed-"))
-        result_file = folder / "result"
         (folder / "work").mkdir()
-        arguments = ["run", self._spawner.benchmark_dir, name, params_str, "None"]
+        case = replace(case, result_file_name=str(folder / "result"), cwd=str(folder / "work"))
+        arguments = case.arguments(self._spawner.benchmark_dir)
         with processes.signals_deferred() as deferred:
-            process = processes.start(
-                self._spawner.env, [*arguments, str(result_file)], str(folder / "work")
-            )
+            process = processes.start(self._spawner.env, arguments, case.cwd)
             outcome = self._pool.submit(
-                processes.supervise_to_end, process, timeout, 1 / self._at_once
+                processes.supervise_to_end, process, case.timeout, 1 / self._at_once
             )
-            self._started[name] = _Started(process, outcome, folder, result_file)
+            self._started[case.name] = _Started(case, process, outcome, folder)
         for number in deferred:
             signal.raise_signal(number)
 
@@ -126,11 +117,11 @@ class OverlappingSpawner:
 class _Started:
     """A case in progress."""
 
+    case: CaseRun
     process: Any
     outcome: Future[tuple[str, int]]
     """Output and exit status, once a thread has seen the process to its end."""
     folder: Path
-    result_file: Path
 
     def remove(self) -> None:
         """End the process if it still runs, and remove its folder."""

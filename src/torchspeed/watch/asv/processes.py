@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -48,22 +49,33 @@ def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
     return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
 
 
-def run(
-    self: Any,
-    name: str,
-    params_str: str,
-    profile_path: str,
-    result_file_name: str,
-    timeout: float,
-    cwd: str,
-) -> tuple[str, int]:
+@dataclass(frozen=True)
+class CaseRun:
+    """One round of a case, with the names of the parameters of ``Spawner.run``."""
+
+    name: str
+    """What asv's script calls the case."""
+    params_str: str
+    profile_path: str
+    result_file_name: str
+    timeout: float
+    """Seconds."""
+    cwd: str
+
+    def arguments(self, suites: str) -> list[str]:
+        """Return the command of asv's script that measures it with a folder of suites."""
+        paths = [self.profile_path, self.result_file_name]
+        return ["run", suites, self.name, self.params_str, *paths]
+
+
+def run(self: Any, **parameters: Any) -> tuple[str, int]:
     """Run one case, in the place of ``Spawner.run``.
 
     Returns:
         Output and exit status.
     """
-    arguments = ["run", self.benchmark_dir, name, params_str, profile_path, result_file_name]
-    return run_script(self.env, arguments, cwd, timeout)
+    case = CaseRun(**parameters)
+    return run_script(self.env, case.arguments(self.benchmark_dir), case.cwd, case.timeout)
 
 
 def create_setup_cache(
