@@ -1,14 +1,19 @@
-"""Tracked values that one process measures for many cases, or that ``setup`` measures."""
+"""Tracked values that are measured for many cases at once, or once for those that share them."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import reduce
+from importlib import import_module
 from itertools import product
 from operator import getitem
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
+from ._forks import outcomes_in_forks
 from ._suite import _Suite
 
 Measured = dict[str, Any]
@@ -61,14 +66,26 @@ def tracked(
     return track
 
 
+def measured_once(record: Path, measure: Callable[[], Measured]) -> Measured:
+    """Return what a case of this run has recorded; the first case measures, and records it."""
+    if not record.exists():
+        record.write_text(json.dumps(measure()), encoding="utf-8")
+    measured: Measured = json.loads(record.read_text(encoding="utf-8"))
+    return measured
+
+
 class _MeasuredOnce(_Suite):
-    """One process measures all cases; each case looks its values up and needs no torch.
+    """``setup_cache`` measures all cases; each case looks its values up and needs no torch.
 
     asv tells the caches of suites apart by the line of ``setup_cache``. So each suite has
     its own, ``return self.measure_all()`` under a `stopped_after`.
     """
 
     may_fork = True  # where its values are looked up
+    counting_modules: ClassVar[Sequence[str]] = ()
+    """What counts, where no value depends on a clock: the CPU's cases are then measured at the
+    same time, in forks of a process that has imported these modules."""
+
     measured: Measured
 
     def measure(self, *case: Any) -> Measured:
@@ -84,18 +101,26 @@ class _MeasuredOnce(_Suite):
 
         A failure or a skip leaves the others alone.
         """
-        outcomes: Outcomes = {}
         short_only = bool(os.environ.get("TORCHSPEED_SHORT"))
-        for case in product(*self.params):
-            if short_only and not self.is_short(case):
-                continue
-            try:
-                outcomes[case] = self.measure(*case)
-            except NotImplementedError as reason:
-                outcomes[case] = {"skipped": str(reason)}
-            except Exception as error:
-                outcomes[case] = {"failed": f"{type(error).__name__}: {error}"}
-        return outcomes
+        cases = [case for case in product(*self.params) if not short_only or self.is_short(case)]
+        outcomes: Outcomes = {}
+        if self.counting_modules:
+            for name in self.counting_modules:
+                with suppress(ImportError):  # the cases say what this commit lacks
+                    import_module(name)
+            on_cpu = [case for case in cases if "cuda" not in case]
+            outcomes |= outcomes_in_forks(self._outcome_of, on_cpu)
+        # CUDA comes after the forks: a process that has initialised it must not fork.
+        return outcomes | {case: self._outcome_of(case) for case in cases if case not in outcomes}
+
+    def _outcome_of(self, case: tuple[Any, ...]) -> Measured:
+        """Measure one case, or return why it has no values."""
+        try:
+            return self.measure(*case)
+        except NotImplementedError as reason:
+            return {"skipped": str(reason)}
+        except Exception as error:
+            return {"failed": f"{type(error).__name__}: {error}"}
 
     def setup(self, outcomes: Outcomes, *case: Any) -> None:
         """Look the case up.

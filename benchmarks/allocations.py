@@ -20,6 +20,11 @@ class Allocations(_MeasuredOnce):
     param_names = ("model", "device")
     position = 8
     exact = True
+    counting_modules = (
+        "torchvision",
+        "torchspeed.measure.allocations",
+        "torchspeed.measure.passes",
+    )
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""

@@ -7,7 +7,6 @@ no torch.
 from __future__ import annotations
 
 import dataclasses
-import json
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +16,14 @@ from . import modes
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite
-from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
+from ._tracked import (
+    Measured,
+    Outcomes,
+    _MeasuredOnce,
+    measured_once,
+    stopped_after,
+    tracked,
+)
 
 
 @lru_cache
@@ -78,10 +84,11 @@ class Compiled(_Floor):
 
     def setup(self, folder: str, model: str, device: str, mode: str) -> None:
         """Measure all values of a case, or read them where another has done so."""
-        record = Path(folder, f"floor-{model}-{device}.json")
-        if not record.exists():
+
+        def measure() -> Measured:
             modes.compile_once(folder, model, device)
             import_module("torch").compiler.reset()  # what was compiled here is loaded instead
             modes.use_compiled_code(folder, model, device)
-            record.write_text(json.dumps(_floor(model, device, mode)), encoding="utf-8")
-        self.measured = json.loads(record.read_text(encoding="utf-8"))
+            return _floor(model, device, mode)
+
+        self.measured = measured_once(Path(folder, f"floor-{model}-{device}.json"), measure)

@@ -9,7 +9,7 @@ from typing import Any
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite, _TimedPasses, skipped
-from ._tracked import Measured, tracked
+from ._tracked import Measured, measured_once, tracked
 
 MODELS = [*TIME_SERIES, *SMALL_CNNS, "resnet18", "squeezenet1_1"]
 """Ours, and torchvision's two quickest at 5 images of 3x224x224."""
@@ -26,12 +26,14 @@ def compile_once(folder: str, model: str, device: str) -> Measured:
     Raises:
         NotImplementedError: They cannot be compiled here.
     """
-    skip_what_cannot_run(device, model)
-    _skip_without_compiler(device)
-    cost: Measured = dataclasses.asdict(
-        from_commit("measure.compile_cost", "compile_cost")(model, device, Path(folder))
-    )
-    return cost
+
+    def compile_both() -> Measured:
+        skip_what_cannot_run(device, model)
+        _skip_without_compiler(device)
+        compile_cost = from_commit("measure.compile_cost", "compile_cost")
+        return dataclasses.asdict(compile_cost(model, device, Path(folder)))
+
+    return measured_once(Path(folder, f"cost-{model}-{device}.json"), compile_both)
 
 
 def use_compiled_code(folder: str, model: str, device: str) -> None:

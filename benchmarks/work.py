@@ -20,6 +20,7 @@ class _Work(_MeasuredOnce):
     param_names = ("model", "device")
     position = 8
     exact = True
+    counting_modules = ("torchvision", "torchspeed.measure.work")
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""

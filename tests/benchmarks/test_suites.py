@@ -19,7 +19,7 @@ import asv.benchmark
 import pytest
 import torch
 
-from benchmarks import floor, modes, operators, utilisation
+from benchmarks import _forks, floor, modes, operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
@@ -28,6 +28,7 @@ from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import Work
 from tests.conftest import ROOT
+from torchspeed.measure.compile_cost import Cost
 from torchspeed.measure.floor import Floor, FloorOfWorkload
 from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
@@ -193,6 +194,37 @@ def test_a_run_of_the_short_set_measures_no_other_cases(monkeypatch: pytest.Monk
     monkeypatch.setattr(_ThreeCases, "short", {"name": ["sound"]})
     monkeypatch.setenv(SHORT_ONLY, "1")
     assert list(_ThreeCases().measure_all()) == [("sound",)]
+
+
+class _WaitingForEachOther(_MeasuredOnce):
+    params = (["first", "second", "crashing"], ["cpu", "cuda"])
+    param_names = ("name", "device")
+    counting_modules = ("torchspeed.measure.unborn",)
+    notes: Path
+
+    def measure(self, name: str, device: str) -> Measured:
+        if (name, device) == ("crashing", "cpu"):
+            os._exit(3)
+        (self.notes / name).touch()
+        until = time.monotonic() + 20
+        while len(list(self.notes.iterdir())) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        if (name, device) == ("first", "cpu"):
+            raise NotImplementedError("too early")
+        return {"process": os.getpid()}
+
+
+def test_what_depends_on_no_clock_is_measured_at_the_same_time_in_forks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_WaitingForEachOther, "notes", tmp_path, raising=False)
+    monkeypatch.setattr(_forks, "cores", lambda: 2)
+    outcomes = _WaitingForEachOther().measure_all()
+    assert outcomes["first", "cpu"] == {"skipped": "too early"}
+    assert outcomes["second", "cpu"]["process"] != os.getpid()
+    assert outcomes["crashing", "cpu"] == {"failed": "its process ended with status 3"}
+    assert outcomes["first", "cuda"] == outcomes["second", "cuda"] == {"process": os.getpid()}
 
 
 def test_a_case_that_ran_without_the_value_fails_with_its_error() -> None:
@@ -465,6 +497,18 @@ def test_what_compiling_costs_is_tracked(
     assert suite["name"] < "modes.Modes"
     sharing = ("modes.Modes.time_forward", "floor.Compiled.track_times_floor_forward")
     assert {benchmarks[name]["setup_cache_key"] for name in sharing} == {suite["setup_cache_key"]}
+
+
+def test_a_run_compiles_a_model_once_and_looks_up_what_that_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(modes, "_skip_without_compiler", lambda _device: None)
+    compiled = "torchspeed.measure.compile_cost.compile_cost"
+    monkeypatch.setattr(compiled, lambda *_: Cost(1.0, 2.0, 0, 0))
+    cost = modes.compile_once(str(tmp_path), "lenet5", "cpu")
+    monkeypatch.setattr(compiled, None)
+    assert modes.compile_once(str(tmp_path), "lenet5", "cpu") == cost
+    assert cost["backward_seconds"] == 2.0
 
 
 def test_the_floor_of_a_compiled_model_is_measured_once_with_what_its_compilation_made(

@@ -6,6 +6,7 @@ takes the graphs, and no code is generated.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -88,15 +89,22 @@ def test_without_pythons_headers_the_remedy_is_named(
     assert "apt install python3-dev" in str(cannot_compile("cpu"))
 
 
-def test_a_second_look_at_a_cost_compiles_nothing(
+def test_the_next_workload_finds_the_compilers_answers_but_no_graphs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    measured = Cost(1.0, 2.0, 0, 0)
-    monkeypatch.setattr(compile_cost, "count_cost", lambda _passes: measured)
-    monkeypatch.setattr(compile_cost, "_compile_something", lambda _device: None)
-    assert compile_cost.compile_cost("lenet5", "cpu", tmp_path) == measured
-    monkeypatch.setattr(compile_cost, "count_cost", None)
-    assert compile_cost.compile_cost("lenet5", "cpu", tmp_path) == measured
+    found: list[list[str]] = []
+
+    def compile_something(_device: str) -> None:
+        code = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        found.append(sorted(path.name for path in code.glob("*")))
+        for name in ("fxgraph", "isa"):
+            (code / name).mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(compile_cost, "count_cost", lambda _passes: Cost(1.0, 2.0, 0, 0))
+    monkeypatch.setattr(compile_cost, "_compile_something", compile_something)
+    for name in ("lenet5", "lstnet"):
+        compile_cost.compile_cost(name, "cpu", tmp_path)
+    assert found == [[], ["isa"]]
 
 
 def test_what_a_timed_process_compiled_before_does_not_make_it_cheap(

@@ -213,19 +213,20 @@ def test_a_case_that_fails_says_why_and_costs_no_other(tmp_path: Path) -> None:
 
 @needs_x86_64
 @pytest.mark.parametrize(
-    ("happens", "output"),
+    ("happens", "limit", "output"),
     [
-        ("os.abort()", "its process ended with status -6"),
-        ("time.sleep(30)", "it was not counted within 1 s"),
+        ("os.abort()", "CASE", "its process ended with status -6"),
+        ("time.sleep(30)", "CASE", "it was not counted within 1 s"),
+        ("sum(iter(int, 1))", "CPU", "it was not counted within 1 s of CPU time"),
     ],
 )
 def test_a_case_that_crashes_or_hangs_costs_no_other(
-    happens: str, output: str, tmp_path: Path
+    happens: str, limit: str, output: str, tmp_path: Path
 ) -> None:
     program = (
         "import os, time\n"
         "from torchspeed.measure import counted_cases\n"
-        "counted_cases._CASE_LIMIT = 1\n"
+        f"counted_cases._{limit}_LIMIT = 1\n"
         f"counted_cases._count = lambda case, callgrind: case == 'bad' and {happens}\n"
         "counted = counted_cases.count(['bad', 'good'])\n"
         "print({case: outcome['error'] for case, outcome in counted.items()})"

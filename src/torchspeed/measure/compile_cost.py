@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -16,6 +16,10 @@ from torchspeed.measure.passes import Passes
 
 REPEATS = 3
 """Times that both passes run again, in turn, to see whether anything is compiled anew."""
+
+
+_GRAPHS = ("aotautograd", "fxgraph")
+"""Folders of inductor that hold compiled graphs, not compiled code."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +40,19 @@ def compile_cost(workload: str, device: str, folder: Path) -> Cost:
     """Compile both passes of a workload, nothing of them compiled before, and count.
 
     What a first use of ``torch.compile`` costs whatever it compiles (importing inductor,
-    asking the C++ compiler what it can do, its precompiled headers) comes before, with a
-    function of two lines, and is not counted.
+    asking the C++ compiler what it can do) comes before, with a function of two lines, and is
+    not counted. What the C++ compiler made of it is kept in ``folder`` for the next workload.
 
-    The compiled code stays in `code_folder`; so does the cost in ``folder``: a second call,
-    by another process too, reads it.
+    The compiled code stays in `code_folder`.
 
     Raises:
         ValueError: no such workload, or ``device`` is not on this machine.
     """
-    record = folder / f"{workload}-{device}.json"
-    if record.is_file():
-        return Cost(**json.loads(record.read_text()))
     code = code_folder(workload, device, folder)
     if code.exists():  # a timed process came first: its code would be used
         code = Path(tempfile.mkdtemp(dir=folder))
-    keep_code_in(code)
-    _compile_something(device)
-    cost = count_cost(Passes(workload, device, compiled=True))
-    record.write_text(json.dumps(asdict(cost)))
-    return cost
+    _use_once(device, folder / f"{device}-first-use", code)
+    return count_cost(Passes(workload, device, compiled=True))
 
 
 def code_folder(workload: str, device: str, folder: Path) -> Path:
@@ -91,6 +88,21 @@ def _cpu_seconds(run: Callable[[], object]) -> float:
     """CPU time of ``run`` in this process and in those that it started and waited for."""
     before, _, after = os.times(), run(), os.times()
     return sum(after[:4]) - sum(before[:4])
+
+
+def _use_once(device: str, kept: Path, code: Path) -> None:
+    """Use ``torch.compile`` for the first time in this process, with compiled code in ``code``.
+
+    The C++ compiler is asked once, and its answers stay in ``kept``. What inductor keeps of
+    graphs does not: with it this process would not import what generates code, and the workload
+    would pay for that.
+    """
+    if kept.exists():
+        shutil.copytree(kept, code, dirs_exist_ok=True)
+    keep_code_in(code)
+    _compile_something(device)
+    if not kept.exists():
+        shutil.copytree(code, kept, ignore=shutil.ignore_patterns(*_GRAPHS))
 
 
 def _compile_something(device: str) -> None:

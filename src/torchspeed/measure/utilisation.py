@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.work import work_of
+from torchspeed.measure.work import CountablePasses, count
 
 ROUNDS = (3, 10)
 """Rounds of a workload, at least and at most."""
@@ -51,13 +50,12 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> Utili
     Raises:
         ValueError: no such workload, or a batch below 1.
     """
-    work = work_of(workload, batch)
+    countable = CountablePasses(workload, batch)
+    flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]
+    del countable  # its model would lie beside the one that is timed
     passes = Passes(workload, str(peak.device), batch)
     clock = clock_for(peak.device.type)
-    parts: list[tuple[Callable[[], object], int]] = [
-        (passes.forward, work.forward.flops),
-        (passes.backward, work.backward.flops),
-    ]
+    parts = list(zip((passes.forward, passes.backward), flops_of_passes, strict=True))
     for run, _ in parts:
         run()  # warm-up: where a pass takes seconds, nothing else is
     rates: tuple[list[float], list[float]] = ([], [])
