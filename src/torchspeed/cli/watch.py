@@ -199,8 +199,8 @@ def releases(
         str,
         typer.Argument(
             metavar="RELEASE",
-            help="The torch release to add, or the only one to measure; `measure nightly`: the "
-            "newest development build.",
+            help="The torch release to add, or the only one to measure or to print findings of; "
+            "nightly: the newest development build.",
         ),
     ] = "",
     *,

@@ -280,6 +280,9 @@ def test_a_night_compares_a_release_that_was_added_since_and_the_newest_developm
     status, printed, errors = _run(project, tmp_path, *arguments)
     assert (status, errors) == (0, "")
     assert "nothing is missing" in printed
+    status, printed, errors = _run(project, tmp_path, "findings", "nightly")
+    assert (status, errors) == (0, "")
+    assert printed.startswith("torch 9.3.0.dev20261120 against 9.2.0: ")
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 

@@ -4,9 +4,10 @@ Runs as a script in the environment that is measured, ``python -P values.py <fol
 <benchmark>-<place of the case> ...``; it needs nothing of this package. A case is made by its own
 suite, as asv makes it; cases that share a ``setup_cache`` share what it returned. It prints one
 line of JSON for each case: ``{"value": 7.0}``, ``{"skipped": "<reason>"}`` or ``{"failed":
-"<error>"}``. Peak memory is that of the whole process, so such a case needs a process of its own.
-Mapped files are left out of it: how many of their pages are resident depends on the page cache, so
-that one release of torch takes 425 MiB after one installation and 532 MiB after another.
+"<error>"}``, which says where an error without a text was raised. Peak memory is that of the whole
+process, so such a case needs a process of its own. Mapped files are left out of it: how many of
+their pages are resident depends on the page cache, so that one release of torch takes 425 MiB
+after one installation and 532 MiB after another.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,14 @@ def measure(suites: str, case: str, caches: dict[str, Any]) -> dict[str, float |
     except NotImplementedError as reason:
         return {"skipped": str(reason) or "skipped by its suite"}
     except Exception as error:
-        return {"failed": f"{type(error).__name__}: {error}"}
+        return {"failed": f"{type(error).__name__}: {str(error) or raised_at(error)}"}
+
+
+def raised_at(error: Exception) -> str:
+    """Return the statement that raised an error, its function and its file."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    file = frame.filename.rpartition("site-packages/")[2]
+    return f"{frame.line or 'raised'} in {frame.name} of {file}, line {frame.lineno}"
 
 
 def main(suites: str, cases: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Torch releases compared interleaved, each with the one before it, as one history per machine.
 
 The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
-chain of ratios gives the time of a case in each release relative to the newest; the variances of
+chain of ratios gives the time of a case in each release relative to a later one; the variances of
 the logarithms add up along it. Of development builds only the newest counts, and only until a
 release follows it; it is no link of a chain.
 """
@@ -102,13 +102,16 @@ class ReleaseHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRatio:
-    """Time of a case in a release over that in the newest one."""
+class RelativeTime:
+    """Time of a case in a release over that in a later one, mostly the newest."""
 
     release: str
     ratio: float
     interval: tuple[float, float]
-    """Confidence interval (99 %); of the newest release it has no width."""
+    """Confidence interval (99 %); of the later release it has no width."""
+    is_direct: bool = False
+    """Whether the two were compared with each other; otherwise neighbours' ratios were
+    multiplied."""
 
 
 def release_histories(
@@ -157,18 +160,25 @@ def release_histories(
     return tuple(histories)
 
 
-def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
-    """Times of a case in each release relative to the newest.
+def chain(history: ReleaseHistory, case: str, later: str) -> tuple[RelativeTime, ...]:
+    """Times of a case in each release relative to a later one.
 
-    The chain goes back from the newest release, and ends where a step between neighbours has no
+    The chain goes back from the later release, and ends where a step between neighbours has no
     ratio.
 
+    Args:
+        history: of the releases.
+        case: as asv names it.
+        later: one of the releases.
+
     Returns:
-        The oldest release first; empty where the newest step has no ratio.
+        The oldest release first; empty where the first step has no ratio.
     """
-    newest_first = [ChainRatio(history.releases[-1], 1.0, (1.0, 1.0))]
+    newest_first = [RelativeTime(later, 1.0, (1.0, 1.0))]
     logarithm = variance = variance_of_variance = 0.0
     for step in history.neighbours:
+        if release_order(step.after) > release_order(later):
+            continue
         ratio = step.ratios.get(case)
         if ratio is None or newest_first[-1].release != step.after:
             break
@@ -182,7 +192,7 @@ def chain(history: ReleaseHistory, case: str) -> tuple[ChainRatio, ...]:
             # Welch and Satterthwaite's degrees of freedom of a sum of variances
             reach = quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
         interval = (math.exp(logarithm - reach), math.exp(logarithm + reach))
-        newest_first.append(ChainRatio(step.before, math.exp(logarithm), interval))
+        newest_first.append(RelativeTime(step.before, math.exp(logarithm), interval))
     return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
 
 

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from packaging.version import InvalidVersion, Version
 
 from torchspeed.watch.analysis.rule import Judgement, Measurement, judge
 from torchspeed.watch.history.history import History
@@ -74,22 +77,21 @@ def _measured(history: History, series: Iterable[int]) -> set[str]:
     return {history.commits[place].hash for of in columns for place in history.indices(of)}
 
 
-def release_order(version: str) -> tuple[int, ...]:
-    """Return a release as numbers, so that 2.9 comes before 2.10.
+@cache
+def release_order(version: str) -> Version:
+    """Return what releases are ordered by: 2.9 before 2.10, and a development build before both.
 
-    Development builds such as ``2.16.0.dev20261121`` come after 2.15 and, by day, before 2.16.0.
+    Local parts such as ``+cpu`` do not count. Text that is no version comes first.
     """
-    release, _, day = version.partition("+")[0].partition(".dev")
-    numbers = [int(part) for part in release.split(".") if part.isdigit()]
-    if numbers and day.isdigit():
-        numbers[-1] -= 1
-        numbers.append(int(day))
-    return tuple(numbers)
+    try:
+        return Version(version.partition("+")[0])
+    except InvalidVersion:
+        return Version("0")
 
 
 def is_development(version: str) -> bool:
     """Tell whether a version is a development build, such as ``2.16.0.dev20261121``."""
-    return ".dev" in version
+    return release_order(version).is_devrelease
 
 
 def _environments(

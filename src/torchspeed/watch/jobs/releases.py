@@ -12,15 +12,15 @@ from statistics import geometric_mean
 from torchspeed.errors import TorchspeedError
 from torchspeed.exit_status import ExitStatus
 from torchspeed.watch.analysis.release_findings import release_findings
-from torchspeed.watch.analysis.release_history import ReleaseStep
+from torchspeed.watch.analysis.release_history import ReleaseStep, release_histories
 from torchspeed.watch.analysis.release_values import value_changes
-from torchspeed.watch.analysis.releases import release_order
+from torchspeed.watch.analysis.releases import is_development, release_order
 from torchspeed.watch.analysis.rule import Verdict
 from torchspeed.watch.asv.release_list import add_release
 from torchspeed.watch.asv.selection import SHORT, matching
 from torchspeed.watch.asv.settings import Configuration, Pair, read_configuration
 from torchspeed.watch.exclusive.run import exclusive_run
-from torchspeed.watch.history.comparisons import read_comparisons
+from torchspeed.watch.history.comparisons import StoredComparison, read_comparisons
 from torchspeed.watch.history.release_values import FILE_NAME as VALUES
 from torchspeed.watch.history.release_values import ReleaseValue, read_release_values
 from torchspeed.watch.history.releases import TriedRelease, read_releases
@@ -188,7 +188,8 @@ def list_findings(root: Path, *, release: str, against: str, machine: str) -> Ex
 
     Args:
         root: the checkout.
-        release: the only release whose differences are printed; all if empty.
+        release: the only release whose differences are printed; all if empty; `NIGHTLY` for the
+            development build that was compared, until a release follows it.
         against: the release compared with instead of each one's predecessor.
         machine: whose results; the host's if empty.
 
@@ -197,21 +198,32 @@ def list_findings(root: Path, *, release: str, against: str, machine: str) -> Ex
     """
     configuration = read_configuration(root)
     name = machine or default_name()
-    parts = [
-        _findings(pair.stored)
-        for pair in _pairs(configuration, name, release=release, against=against)
-        if pair.stored.ratios
-    ]
-    print("\n\n".join(parts) or f"no releases were compared on {name}")
+    if release == NIGHTLY:
+        comparisons = {name: _comparisons(configuration, name)}
+        steps = [
+            step
+            for history in release_histories(comparisons)
+            for step in history.steps
+            if step.after == history.development and against in {"", step.before}
+        ]
+    else:
+        pairs = _pairs(configuration, name, release=release, against=against)
+        steps = [pair.stored for pair in pairs]
+    parts = [_findings(step) for step in steps if step.ratios]
+    print("\n\n".join(parts) or f"no such releases were compared on {name}")
     return ExitStatus.DONE
 
 
 def _pairs(
     configuration: Configuration, machine: str, *, release: str = "", against: str = ""
 ) -> tuple[ReleasePair, ...]:
-    comparisons = read_comparisons(configuration.results)[0]
-    of_machine = [stored for stored in comparisons if stored.header.machine == machine]
-    return release_pairs(configuration.releases, of_machine, release=release, against=against)
+    comparisons = _comparisons(configuration, machine)
+    return release_pairs(configuration.releases, comparisons, release=release, against=against)
+
+
+def _comparisons(configuration: Configuration, machine: str) -> list[StoredComparison]:
+    comparisons, _ = read_comparisons(configuration.results)
+    return [stored for stored in comparisons if stored.header.machine == machine]
 
 
 def _findings(step: ReleaseStep) -> str:
@@ -234,9 +246,10 @@ def _findings(step: ReleaseStep) -> str:
         for finding in findings
     ]
     head = ("case", "state", "before", "ratio and 99 % interval of each day")
+    sides = NIGHTLY if is_development(step.after) else f"{step.after} --against {step.before}"
     return (
         f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
-        f"    torchspeed releases measure {step.after} --against {step.before} --again"
+        f"    torchspeed releases measure {sides} --again"
     )
 
 
@@ -282,7 +295,7 @@ def _published(configuration: Configuration) -> str:
     except TorchspeedError as error:
         return f"newly published: unknown ({error})"
     pinned = {release.torch for release in configuration.releases}
-    newest = max(map(release_order, pinned), default=())
+    newest = max(map(release_order, pinned), default=release_order(""))
     newer = [release for release in published.releases if release_order(release) > newest]
     builds = [build for build in published.development if release_order(build) > newest]
     return (

@@ -29,7 +29,7 @@ NUMPY = "1.26.4"
 """The newest release that every torch since 2.0 accepts, so that all have the same."""
 IMPORTS = 5
 """Processes that import torch to measure what that costs."""
-_FIRST_TORCH_WITHOUT_PKG_RESOURCES = (2, 4)
+_FIRST_TORCH_WITHOUT_PKG_RESOURCES = release_order("2.4")
 """Earlier ones import `packaging` from the pkg_resources of setuptools, which 70 removed."""
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
