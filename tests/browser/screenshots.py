@@ -25,7 +25,7 @@ def settled(page: Page) -> None:
 
 
 def take(site: Path, folder: Path, chromium: str) -> None:
-    """Writes overview.png, timeline.png and comparison.png; releases.png if any were compared."""
+    """Writes overview.png and comparison.png; timeline.png, releases.png where there are lines."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
@@ -34,12 +34,20 @@ def take(site: Path, folder: Path, chromium: str) -> None:
         page.goto(home)
         settled(page)
         page.screenshot(path=folder / "overview.png")
-        # The first model of the overview, with all its devices and passes.
+        # The first model, with all its devices and passes, of the first machine that has lines.
         page.goto(home + "#/timeline")
         settled(page)
-        page.locator(".multiples a").first.click()
-        settled(page)
-        page.screenshot(path=folder / "timeline.png")
+        machine = page.locator("[data-view=timeline]").get_by_label("Machine")
+        lines = page.locator(".multiples a")
+        for name in machine.locator("option").all_inner_texts():
+            if lines.count():
+                break
+            machine.select_option(label=name)
+            settled(page)
+        if lines.count():
+            lines.first.click()
+            settled(page)
+            page.screenshot(path=folder / "timeline.png")
         page.goto(home + "#/compare")
         settled(page)
         page.screenshot(path=folder / "comparison.png")

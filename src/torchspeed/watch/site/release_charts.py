@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchspeed.watch.analysis.release_history import ChainRatio
+from torchspeed.watch.analysis.release_history import RelativeTime
 from torchspeed.watch.site.releases import ReleaseTable
 
 WIDTH, HEIGHT = 320, 150
@@ -15,6 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 14, 10, 24
 _RATIOS = (0.2, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 3.0, 5.0)
 """Possible ticks of the vertical axis."""
 _MOST_TICKS = 6
+_FEWEST_DOTS = 3
+"""A line between two releases would say no more than the tables."""
 _BESIDE = 4.0
 """Distance of the lines of a chart, so that their intervals do not cover each other."""
 _LEAST_SPAN = math.log(1.2)
@@ -31,7 +33,7 @@ class Dot:
     y: float
     low: float
     high: float
-    ratio: ChainRatio
+    time: RelativeTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ def release_charts(
     """Draw a chart for each model of a table; all have the same logarithmic vertical axis.
 
     Args:
-        table: Its rows with a chain of releases are drawn.
+        table: Its rows with times in three releases are drawn.
         releases: Versions on the horizontal axis, oldest first.
         models: Models of the site, by whose places hues are chosen.
     """
-    chains = [row for row in table.rows if row.chain]
-    ends = [math.log(end) for row in chains for link in row.chain for end in link.interval]
+    rows = [row for row in table.rows if len(row.times) >= _FEWEST_DOTS]
+    ends = [math.log(end) for row in rows for time in row.times for end in time.interval]
     if not ends:
         return ()
     padding = max(0.0, _LEAST_SPAN - (max(ends) - min(ends))) / 2
@@ -86,18 +88,18 @@ def release_charts(
         (place[release], ".".join(release.split(".")[:2])) for release in releases[::-stride]
     )
     lines: dict[tuple[str, str], list[Line]] = defaultdict(list)
-    for row in chains:
+    for row in rows:
         of_chart = lines[row.title, row.model]
         beside = _BESIDE * len(of_chart)
         dots = tuple(
             Dot(
-                place[link.release] - beside,
-                height(link.ratio),
-                height(link.interval[0]),
-                height(link.interval[1]),
-                link,
+                place[time.release] - beside,
+                height(time.ratio),
+                height(time.interval[0]),
+                height(time.interval[1]),
+                time,
             )
-            for link in row.chain
+            for time in row.times
         )
         of_chart.append(Line(row.direction, dots))
     hue_of = {model: place for place, model in enumerate(models)}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import geometric_mean, median
 
-from torchspeed.watch.analysis.direct_release_ratios import DirectRatio, direct_ratios
+from torchspeed.watch.analysis.direct_release_ratios import (
+    DirectRatio,
+    direct_ratios,
+    direct_steps,
+    relative_times,
+)
 from torchspeed.watch.analysis.ratio import verdict
 from torchspeed.watch.analysis.release_findings import ReleaseFinding, release_findings
 from torchspeed.watch.analysis.release_history import (
-    ChainRatio,
+    RelativeTime,
     ReleaseHistory,
     ReleaseStep,
-    chain,
 )
 from torchspeed.watch.analysis.releases import is_development, release_order
 from torchspeed.watch.analysis.rule import Verdict
@@ -69,19 +74,19 @@ class ReleaseRow:
     """Where the case has a page."""
     cells: tuple[CaseRatio | Unmeasured | None, ...]
     """For each column, the newest release first."""
-    chain: tuple[ChainRatio, ...]
+    direct: tuple[DirectRatio | Unmeasured | None, ...]
+    """For each direct column, the newest release first."""
+    times: tuple[RelativeTime, ...]
     """Times relative to the newest release, the oldest first."""
-    direct: tuple[DirectRatio, ...]
-    """Those of them that were measured directly too, the newest release first."""
 
     @property
-    def total(self) -> ChainRatio | None:
-        """Time in the newest release over that in the oldest one of its chain."""
-        if not self.chain:
+    def total(self) -> RelativeTime | None:
+        """Time in the newest release over that in the oldest one that is known."""
+        if not self.times:
             return None
-        oldest = self.chain[0]
+        oldest = self.times[0]
         low, high = oldest.interval
-        return ChainRatio(oldest.release, 1 / oldest.ratio, (1 / high, 1 / low))
+        return replace(oldest, ratio=1 / oldest.ratio, interval=(1 / high, 1 / low))
 
     @property
     def name(self) -> str:
@@ -95,18 +100,17 @@ class ReleaseTable:
 
     title: str
     columns: tuple[ReleaseColumn, ...]
+    """Mostly releases against the one before."""
+    direct_columns: tuple[ReleaseColumn, ...]
+    """One release against all those that it was compared with directly."""
     rows: tuple[ReleaseRow, ...]
 
     @property
-    def direct(self) -> tuple[DirectRatio, ...]:
-        """Ratios to the newest release that were measured directly too, of all rows."""
-        return tuple(ratio for row in self.rows for ratio in row.direct)
-
-    @property
-    def checked(self) -> tuple[str, ...]:
-        """Releases that were compared directly with the newest one, the newest first."""
-        releases = {ratio.direct.release for ratio in self.direct}
-        return tuple(sorted(releases, key=release_order, reverse=True))
+    def checked(self) -> tuple[bool, ...]:
+        """Whether the chain agrees with each direct ratio that it leads to as well."""
+        ratios = (cell for row in self.rows for cell in row.direct)
+        answers = (ratio.agrees for ratio in ratios if isinstance(ratio, DirectRatio))
+        return tuple(agrees for agrees in answers if agrees is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +170,14 @@ class ReleaseView:
         return next((facts["threads"] for facts in tried if "threads" in facts), "")
 
     @property
-    def unmeasured(self) -> tuple[tuple[ReleaseStep, Unmeasured], ...]:
-        """Cases without a ratio between two releases, and why."""
-        return tuple(
-            (step, result)
-            for step in self.history.steps
-            for case, result in step.unmeasured.items()
-            if case not in step.ratios
-        )
+    def unmeasured(self) -> dict[tuple[str, str, str], list[ReleaseStep]]:
+        """Case, why it was skipped, or why it failed, to the releases without its ratio."""
+        steps: dict[tuple[str, str, str], list[ReleaseStep]] = defaultdict(list)
+        for step in self.history.steps:
+            for case, result in step.unmeasured.items():
+                if case not in step.ratios:
+                    steps[case, result.skipped, result.failed].append(step)
+        return steps
 
 
 def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
@@ -191,6 +195,8 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
             for stored in contents.history.explanations.get(history.machine, ())
             if stored.before.commit == stored.after.commit
         }
+        direct = direct_steps(history)
+        neighbours = history.neighbours
         shown = tuple(
             ShownFinding(
                 finding,
@@ -198,8 +204,9 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
                 explanations.get((step.before, step.after, finding.case)),
             )
             for step in history.steps
+            if step not in direct or step in neighbours
             for finding in release_findings(step)
-            if finding.case in row_of and not _is_check(step, row_of[finding.case].direct)
+            if finding.case in row_of
         )
         facts = _facts(history, tables, tried)
         values = contents.history.release_values.get(history.machine, ())
@@ -227,38 +234,41 @@ def _tables(
     measured = {name for step in history.steps for name in step.commits} - {IMPORT_CASE}
     operators = {name for name in measured if name.startswith("operators.")}
     pages = _pages(history, contents)
+    neighbours = history.neighbours
+    direct = direct_steps(history)
+    others = [step for step in history.steps if step not in direct or step in neighbours]
     tables = []
     for title, members in (("Models", measured - operators), ("Operators", operators)):
-        direct = {case: direct_ratios(history, case) for case in members}
-        steps = [
-            step
-            for step in history.steps
-            if any(
-                not _is_check(step, direct[case])
-                for case in members.intersection(step.ratios or step.commits)
-            )
-        ]
-        rows = [
-            ReleaseRow(
+        columns, direct_columns = (
+            [step for step in steps if members.intersection(step.commits)]
+            for steps in (others, direct)
+        )
+        rows = []
+        for case in members:
+            ratios = direct_ratios(history, direct, case)
+            row = ReleaseRow(
                 case,
                 *_name(cases.get(case), case),
                 series=pages.get(case),
-                cells=tuple(step.ratios.get(case) or step.unmeasured.get(case) for step in steps),
-                chain=chain(history, case),
-                direct=direct[case],
+                cells=tuple(
+                    step.ratios.get(case) or step.unmeasured.get(case) for step in columns
+                ),
+                direct=tuple(
+                    ratios.get(step.before) or step.unmeasured.get(case) for step in direct_columns
+                ),
+                times=relative_times(history, case),
             )
-            for case in members
-        ]
+            rows.append(row)
         if rows:
             rows.sort(key=lambda row: (row.title, row.direction != "forward", row.direction))
-            columns = tuple(_column(step, members) for step in steps)
-            tables.append(ReleaseTable(title, columns, tuple(rows)))
+            table = ReleaseTable(
+                title,
+                tuple(_column(step, members) for step in columns),
+                tuple(_column(step, members) for step in direct_columns),
+                tuple(rows),
+            )
+            tables.append(table)
     return tuple(tables)
-
-
-def _is_check(step: ReleaseStep, direct: Sequence[DirectRatio]) -> bool:
-    """Tell whether a step only checks the chain of a case, whose direct ratios these are."""
-    return any(ratio.step is step for ratio in direct)
 
 
 def _pages(history: ReleaseHistory, contents: Contents) -> dict[str, SeriesSummary]:

@@ -13,6 +13,7 @@ from jinja2.bccache import Bucket
 
 from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.ratio import verdict
+from torchspeed.watch.analysis.releases import is_development
 from torchspeed.watch.site import names, quantities
 from torchspeed.watch.site.commit_changes import certainty
 from torchspeed.watch.site.contents import SeriesSummary
@@ -73,6 +74,7 @@ def _templates() -> Environment:
         mark=mark,
         sparkline=sparkline,
     )
+    templates.tests["nightly_build"] = is_development
     return templates
 
 
