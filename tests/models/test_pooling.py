@@ -1,13 +1,16 @@
-"""Pooling by slices is torch's max pooling, in every pass."""
+"""Pooling by slices is torch's relu and max pooling, in every pass."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import max_pool2d
 
-from torchspeed.models.pooling import max_pool
+from torchspeed.models.pooling import relu_max_pool
 
 
 @given(
@@ -22,15 +25,32 @@ def test_it_is_the_largest_of_each_square_with_torchs_gradient(
     # Few different numbers: many squares have equal ones.
     x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(seed)).float()
     x = x.contiguous(memory_format=torch.channels_last) if last else x
-    expected = max_pool2d(x, 2)
-    assert torch.equal(max_pool(x), expected)
+    expected = max_pool2d(x.relu(), 2)
+    assert torch.equal(relu_max_pool(x), expected)
     x.requires_grad_()
-    gradients = [torch.autograd.grad(pool.sum(), x)[0] for pool in (max_pool(x), max_pool2d(x, 2))]
+    gradients = [
+        torch.autograd.grad(pool.sum(), x)[0]
+        for pool in (relu_max_pool(x), max_pool2d(x.relu(), 2))
+    ]
     assert torch.equal(*gradients)
-    assert torch.equal(max_pool(x), expected)
+    assert torch.equal(relu_max_pool(x), expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 4, 6), (1, 3, 5, 7), (2, 1, 2, 3)])
+def test_compiled_it_has_the_same_gradient(shape: tuple[int, int, int, int]) -> None:
+    torch._dynamo.reset()
+    compiled: Any = torch.compile(relu_max_pool, fullgraph=True, backend="aot_eager")
+    x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(0)).float()
+    x.requires_grad_()
+    weights = torch.rand_like(max_pool2d(x.relu(), 2))
+    gradients = [
+        torch.autograd.grad((pool * weights).sum(), x)[0]
+        for pool in (compiled(x), max_pool2d(x.relu(), 2))
+    ]
+    assert torch.equal(*gradients)
 
 
 def test_what_is_not_a_number_stays_visible() -> None:
     x = torch.zeros(1, 1, 4, 4)
     x[0, 0, 1, 1] = torch.nan
-    assert max_pool(x).isnan().tolist() == [[[[True, False], [False, False]]]]
+    assert relu_max_pool(x).isnan().tolist() == [[[[True, False], [False, False]]]]

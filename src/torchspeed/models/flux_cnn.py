@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_input
-from torchspeed.models.pooling import max_pool
+from torchspeed.models.pooling import relu_max_pool
 from torchspeed.models.registry import register_model
 
 
@@ -32,7 +32,7 @@ class FluxCNN(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the probability of each class, (batch, 10)."""
         check_input(x, "batch, channels, height, width", (3, 32, 32), self.conv1.weight)
-        x = max_pool(self.conv1(x).relu())  # (batch, 16, 14, 14)
-        x = max_pool(self.conv2(x).relu())  # (batch, 8, 5, 5)
+        x = relu_max_pool(self.conv1(x))  # (batch, 16, 14, 14)
+        x = relu_max_pool(self.conv2(x))  # (batch, 8, 5, 5)
         x = self.dense3(self.dense2(self.dense1(x.flatten(1))))
         return x.softmax(1)

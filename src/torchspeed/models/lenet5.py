@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_input
-from torchspeed.models.pooling import max_pool
+from torchspeed.models.pooling import relu_max_pool
 from torchspeed.models.registry import register_model
 
 
@@ -32,8 +32,8 @@ class LeNet5(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the score of each class, (batch, 10)."""
         check_input(x, "batch, channels, height, width", (1, 28, 28), self.conv1.weight)
-        x = max_pool(self.conv1(x).relu())  # (batch, 6, 12, 12)
-        x = max_pool(self.conv2(x).relu())  # (batch, 16, 4, 4)
+        x = relu_max_pool(self.conv1(x))  # (batch, 6, 12, 12)
+        x = relu_max_pool(self.conv2(x))  # (batch, 16, 4, 4)
         x = self.dense1(x.flatten(1)).relu()
         x = self.dense2(x).relu()
         return self.dense3(x)  # type: ignore[no-any-return]
