@@ -83,7 +83,7 @@ class Modes(_TimedPasses):
     params = (MODELS, DEVICES, ["eager", "compiled", "cudagraph"])
     param_names = ("model", "device", "mode")
     rounds = 1  # a process that compiles pays seconds before its first sample
-    repeat = (5, 20, 4.0)
+    repeat = (8, 20, 1.0)
     timeout = Compilation.timeout  # a case asked for alone compiles by itself
     position = 2
 

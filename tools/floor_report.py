@@ -3,7 +3,8 @@
 For each workload and pass it prints a line of Markdown: the time, the floor
 (`torchspeed.measure.floor`), their ratio with the least and the greatest of the rounds, and the
 operators that are dispatched. With ``--operators`` a table for each pass follows: what its
-operators take, and the floor of each.
+operators take, and the floor of each; of a compiled pass, what the compiler's loops and the
+operators that it calls take.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,6 +35,7 @@ from torchspeed.measure.floor import (
     operation_floor,
     pass_works,
 )
+from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, is_view
 from torchspeed.workloads import list_workloads
@@ -98,6 +101,45 @@ def shares(run: Callable[[], object], work: PassWork, costs: Costs) -> dict[str,
     return by_operator
 
 
+def kernel_shares(run: Callable[[], object]) -> dict[str, Share]:
+    """Return what the loops of a compiled pass and the operators that it calls take, by name.
+
+    Seconds are wall time, the least of the runs; a loop is named after what it computes.
+
+    Args:
+        run: does the pass, compiled while ``cpp.enable_kernel_profile`` was set.
+    """
+    by_kernel: dict[str, Share] = {}
+    for _ in range(RUNS):
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            run()
+        for event in profile.key_averages():
+            if event.key.startswith(("aten::", "graph_")):
+                name = re.sub(r"^graph_\d+_cpp_fused_", "loop ", event.key)
+                seconds = event.self_cpu_time_total * 1e-6
+                share = by_kernel.setdefault(name, Share(event.count, seconds))
+                share.seconds = min(share.seconds, seconds)
+    return by_kernel
+
+
+def kernel_table(by_kernel: dict[str, Share], pass_seconds: float) -> Iterator[str]:
+    """Yield lines of Markdown, the loop or operator that takes longest first.
+
+    Args:
+        by_kernel: from `kernel_shares`.
+        pass_seconds: of the pass when it is not profiled.
+    """
+    between = pass_seconds - sum(share.seconds for share in by_kernel.values())
+    rows = {**by_kernel, "guards, autograd, Python": Share(seconds=max(between, 0.0))}
+    yield "| loop or operator | calls | time, ms | of the pass |"
+    yield "|---|---|---|---|"
+    ordered = sorted(rows.items(), key=lambda row: -row[1].seconds)
+    for name, share in ordered[:SHOWN]:
+        part = f"{share.seconds / pass_seconds:.0%}".replace("%", " %")
+        row = f"| {name.removeprefix('aten::')} | {share.calls or ''} |"
+        yield f"{row} {share.seconds * 1e3:.3f} | {part} |"
+
+
 def operator_table(by_operator: dict[str, Share], pass_seconds: float) -> Iterator[str]:
     """Yield lines of Markdown, the operator with most seconds beyond its floor first.
 
@@ -127,8 +169,6 @@ def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> 
             raise TorchspeedError(f"no floor for model {model!r}; there are {', '.join(MODELS)}")
     if not 0 <= seconds < float("inf"):
         raise TorchspeedError(f"--seconds is {seconds}; it must be 0 or more")
-    if operators and mode != "eager":
-        raise TorchspeedError("--operators is for --mode eager: compiled passes have no operators")
     unable = cannot_compile("cpu") if mode == "compiled" else None
     if unable:
         raise TorchspeedError(unable)
@@ -153,12 +193,31 @@ def report(models: list[str], mode: str, seconds: float, *, operators: bool) -> 
             count = len(work.operations)
             print(f"| `{model}` | {name} | {count} | {times} | {ratio} |", flush=True)
     for model in models if operators else ():
-        passes, works = CountablePasses(model), pass_works(model)
-        costs = meter_for(works, peak).measure()
-        for name, work in zip(PASSES, works, strict=True):
-            by_operator = shares(getattr(passes, name), work, costs)
+        for name, lines in _tables_of(model, mode, peak, pass_seconds):
             print(f"\n`{model}` {name}:\n")
-            print(*operator_table(by_operator, pass_seconds[model, name]), sep="\n", flush=True)
+            print(*lines, sep="\n", flush=True)
+
+
+def _tables_of(
+    model: str, mode: str, peak: Peak, pass_seconds: dict[tuple[str, str], float]
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the name of each pass of a model, and its table of operators."""
+    if mode == "compiled":
+        from torch._inductor import config  # noqa: PLC0415 - a second, only where it is wanted
+
+        torch.compiler.reset()
+        with config.patch("cpp.enable_kernel_profile", True):
+            compiled = Passes(model, "cpu", compiled=True)
+            for name in PASSES:
+                run = getattr(compiled, name)
+                run()  # compiles
+                yield name, kernel_table(kernel_shares(run), pass_seconds[model, name])
+        return
+    passes, works = CountablePasses(model), pass_works(model)
+    costs = meter_for(works, peak).measure()
+    for name, work in zip(PASSES, works, strict=True):
+        by_operator = shares(getattr(passes, name), work, costs)
+        yield name, operator_table(by_operator, pass_seconds[model, name])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -59,7 +58,7 @@ def _corners(x: Tensor) -> list[Tensor]:
     return [x[:, :, row:height:2, column:width:2] for row in (0, 1) for column in (0, 1)]
 
 
-def _from_corners(parts: Sequence[Tensor], x: Tensor) -> Tensor:
+def _from_corners(parts: tuple[Tensor, ...], x: Tensor) -> Tensor:
     """Return a tensor of the shape of ``x`` whose `_corners` are these, with zeros elsewhere."""
     if torch.compiler.is_compiling():  # which writes a stack in one loop, copies in several
         rows = [torch.stack(pair, -1).flatten(-2) for pair in (parts[:2], parts[2:])]
