@@ -109,6 +109,7 @@ def kernel_shares(run: Callable[[], object]) -> dict[str, Share]:
     Args:
         run: does the pass, compiled while ``cpp.enable_kernel_profile`` was set.
     """
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it writes to standard error otherwise
     by_kernel: dict[str, Share] = {}
     for _ in range(RUNS):
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
