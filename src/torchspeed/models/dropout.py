@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
+
+from torchspeed.models.compiling import is_compiling
 
 _LEVELS = 2**16
 """Values of one draw."""
@@ -30,8 +35,30 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
         return x
     if x.device.type != "cpu":
         return nn.functional.dropout(x, p)
-    bits = torch.randint(-(2**63), 2**63 - 1, (-(-x.numel() // 4),))  # a compiler knows it
-    draws = bits.view(torch.int16)[: x.numel()].view(x.shape)  # uniform, from -2**15
+    if _IS_OPERATOR and is_compiling():
+        factors: Tensor = torch.ops.torchspeed.dropout_factors(x.shape, p)
+        return x * factors.to(x.dtype)
+    return x * _factors(x.shape, p, x.dtype)
+
+
+def _factors(size: Sequence[int], p: float, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return a tensor of zeros, drawn with probability ``p``, and of the factor of the others."""
+    bits = torch.randint(-(2**63), 2**63 - 1, (-(-math.prod(size) // 4),))
+    draws = bits.view(torch.int16)[: math.prod(size)].view(size)  # uniform, from -2**15
     zeros = min(round(p * _LEVELS), _LEVELS - 1)
     kept = draws >= zeros - _LEVELS // 2
-    return x * kept.to(x.dtype).mul_(_LEVELS / (_LEVELS - zeros))
+    return kept.to(dtype).mul_(_LEVELS / (_LEVELS - zeros))
+
+
+_IS_OPERATOR = hasattr(torch.library, "register_fake")  # from torch 2.4 on
+"""Whether the factors are an operator of their own, which ``torch.compile`` calls as it is.
+
+Its own loops draw one number after the other, and have no vectors of 16-bit integers
+(docs/notes/compiled-on-cpus.md).
+"""
+if _IS_OPERATOR:
+    _NAME = "torchspeed::dropout_factors"
+    _TAGS = (torch.Tag.nondeterministic_seeded,)  # two calls are two draws
+    torch.library.define(_NAME, "(SymInt[] size, float p) -> Tensor", tags=_TAGS)
+    torch.library.impl(_NAME, "CompositeExplicitAutograd", _factors)
+    torch.library.register_fake(_NAME, lambda size, _: torch.empty(size))

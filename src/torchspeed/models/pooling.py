@@ -7,6 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from torchspeed.models.compiling import is_compiling
+
 
 def relu_max_pool(x: Tensor) -> Tensor:
     """Return relu of the largest number of each 2 x 2 square of (batch, channels, height, width).
@@ -60,7 +62,7 @@ def _corners(x: Tensor) -> list[Tensor]:
 
 def _from_corners(parts: tuple[Tensor, ...], x: Tensor) -> Tensor:
     """Return a tensor of the shape of ``x`` whose `_corners` are these, with zeros elsewhere."""
-    if torch.compiler.is_compiling():  # which writes a stack in one loop, copies in several
+    if is_compiling():  # the compiler writes a stack in one loop, copies to slices in several
         rows = [torch.stack(pair, -1).flatten(-2) for pair in (parts[:2], parts[2:])]
         squares = torch.stack(rows, -2).flatten(2, 3)
         below, right = x.shape[2] - squares.shape[2], x.shape[3] - squares.shape[3]
