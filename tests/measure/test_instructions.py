@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -164,8 +165,7 @@ def test_a_failure_of_valgrind_is_a_failure_with_its_message(
     assert counts.skipped == ""
     failed = counts.cases[CASE]
     assert (failed.forward, failed.backward) == (None, None)
-    with pytest.raises(AssertionError, match=output):
-        raise AssertionError(failed.error)
+    assert re.search(output, failed.error)
 
 
 def test_on_a_bare_processor_requests_do_nothing() -> None:

@@ -12,6 +12,12 @@ from torchspeed.models.compiling import is_compiling
 
 _LEVELS = 2**16
 """Values of one draw."""
+_IS_OPERATOR = hasattr(torch.library, "register_fake")  # from torch 2.4 on
+"""Whether the factors are an operator of their own, which ``torch.compile`` calls as it is.
+
+Its own loops draw one number after the other, and have no vectors of 16-bit integers
+(docs/notes/compiled-on-cpus.md).
+"""
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
@@ -50,12 +56,6 @@ def _factors(size: Sequence[int], p: float, dtype: torch.dtype = torch.float32) 
     return kept.to(dtype).mul_(_LEVELS / (_LEVELS - zeros))
 
 
-_IS_OPERATOR = hasattr(torch.library, "register_fake")  # from torch 2.4 on
-"""Whether the factors are an operator of their own, which ``torch.compile`` calls as it is.
-
-Its own loops draw one number after the other, and have no vectors of 16-bit integers
-(docs/notes/compiled-on-cpus.md).
-"""
 if _IS_OPERATOR:
     _NAME = "torchspeed::dropout_factors"
     _TAGS = (torch.Tag.nondeterministic_seeded,)  # two calls are two draws
