@@ -20,6 +20,12 @@ FIRST = compared_releases("2.1.0", "2.2.0", {}).header.at
         ((0.93, 0.965), "unconfirmed"),
         ((0.9, 1.0), "refuted"),
         ((0.9, 1.1), "refuted"),
+        ((0.9, 0.93, 0.96), "confirmed"),
+        ((0.9, 0.96, 0.93), "confirmed"),
+        ((0.9, 0.91, 1.0), "refuted"),
+        ((0.9, 0.93, 1.1), "refuted"),
+        ((1.1, 0.9, 0.93), "confirmed"),
+        ((1.1, 0.93, 0.96), "unconfirmed"),
         ((1.0, 1.01), None),
     ],
 )

@@ -1,8 +1,8 @@
 """What torch releases changed: differences between neighbours, and whether another day shows them.
 
-The newest comparison of each day counts. A difference is *confirmed* where the comparisons of two
-days show it in the same direction, and *refuted* where the newest one shows none and its interval
-excludes the size of the difference, or shows one in the other direction. Otherwise it is
+The newest comparison of each day counts. A difference is *refuted* where the newest one shows none
+and its interval excludes what every earlier day showed, or shows one in the other direction. It is
+*confirmed* where the comparisons of two days show it in the same direction. Otherwise it is
 *unconfirmed*: it was measured on one day only, or the days neither agree nor exclude each other.
 """
 
@@ -62,12 +62,16 @@ def _differs(ratio: CaseRatio) -> bool:
 
 
 def _state(days: tuple[CaseRatio, ...]) -> State:
-    *earlier, newest = days
-    others = [ratio for ratio in earlier if _differs(ratio)]
-    if not _differs(newest):
-        low, high = newest.interval
-        excluded = all(not low <= ratio.ratio <= high for ratio in others)
-        return State.REFUTED if excluded else State.UNCONFIRMED
-    if any(verdict(ratio) is verdict(newest) for ratio in others):
-        return State.CONFIRMED
-    return State.REFUTED if others else State.UNCONFIRMED
+    newest = days[-1]
+    differing = [ratio for ratio in days if _differs(ratio)]
+    directions = [verdict(ratio) for ratio in differing]
+    if _differs(newest):
+        agreeing = directions.count(verdict(newest))
+        if agreeing > 1:
+            return State.CONFIRMED
+        return State.REFUTED if len(differing) > 1 else State.UNCONFIRMED
+    low, high = newest.interval
+    if not any(low <= ratio.ratio <= high for ratio in differing):
+        return State.REFUTED
+    agreeing = max(directions.count(direction) for direction in directions)
+    return State.CONFIRMED if agreeing > 1 else State.UNCONFIRMED
