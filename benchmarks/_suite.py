@@ -56,14 +56,6 @@ class _Suite:
     clocks: ClassVar[Mapping[str, str]] = {"cpu": CPU_TIME, "cuda": SYNCHRONISED_WALL_TIME}
     """Device type to the clock of ``time_*``, for people to read."""
 
-    @classmethod
-    def is_short(cls, case: Sequence[Any]) -> bool:
-        """Whether a case belongs to the short set."""
-        if not isinstance(cls.short, Mapping):
-            return cls.short
-        values = zip(cls.param_names, case, strict=True)
-        return all(value in cls.short.get(name, (value,)) for name, value in values)
-
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if cls.__name__.startswith("_"):

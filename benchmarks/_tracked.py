@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
@@ -13,6 +12,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from ._asked import asked_of
 from ._forks import outcomes_in_forks
 from ._suite import _Suite
 
@@ -97,12 +97,8 @@ class _MeasuredOnce(_Suite):
         raise AssertionError(f"{type(self).__name__} does not say how a case is measured")
 
     def measure_all(self) -> Outcomes:
-        """Measure every case, or those of the short set where a run has no others.
-
-        A failure or a skip leaves the others alone.
-        """
-        short_only = bool(os.environ.get("TORCHSPEED_SHORT"))
-        cases = [case for case in product(*self.params) if not short_only or self.is_short(case)]
+        """Measure the cases of this run; a failure or a skip leaves the others alone."""
+        cases = asked_of(type(self), product(*self.params))
         outcomes: Outcomes = {}
         if self.counting_modules:
             for name in self.counting_modules:

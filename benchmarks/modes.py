@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ._asked import asked_cases
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
+from ._forks import outcomes_in_forks
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite, _TimedPasses, skipped
-from ._tracked import Measured, measured_once, tracked
+from ._tracked import Measured, measured_once, stopped_after, tracked
 
 MODELS = [*TIME_SERIES, *SMALL_CNNS, "resnet18", "squeezenet1_1"]
 """Ours, and torchvision's two quickest at 5 images of 3x224x224."""
 
 
+@stopped_after(3600)
 def setup_cache() -> str:
-    """Name the folder of compiled code: the cases of a run share it, and asv removes it."""
-    return str(Path.cwd())
+    """Compile the models of this run on the CPU, as many at the same time as there are cores.
+
+    Nothing is compiled here for a GPU, which needs a process that never forked, or where
+    nothing says which cases a run measures: then the first case that needs it compiles.
+
+    Returns:
+        The folder of compiled code, which the cases of a run share, and asv removes.
+    """
+    folder = str(Path.cwd())
+    with suppress(ImportError):
+        import_module("torchvision")
+    outcomes_in_forks(partial(_compile_ahead, folder), _asked_models())
+    return folder
+
+
+def _asked_models() -> list[str]:
+    """Return the models that a case of this run needs compiled for the CPU."""
+    asked = {
+        case[0]
+        for cases in (asked_cases() or {}).values()
+        for case in cases
+        if "'cpu'" in case and not {"'eager'", "'cudagraph'"} & set(case)
+    }
+    return [model for model in MODELS if repr(model) in asked]
+
+
+def _compile_ahead(folder: str, model: str) -> Measured:
+    with suppress(Exception):  # its cases will compile again, and say why they cannot
+        return compile_once(folder, model, "cpu")
+    return {}
 
 
 def compile_once(folder: str, model: str, device: str) -> Measured:
@@ -52,8 +86,9 @@ def _skip_without_compiler(device: str) -> None:
 class Compilation(_Suite):
     """Both passes compiled from nothing, once a run: the values of a model come together.
 
-    Seconds are CPU time of the first call and of the compilers that it starts. No graph
-    breaks and no recompilations (when both passes run again, in turn) are expected.
+    On the CPU models are compiled side by side, one on each core. Seconds are CPU time of the
+    first call and of the compilers that it starts. No graph breaks and no recompilations (when
+    both passes run again, in turn) are expected.
     """
 
     params = (MODELS, DEVICES)

@@ -32,7 +32,8 @@ from torchspeed.measure.compile_cost import Cost
 from torchspeed.measure.floor import Floor, FloorOfWorkload
 from torchspeed.measure.operators import OPERATORS
 from torchspeed.watch.asv.cases import case_name, cases_of
-from torchspeed.watch.asv.selection import SHORT_ONLY, in_short_set
+from torchspeed.watch.asv.processes import CASES
+from torchspeed.watch.asv.selection import in_short_set
 from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
@@ -190,10 +191,15 @@ def test_one_failure_or_skip_leaves_the_other_cases() -> None:
         suite.setup(outcomes, "absent")
 
 
-def test_a_run_of_the_short_set_measures_no_other_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ThreeCases, "short", {"name": ["sound"]})
-    monkeypatch.setenv(SHORT_ONLY, "1")
+def test_values_are_prepared_for_the_cases_of_the_run_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = {"benchmarks.test_suites._ThreeCases": [["'sound'"]], "another.Suite": [["'broken'"]]}
+    Path(CASES).write_text(json.dumps(asked))
     assert list(_ThreeCases().measure_all()) == [("sound",)]
+    Path(CASES).write_text("{}")
+    assert _ThreeCases().measure_all() == {}
 
 
 class _WaitingForEachOther(_MeasuredOnce):
@@ -493,8 +499,6 @@ def test_what_compiling_costs_is_tracked(
     assert suite["params"] == benchmarks["modes.Modes.time_forward"]["params"][:2]
     assert suite["unit"] == unit
     assert not more_is_better(unit)
-    # asv runs them by name: what is compiled here from nothing, the timed cases find.
-    assert suite["name"] < "modes.Modes"
     sharing = ("modes.Modes.time_forward", "floor.Compiled.track_times_floor_forward")
     assert {benchmarks[name]["setup_cache_key"] for name in sharing} == {suite["setup_cache_key"]}
 
@@ -509,6 +513,40 @@ def test_a_run_compiles_a_model_once_and_looks_up_what_that_cost(
     monkeypatch.setattr(compiled, None)
     assert modes.compile_once(str(tmp_path), "lenet5", "cpu") == cost
     assert cost["backward_seconds"] == 2.0
+
+
+def test_a_run_compiles_what_its_cases_need_side_by_side_before_the_first_of_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def compile_once(folder: str, model: str, device: str) -> Measured:
+        begun = Path(folder, f"{model}-{device}")
+        begun.touch()
+        until = time.monotonic() + 20
+        while len(list(tmp_path.glob("*-cpu"))) < 3:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        if model == "lstnet":
+            raise RuntimeError("no compiler")
+        return {}
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(modes, "compile_once", compile_once)
+    monkeypatch.setattr(_forks, "cores", lambda: 3)
+    assert modes.setup_cache() == str(tmp_path)
+    assert not list(tmp_path.iterdir()), "nothing says what will be needed"
+    asked = {
+        "modes.Compilation": [["'lenet5'", "'cpu'"], ["'lstnet'", "'cpu'"]],
+        "floor.Compiled": [["'lenet5'", "'cpu'", "'compiled'"]],
+        "modes.Modes": [
+            ["'dsanet'", "'cpu'", "'eager'"],
+            ["'darnn'", "'cpu'", "'compiled'"],
+            ["'flux_cnn'", "'cuda'", "'compiled'"],
+        ],
+    }
+    Path(CASES).write_text(json.dumps(asked))
+    assert modes.setup_cache() == str(tmp_path)
+    begun = {file.name for file in tmp_path.glob("*-c*")}
+    assert begun == {"darnn-cpu", "lenet5-cpu", "lstnet-cpu"}
 
 
 def test_the_floor_of_a_compiled_model_is_measured_once_with_what_its_compilation_made(

@@ -107,6 +107,21 @@ def test_the_next_workload_finds_the_compilers_answers_but_no_graphs(
     assert found == [[], ["isa"]]
 
 
+def test_of_two_workloads_at_the_same_time_the_first_to_be_done_keeps_the_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def compile_something(_device: str) -> None:
+        code = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        (code / "isa").mkdir(parents=True, exist_ok=True)
+        if code == code_folder("lstnet", "cpu", tmp_path):
+            compile_cost.compile_cost("lenet5", "cpu", tmp_path)
+
+    monkeypatch.setattr(compile_cost, "count_cost", lambda _passes: Cost(1.0, 2.0, 0, 0))
+    monkeypatch.setattr(compile_cost, "_compile_something", compile_something)
+    compile_cost.compile_cost("lstnet", "cpu", tmp_path)
+    assert [path.name for path in (tmp_path / "cpu-first-use").iterdir()] == ["isa"]
+
+
 def test_what_a_timed_process_compiled_before_does_not_make_it_cheap(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -102,7 +103,10 @@ def _use_once(device: str, kept: Path, code: Path) -> None:
     keep_code_in(code)
     _compile_something(device)
     if not kept.exists():
-        shutil.copytree(code, kept, ignore=shutil.ignore_patterns(*_GRAPHS))
+        copy = Path(tempfile.mkdtemp(dir=kept.parent), kept.name)
+        shutil.copytree(code, copy, ignore=shutil.ignore_patterns(*_GRAPHS))
+        with contextlib.suppress(OSError):  # another process was first
+            copy.rename(kept)
 
 
 def _compile_something(device: str) -> None:

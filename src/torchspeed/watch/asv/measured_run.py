@@ -122,8 +122,12 @@ class MeasuredRun:
     def create_setup_cache(
         self, original: Any, spawner: Any, benchmark_id: str, timeout: float, params_str: str
     ) -> tuple[str | None, str | None]:
-        """Run a ``setup_cache``, in a fork if that may measure all cases of its benchmark."""
+        """Run a ``setup_cache``, in a fork if that may measure all cases of its benchmark.
+
+        It is told which cases will use it.
+        """
         benchmark = self._remaining.benchmarks[benchmark_id]
+        sharing = self._remaining.sharing_cache(benchmark["setup_cache_key"])
         names = [
             case_name(benchmark, params)
             for params in cases_of(benchmark)
@@ -131,8 +135,10 @@ class MeasuredRun:
         ]
         if all(may_fork(benchmark, name) for name in names):
             forking = self._spawners_in_place_of(spawner).forking
-            return forking.create_setup_cache(benchmark_id, timeout, params_str)
-        cache: tuple[str | None, str | None] = original(spawner, benchmark_id, timeout, params_str)
+            return forking.create_setup_cache(benchmark_id, timeout, params_str, sharing)
+        cache: tuple[str | None, str | None] = original(
+            spawner, benchmark_id, timeout, params_str, sharing
+        )
         return cache
 
     def add_result(

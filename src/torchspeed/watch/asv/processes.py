@@ -8,6 +8,7 @@ process with its children, and the process group is killed in any case.
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import selectors
@@ -16,7 +17,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -42,6 +43,8 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _GIB = 1024**3
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
+CASES = "cases.json"
+"""Name of the file that tells a ``setup_cache`` which cases of its suites a run measures."""
 
 
 def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
@@ -79,30 +82,47 @@ def run(self: Any, **parameters: Any) -> tuple[str, int]:
 
 
 def create_setup_cache(
-    self: Any, benchmark_id: str, timeout: float, params_str: str
+    self: Any,
+    benchmark_id: str,
+    timeout: float,
+    params_str: str,
+    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> tuple[str | None, str | None]:
     """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
+
+    Args:
+        self: asv's ``Spawner``.
+        benchmark_id: as asv has it.
+        timeout: seconds.
+        params_str: as asv has it.
+        cases: as of `create_cache`.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
     arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
-    return create_cache(partial(run_script, self.env, arguments), timeout)
+    return create_cache(partial(run_script, self.env, arguments), timeout, cases)
 
 
 def create_cache(
-    run_in: Callable[[str, float], tuple[str, int]], timeout: float
+    run_in: Callable[[str, float], tuple[str, int]],
+    timeout: float,
+    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> tuple[str | None, str | None]:
     """Run a ``setup_cache`` in a new folder.
 
     Args:
         run_in: runs it in a folder, within so many seconds; returns output and exit status.
         timeout: seconds.
+        cases: suite to the values of the parameters of the cases that will use it; they are
+            written to `CASES` in the folder, where the ``setup_cache`` may read them.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
     folder = tempfile.mkdtemp(prefix="torchspeed-")
+    if cases is not None:
+        Path(folder, CASES).write_text(json.dumps(cases), encoding="utf-8")
     output, status = run_in(folder, timeout)
     if status == 0:
         return folder, None
