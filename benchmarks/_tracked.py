@@ -12,8 +12,8 @@ from operator import getitem
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from ._asked import asked_of
 from ._forks import outcomes_in_forks
+from ._selection import selected_of
 from ._suite import _Suite
 
 Measured = dict[str, Any]
@@ -98,7 +98,7 @@ class _MeasuredOnce(_Suite):
 
     def measure_all(self) -> Outcomes:
         """Measure the cases of this run; a failure or a skip leaves the others alone."""
-        cases = asked_of(type(self), product(*self.params))
+        cases = selected_of(type(self), product(*self.params))
         outcomes: Outcomes = {}
         if self.counting_modules:
             for name in self.counting_modules:

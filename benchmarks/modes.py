@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ._asked import asked_cases
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._forks import outcomes_in_forks
 from ._package import from_commit, skip_what_cannot_run
+from ._selection import selected_cases
 from ._suite import _Suite, _TimedPasses, skipped
 from ._tracked import Measured, measured_once, stopped_after, tracked
 
@@ -33,19 +33,19 @@ def setup_cache() -> str:
     folder = str(Path.cwd())
     with suppress(ImportError):
         import_module("torchvision")
-    outcomes_in_forks(partial(_compile_ahead, folder), _asked_models())
+    outcomes_in_forks(partial(_compile_ahead, folder), _selected_models())
     return folder
 
 
-def _asked_models() -> list[str]:
+def _selected_models() -> list[str]:
     """Return the models that a case of this run needs compiled for the CPU."""
-    asked = {
+    models = {
         case[0]
-        for cases in (asked_cases() or {}).values()
+        for cases in (selected_cases() or {}).values()
         for case in cases
         if "'cpu'" in case and not {"'eager'", "'cudagraph'"} & set(case)
     }
-    return [model for model in MODELS if repr(model) in asked]
+    return [model for model in MODELS if repr(model) in models]
 
 
 def _compile_ahead(folder: str, model: str) -> Measured:

@@ -195,8 +195,11 @@ def test_values_are_prepared_for_the_cases_of_the_run_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = {"benchmarks.test_suites._ThreeCases": [["'sound'"]], "another.Suite": [["'broken'"]]}
-    Path(CASES).write_text(json.dumps(asked))
+    selected = {
+        "benchmarks.test_suites._ThreeCases": [["'sound'"]],
+        "another.Suite": [["'broken'"]],
+    }
+    Path(CASES).write_text(json.dumps(selected))
     assert list(_ThreeCases().measure_all()) == [("sound",)]
     Path(CASES).write_text("{}")
     assert _ThreeCases().measure_all() == {}
@@ -534,7 +537,7 @@ def test_a_run_compiles_what_its_cases_need_side_by_side_before_the_first_of_the
     monkeypatch.setattr(_forks, "cores", lambda: 3)
     assert modes.setup_cache() == str(tmp_path)
     assert not list(tmp_path.iterdir()), "nothing says what will be needed"
-    asked = {
+    selected = {
         "modes.Compilation": [["'lenet5'", "'cpu'"], ["'lstnet'", "'cpu'"]],
         "floor.Compiled": [["'lenet5'", "'cpu'", "'compiled'"]],
         "modes.Modes": [
@@ -543,7 +546,7 @@ def test_a_run_compiles_what_its_cases_need_side_by_side_before_the_first_of_the
             ["'flux_cnn'", "'cuda'", "'compiled'"],
         ],
     }
-    Path(CASES).write_text(json.dumps(asked))
+    Path(CASES).write_text(json.dumps(selected))
     assert modes.setup_cache() == str(tmp_path)
     begun = {file.name for file in tmp_path.glob("*-c*")}
     assert begun == {"darnn-cpu", "lenet5-cpu", "lstnet-cpu"}

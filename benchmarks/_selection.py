@@ -13,7 +13,7 @@ _CASES = "cases.json"
 C = TypeVar("C", bound=Sequence[Any])
 
 
-def asked_cases() -> dict[str, list[list[str]]] | None:
+def selected_cases() -> dict[str, list[list[str]]] | None:
     """Return the cases that will use this ``setup_cache``, or ``None`` where nothing names them.
 
     Returns:
@@ -26,11 +26,11 @@ def asked_cases() -> dict[str, list[list[str]]] | None:
     return cases
 
 
-def asked_of(suite: type, cases: Iterable[C]) -> list[C]:
+def selected_of(suite: type, cases: Iterable[C]) -> list[C]:
     """Return those of a suite's cases that this run measures: all where nothing names them."""
-    asked = asked_cases()
-    if asked is None:
+    selected = selected_cases()
+    if selected is None:
         return list(cases)
     name = f"{suite.__module__}.{suite.__qualname__}".partition(".")[2]
-    wanted = asked.get(name, [])
-    return [case for case in cases if list(map(repr, case)) in wanted]
+    of_suite = selected.get(name, [])
+    return [case for case in cases if list(map(repr, case)) in of_suite]
