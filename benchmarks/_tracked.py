@@ -77,8 +77,8 @@ def measured_once(record: Path, measure: Callable[[], Measured]) -> Measured:
 class _MeasuredOnce(_Suite):
     """``setup_cache`` measures all cases; each case looks its values up and needs no torch.
 
-    asv tells the caches of suites apart by the line of ``setup_cache``. So each suite has
-    its own, ``return self.measure_all()`` under a `stopped_after`.
+    asv identifies a cache by the line of its ``setup_cache``. So each suite has its own,
+    ``return self.measure_all()`` under a `stopped_after`.
     """
 
     may_fork = True  # where its values are looked up

@@ -1,4 +1,4 @@
-"""What asv.conf.json wants and this machine lacks is said in one line."""
+"""A single line names what asv.conf.json wants and this machine lacks."""
 
 from __future__ import annotations
 

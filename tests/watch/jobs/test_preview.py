@@ -1,4 +1,4 @@
-"""The preview: who can see the site, and what is said where there is none."""
+"""The preview: who can see the site, and the message where there is none."""
 
 from __future__ import annotations
 

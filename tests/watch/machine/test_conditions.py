@@ -1,4 +1,4 @@
-"""What a machine is said to suffer from, told from made-up /sys and /proc trees."""
+"""The conditions of a machine, read from made-up /sys and /proc trees."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _found(
         STEADY if variables is None else variables, _tree(root, files or {})
     )
     names = [entry.what for entry in conditions]
-    assert len(names) == len(set(names)), "each condition is said once"
+    assert len(names) == len(set(names)), "each condition is named once"
     for entry in conditions:
         assert bool(entry.remedy) == entry.hurts, entry
         assert "\n" not in entry.remedy + entry.state

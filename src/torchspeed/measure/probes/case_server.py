@@ -55,7 +55,7 @@ def _start(request: dict[str, Any], output: int, connection: socket.socket) -> i
     child = os.fork()
     if child:
         os.close(output)
-        with contextlib.suppress(OSError):  # the child does so too: whoever is first
+        with contextlib.suppress(OSError):  # the child does so too, and may be first
             os.setpgid(child, child)
         return child
     try:

@@ -1,7 +1,7 @@
 """What a case is called where people read: plain parameter values, its pass, its metric.
 
-Labels are data. A name full of markup or quotes comes out as it went in; whoever
-shows it escapes it.
+Labels are data: a name full of markup or quotes comes out as it went in, and is escaped where it
+is shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// The shapes and hues of marks: what tells lines and dots apart besides their labels.
+// The shapes and hues of marks, by which lines and dots differ.
 
 import { MODEL_HUES, getModel } from "../data/model.js";
 import { svg } from "../page/elements.js";
@@ -20,7 +20,7 @@ const SHAPES = [
 export const DIAMOND = 3;
 
 /**
- * The path of a mark: six shapes, in turn, tell lines of one hue and dash apart.
+ * The path of a mark: lines of one hue and dash take six shapes in turn.
  * @param {number} shape
  * @param {number} x
  * @param {number} y

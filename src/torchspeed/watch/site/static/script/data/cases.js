@@ -12,7 +12,7 @@
  * @property {Record<string, string>} labels
  * @property {string} model the model, or what the benchmark does
  * @property {string} owner what lists of many cases call it: the model, or the group
- * @property {string} details what else tells it apart, as text
+ * @property {string} details its other labels, as text
  * @property {string} row model and details
  * @property {string} rowId the same for all devices, passes and metrics of one model
  * @property {string} column device and pass, or values of the project's other columns

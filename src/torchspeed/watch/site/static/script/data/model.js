@@ -101,7 +101,7 @@ export const isComparable = (now, at, then, base) =>
 /** Number of segments that start after a commit. @param {Series} series @param {number} at */
 const laterSegments = ({ segments }, at) => segments.filter((start) => start > at).length;
 
-/** Hues that tell models apart; more models than hues share them and differ in shape. */
+/** Hues of models; where there are more models than hues, they share hues and differ in shape. */
 export const MODEL_HUES = 8;
 
 /** @param {Index} index */

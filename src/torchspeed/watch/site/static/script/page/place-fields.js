@@ -43,7 +43,7 @@ export const anyEnvironmentField = () =>
 export const metricChoices = () =>
   getModel().index.metrics.map(({ id, label }) => ({ value: id, label }));
 
-/** What is said of a revision that cannot be found. @param {string} text */
+/** The message for a revision that does not exist. @param {string} text */
 export const unknownRevision = (text) =>
   `No measured commit begins with “${text}”: choose one of the list.`;
 

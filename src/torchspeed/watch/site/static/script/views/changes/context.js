@@ -1,5 +1,5 @@
-// What is said around the tables of a comparison: the commits, what happened between them, what
-// could have been seen, and how to look closer.
+// The text around the tables of a comparison: the commits, what happened between them, the
+// smallest change that could have been seen, and how to look closer.
 
 import { addressOf } from "../../address.js";
 import { getModel } from "../../data/model.js";

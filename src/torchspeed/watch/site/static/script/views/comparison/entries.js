@@ -36,7 +36,7 @@ import { commonCommit, measuredNear, runsOf, valuesAt } from "../../data/runs.js
  * @property {HTMLTableElement | null} table in place of one made from the rows
  * @property {Field[][] | null} csv in place of one made from the rows
  * @property {string} note
- * @property {string} empty what is said when nothing passes the filters
+ * @property {string} empty the text shown when nothing passes the filters
  *
  * @typedef {SceneParts} Scene
  */
@@ -104,7 +104,7 @@ export async function entriesOf(asked, ofMetric) {
 }
 
 /**
- * The name of a row: everything that tells a case apart but for these labels.
+ * The name of a row: the labels of a case, without these.
  * @param {Case} what
  * @param {readonly string[]} without
  */

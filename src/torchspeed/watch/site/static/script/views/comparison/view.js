@@ -1,4 +1,4 @@
-// Comparison: models by whatever tells their series apart, and the ratios that follow from it.
+// Comparison: models by the labels in which their series differ, and the ratios between them.
 
 import { addressOf, currentState } from "../../address.js";
 import { drawMarks } from "../../charts/bars.js";

@@ -23,7 +23,7 @@ import { commonCommit, runsOf } from "../../data/runs.js";
 /** @param {string} name @returns {(line: SeriesLine) => string} */
 const labelOf = (name) => (line) => line.case.labels[name] ?? "";
 
-/** What tells these lines apart, in as few words as will do. @param {SeriesLine[]} lines */
+/** The shortest label that distinguishes these lines. @param {SeriesLine[]} lines */
 function nameLines(lines) {
   /** @type {((line: SeriesLine) => string)[]} */
   const parts = [

@@ -123,7 +123,7 @@ function baseOf(asked, axis) {
 }
 
 /**
- * What is said above the chart.
+ * The text above the chart.
  * @param {Asked} asked
  * @param {SeriesLine[]} lines
  * @param {string[]} missing
