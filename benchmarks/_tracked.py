@@ -75,7 +75,7 @@ def measured_once(record: Path, measure: Callable[[], Measured]) -> Measured:
 
 
 class _MeasuredOnce(_Suite):
-    """``setup_cache`` measures all cases; each case looks its values up and needs no torch.
+    """``setup_cache`` measures the cases of a run; each looks its values up and needs no torch.
 
     asv identifies a cache by the line of its ``setup_cache``. So each suite has its own,
     ``return self.measure_all()`` under a `stopped_after`.
