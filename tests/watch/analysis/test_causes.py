@@ -129,10 +129,22 @@ KERNELS = (
             "aten::mkldnn_convolution accounts for 67 % of the difference (13.6 ms → 14 ms)",
         ),
         (CONVOLUTIONS[3:], KERNELS, "No operator differs clearly from its own noise"),
+        (
+            (_operator("aten::relu", 0.001, 0.00105),),
+            KERNELS,
+            "No operator accounts for the difference",
+        ),
+        (
+            (_operator("aten::relu", 0.001, 0.001),),
+            KERNELS,
+            "No operator accounts for the difference",
+        ),
     ],
 )
 def test_the_sentence_names_the_operator_its_share_and_its_kernel(
-    operators: tuple[OperatorDifference, ...], kernels: tuple[KernelChange, ...], sentence: str
+    operators: tuple[OperatorDifference, ...],
+    kernels: tuple[KernelChange, ...],
+    sentence: str,
 ) -> None:
     explanation = Explanation(seconds=(0.02, 0.0223), operators=operators, kernels=kernels)
     assert in_words(explanation) == sentence

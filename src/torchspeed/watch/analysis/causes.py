@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from torchspeed.watch.analysis.changes import Change
 from torchspeed.watch.analysis.ratio import verdict
-from torchspeed.watch.analysis.rule import Verdict
+from torchspeed.watch.analysis.rule import MINIMUM_EFFECT, Verdict
 from torchspeed.watch.history.comparisons import Version
 from torchspeed.watch.history.explanations import Explanation, KernelChange
 from torchspeed.watch.history.history import History
@@ -28,6 +28,9 @@ _OPERATORS_OF_PRIMITIVES = {
     "layer_normalization": ("layer_norm",),
 }
 """A oneDNN primitive to parts of the names of the operators that call it; others have its name."""
+_SMALLEST_PART = MINIMUM_EFFECT / 5
+"""Part of the time of all operators by which one must differ in order to be a cause: a fifth of
+the smallest difference that counts."""
 
 
 def with_cause(history: History, change: Change) -> Change:
@@ -73,19 +76,22 @@ def in_words(explanation: Explanation) -> str:
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
     brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
     count, all shapes of an operator together. The share is that of all which changed in the same
-    direction, so that noise of the others does not move it.
+    direction, so that noise of the others does not move it. An operator that differs by too small
+    a part of the whole call is no cause.
     """
     times: dict[str, tuple[float, float]] = {}
     for operator in explanation.operators:
         if operator.clear:
             old, new = times.get(operator.name, (0.0, 0.0))
             times[operator.name] = old + operator.seconds[0], new + operator.seconds[1]
+    if not times:
+        return "No operator differs clearly from its own noise"
     differences = {name: after - before for name, (before, after) in times.items()}
     total = math.fsum(differences.values())
     alike = {name: value for name, value in differences.items() if value * total > 0}
-    if not alike:
-        return "No operator differs clearly from its own noise"
-    name = max(alike, key=lambda name: abs(alike[name]))
+    name = max(alike, key=lambda name: abs(alike[name]), default="")
+    if not alike or abs(alike[name]) < _SMALLEST_PART * min(explanation.seconds):
+        return "No operator accounts for the difference"
     before, after = times[name]
     details = f"{_ms(before)} → {_ms(after)}"
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
