@@ -1,4 +1,4 @@
-"""Measures what depends on no clock in forks, as many at a time as there are cores."""
+"""Measures in forks, as many at a time as there are cores, what depends on no wall time."""
 
 from __future__ import annotations
 
