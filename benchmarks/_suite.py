@@ -128,7 +128,7 @@ class _TimedSuite(_Suite):
     """The recipe of a timed case (docs/measuring.md)."""
 
     rounds = 3  # processes that a case is measured in
-    repeat = (3, 20, 1.0)  # samples a round: at least, at most, seconds to stop after
+    repeat = (2, 20, 0.5)  # samples a round: at least, at most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
     warmup_time = 0.1  # s
 

@@ -24,7 +24,7 @@ class _FluxTraining(_TimedSuite):
     param_names = ("model", "device", "threads")
     position = 6
     number = 1
-    repeat = (1, 20, 2.5)
+    repeat = (1, 20, 0.5)
     warmup_time = 0.1  # s: one call
     timeout = 900
 

@@ -417,7 +417,7 @@ def test_a_version_names_the_code_the_recipe_and_what_takes_the_samples(
     benchmarks: dict[str, Any],
 ) -> None:
     runner = f"asv_runner {importlib.metadata.version('asv_runner')}"
-    recipe = "rounds=3 repeat=3,20,1 sample_time=0.02 warmup_time=0.1"
+    recipe = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1"
     assert benchmarks["small_cnns.SmallCNNs.time_forward"]["version"] == f"1; {recipe}; {runner}"
     assert benchmarks["small_cnns.SmallCNNs.peakmem_forward"]["version"] == f"1; {runner}"
     assert benchmarks["work.Work.track_flops_forward"]["version"] == "1"
