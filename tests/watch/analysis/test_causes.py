@@ -148,3 +148,26 @@ def test_the_sentence_names_the_operator_its_share_and_its_kernel(
 ) -> None:
     explanation = Explanation(seconds=(0.02, 0.0223), operators=operators, kernels=kernels)
     assert in_words(explanation) == sentence
+
+
+@pytest.mark.parametrize("ratio", [1.04, 1.1, 1.3])
+def test_operators_that_differ_as_the_case_does_are_its_cause(ratio: float) -> None:
+    explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
+    assert in_words(explanation, ratio) == in_words(explanation)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "case"), [(0.95, "-5.0 %"), (1.02, "+2.0 %"), (1.5, "+50.0 %"), (1.0, "+0.0 %")]
+)
+def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_cause(
+    ratio: float, case: str
+) -> None:
+    explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
+    sentence = "The profile does not show it: operators differ by +10.5 % together, the case by "
+    assert in_words(explanation, ratio) == sentence + case
+
+
+def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
+    operators = (_operator("aten::relu", 0.0, 0.001),)
+    explanation = Explanation(seconds=(0.0, 0.001), operators=operators)
+    assert in_words(explanation, 1.1).startswith("aten::relu accounts for 100 %")

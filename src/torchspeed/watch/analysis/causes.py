@@ -31,6 +31,9 @@ _OPERATORS_OF_PRIMITIVES = {
 _SMALLEST_PART = MINIMUM_EFFECT / 5
 """Part of the time of all operators by which one must differ in order to be a cause: a fifth of
 the smallest difference that counts."""
+_MOST_APART = 3.0
+"""Factor by which the difference of the operators and that of the case may differ at most: timing
+each operator makes calls of many small operators slower, twice as slow and more."""
 
 
 def with_cause(history: History, change: Change) -> Change:
@@ -70,14 +73,21 @@ def with_cause(history: History, change: Change) -> Change:
     return replace(change, made_by=fewest, explanation=explained[-1] if explained else None)
 
 
-def in_words(explanation: Explanation) -> str:
+def in_words(explanation: Explanation, ratio: float | None = None) -> str:
     """Return one sentence: the operator that accounts for most of the difference.
 
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
     brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
     count, all shapes of an operator together. The share is that of all which changed in the same
     direction, so that noise of the others does not move it. An operator that differs by too small
-    a part of the whole call is no cause.
+    a part of the whole call is no cause. Nor is any operator a cause where all of them together
+    differ in the other direction than the case, or less than a third or more than three times as
+    much.
+
+    Args:
+        explanation: of the difference.
+        ratio: time of the case after over before, as it was measured without a profiler; if it is
+            not known, the operators are not compared with it.
     """
     times: dict[str, tuple[float, float]] = {}
     for operator in explanation.operators:
@@ -90,8 +100,14 @@ def in_words(explanation: Explanation) -> str:
     total = math.fsum(differences.values())
     alike = {name: value for name, value in differences.items() if value * total > 0}
     name = max(alike, key=lambda name: abs(alike[name]), default="")
-    if not alike or abs(alike[name]) < _SMALLEST_PART * min(explanation.seconds):
+    whole = min(explanation.seconds)
+    if not alike or abs(alike[name]) < _SMALLEST_PART * whole:
         return "No operator accounts for the difference"
+    if ratio is not None and whole > 0 and not _agree(total, whole * math.log(ratio)):
+        return (
+            f"The profile does not show it: operators differ by {total / whole:+.1%} together, "
+            f"the case by {ratio - 1:+.1%}"
+        ).replace("%", " %")
     before, after = times[name]
     details = f"{_ms(before)} → {_ms(after)}"
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
@@ -102,6 +118,11 @@ def in_words(explanation: Explanation) -> str:
         details += f", kernel {old_kernel} → {new_kernel}"
     share = alike[name] / math.fsum(alike.values())
     return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
+
+
+def _agree(operators: float, case: float) -> bool:
+    """Tell whether two differences, in seconds, may be the same."""
+    return case != 0 and 1 / _MOST_APART <= operators / case <= _MOST_APART
 
 
 def _calls(operator: str, kernel: KernelChange) -> bool:

@@ -98,6 +98,11 @@ class Change:
         return self.after / self.before if self.before > 0 and self.after > 0 else None
 
     @property
+    def best_ratio(self) -> float | None:
+        """The interleaved ratio where there is one, else that of the levels."""
+        return self.ratio if self.evidence is None else self.evidence.ratio
+
+    @property
     def multiple(self) -> float | None:
         """Its size as a multiple of the noise; ``None`` if unknown or without any noise."""
         if self.ratio is None or not self.noise:

@@ -213,7 +213,9 @@ def _changes(contents: Contents, project: Mapping[str, str]) -> Json:
                 "interval": None if evidence is None else list(map(shortened, evidence.interval)),
                 "cause": change.cause,
                 "made_by": change.made_by,
-                "explanation": in_words(change.explanation) if change.explanation else "",
+                "explanation": ""
+                if change.explanation is None
+                else in_words(change.explanation, change.best_ratio),
                 "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
                 "note": None if change.note is None else notes.setdefault(change.note, len(notes)),
             }

@@ -88,7 +88,7 @@ def _reason(change: Change, unit: str) -> str:
     if change.note is not None:
         return f"{change.note.kind}: {change.note.text}"
     if change.explanation is not None:
-        return in_words(change.explanation)
+        return in_words(change.explanation, change.best_ratio)
     if change.cause == "machine":
         return "most series of the machine changed at once, so it is the machine"
     if change.cause == "environment":

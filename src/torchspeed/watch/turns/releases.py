@@ -192,7 +192,7 @@ def _explain(
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
             explanation = explain(place, sides, by_name[ratio.case], with_instructions=False)
-            answer = in_words(explanation)
+            answer = in_words(explanation, ratio.ratio)
         except TorchspeedError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)
