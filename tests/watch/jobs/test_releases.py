@@ -42,6 +42,7 @@ __version__ = "{version}+{build}"
 ops = types.SimpleNamespace(nms=lambda boxes, scores, threshold: boxes)
 """
 SUITE = """
+import json
 import time
 from pathlib import Path
 
@@ -85,6 +86,19 @@ class Compiled:
         return self.compiled.count("cnn")
 
     track_breaks_it.exact = track_graphs_it.exact = True
+
+
+class Prepared:
+    params = (["lenet", "resnet"],)
+    param_names = ("model",)
+
+    def setup_cache(self):
+        return json.loads(Path("cases.json").read_text())
+
+    def track_prepared_it(self, prepared, model):
+        return len(prepared["suite.Prepared"])
+
+    track_prepared_it.exact = track_prepared_it.may_fork = True
 
 
 class Suite:
@@ -175,7 +189,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
         "newly published: 9.2.0",
     ]
 
-    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it")
+    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it(?!.*resnet)")
     assert status == 3, printed + errors
     assert (
         "torch 9.1.0: suite.Compiled.track_breaks_it('lstm') failed: RuntimeError: no" in printed
@@ -207,17 +221,19 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert all(value is not None and value > 2**20 for value in memory)
     reasons = {value.skipped for value in values if value.case == "suite.track_missing_it"}
     assert reasons == {"no such operator"}
+    prepared = {value.value for value in values if value.case.startswith("suite.Prepared")}
+    assert prepared == {1}, "a `setup_cache` is told the cases that are measured"
     _check_values_of_one_process(values)
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
 
-    again = ("9.1.0", "--against", "9.0.0", "--cases", "_it")
+    again = ("9.1.0", "--against", "9.0.0", "--cases", "_it(?!.*resnet)")
     status, printed, errors = _run(project, tmp_path, "measure", *again)
     assert (status, errors) == (0, "")
     assert "nothing is missing: each release is compared already" in printed
     status, printed, errors = _run(project, tmp_path, "list")
-    assert re.search(r"\| 9\.1\.0 .*\| 3 cases, .*\(of 1\) +\| 1 of 3, 2 failed \|", printed)
+    assert re.search(r"\| 9\.1\.0 .*\| 3 cases, .*\(of 1\) +\| 1 of 4, 2 failed \|", printed)
     status, printed, errors = _run(project, tmp_path, "findings")
     assert (status, errors) == (0, "")
     assert printed.startswith("torch 9.1.0 against 9.0.0: ")

@@ -43,6 +43,10 @@ class ValueCase:
     """Whether every process gives the same value."""
     process: str
     """Cases with the same text here are measured by one process, one after the other."""
+    suite: str
+    """Such as ``suite.Class``."""
+    parameters: tuple[str, ...]
+    """Their values, as asv writes them."""
 
 
 def list_cases(
@@ -142,8 +146,10 @@ def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]
             benchmark["unit"],
             exact=bool(benchmark.get("exact")),
             process=_process(benchmark, identity),
+            suite=benchmark["name"].rpartition(".")[0],
+            parameters=params,
         )
-        for benchmark, _, name, identity in _runnable(benchmarks, selection)
+        for benchmark, params, name, identity in _runnable(benchmarks, selection)
         if benchmark["type"] == "peakmemory" or benchmark.get("exact")
     ]
 

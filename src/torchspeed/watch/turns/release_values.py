@@ -13,6 +13,7 @@ from typing import Any
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.watch import probes
+from torchspeed.watch.asv.processes import CASES
 from torchspeed.watch.history.release_values import ReleaseValue
 from torchspeed.watch.turns.cases import ValueCase
 from torchspeed.watch.turns.commands import run_command
@@ -97,7 +98,11 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
     environment = os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)}
     command = [str(side.python), "-P", str(probes.VALUES), str(suites)]
     timeout = max(case.timeout for case in cases)
+    selected: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for case in cases:
+        selected[case.suite].append(case.parameters)
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:  # for a `setup_cache`
+        Path(folder, CASES).write_text(json.dumps(selected), encoding="utf-8")
         try:
             printed = run_command(
                 [*command, *(case.identity for case in cases)],
