@@ -27,7 +27,8 @@ _OPERATORS_OF_PRIMITIVES = {
     "batch_normalization": ("batch_norm",),
     "layer_normalization": ("layer_norm",),
 }
-"""A oneDNN primitive to parts of the names of the operators that call it; others have its name."""
+"""oneDNN primitive to parts of the names of the operators that call it. A primitive that is not
+listed here is looked for by its own name."""
 _SMALLEST_PART = MINIMUM_EFFECT / 5
 """Part of the time of all operators by which one must differ in order to be a cause: a fifth of
 the smallest difference that counts."""

@@ -35,7 +35,7 @@ def machine_steps(history: History, steps: Sequence[Mapping[int, Step]]) -> set[
         steps: The steps of each of its series, by the index of the first commit after them.
 
     Returns:
-        Index of the series and of the commit of each step that belongs to such a one.
+        Index of the series and of the commit of each step that most series make together.
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for number, series in enumerate(history.series):

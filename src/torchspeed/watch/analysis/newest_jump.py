@@ -27,8 +27,8 @@ def newest_jump(
     Args:
         values: Positive values since the last change, under the same conditions.
         variances: Variance of the logarithm of each.
-        shared: Variance of an error that each shares with all values of the same ``shared``: two
-            values differ by it as far as theirs differ.
+        shared: Variance of the error that each value shares with every value that has the same
+            number here. Between two values, only the difference of their two numbers counts.
         most: Largest number of newest values to look at.
 
     Returns:

@@ -25,7 +25,7 @@ FEWEST_VALUES = 8
 FEWEST_SERIES = 5
 """Series of a metric from which the noise of another one is estimated."""
 FEWEST_DIFFERENCES = 20
-"""Differences of neighbouring values that they have together."""
+"""Differences of neighbouring values that series of a metric must have in total."""
 ENOUGH_SERIES = 20
 """Series of a metric from which it is known how much noise differs between cases."""
 VARIANCE_OF_ESTIMATE = 1.2
@@ -54,7 +54,7 @@ def variance_of_differences(
 
 
 def median_of(values: npt.NDArray[np.float64]) -> float:
-    """Return the median, as `numpy.median` does in several times the time."""
+    """Return the median, several times as fast as `numpy.median`."""
     middle = len(values) // 2
     ordered = np.sort(values)
     if len(values) % 2:

@@ -63,7 +63,8 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
     """
     if len(before) != len(after) or not before or len(before) % 2:
         raise ValueError(
-            f"{len(before)} and {len(after)} samples are no turns: give two of each for each"
+            f"{len(before)} and {len(after)} samples do not form turns A B B A: "
+            "give both sides the same even number of samples, 2 or more"
         )
     if not all(0 < sample < math.inf for sample in (*before, *after)):
         raise ValueError("samples must be finite and above zero: the clock stood still")

@@ -125,7 +125,7 @@ def _series_of_case(name: str, measured: Sequence[_Measured]) -> Iterable[RatioS
 def _links(
     newest: Version, measured: Sequence[_Measured], machine: str
 ) -> dict[Version, tuple[float, float]]:
-    """For each reference the logarithm of (newest / it), and the variance of that.
+    """Map each reference to the logarithm of (newest / reference), and its variance.
 
     Links of the machine itself are preferred to those of others, and newer ones to older ones.
     """

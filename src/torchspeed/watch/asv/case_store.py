@@ -120,7 +120,7 @@ class CaseStore:
             progress_messages.send({"ran": line})
 
     def save(self) -> None:
-        """Write asv's results to their file, the first time also where the run measures."""
+        """Write asv's results to their file; the first time, also the record of the run."""
         if self._folder is None:
             return
         if not self._has_saved:  # from now on a value without an outcome is one of a killed run

@@ -73,7 +73,7 @@ _CAUSES = (
 _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
 _SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
-"""That asv has when the run is to end, and the signal that it gets after them."""
+"""Seconds that asv has to end by itself, and the signal that is sent when they are over."""
 SOME_CASES_FAILED = 2
 """asv's exit status for a run that went through with failed cases in it."""
 
@@ -86,7 +86,7 @@ class AsvError(TorchspeedError):
     """asv failed as a whole."""
 
     def __init__(self, command: str, reason: str, log: Path) -> None:
-        super().__init__(f"`asv {command}` failed: {reason} (all of it: {log})")
+        super().__init__(f"`asv {command}` failed: {reason} (full output: {log})")
         self.reason = reason
         """The cause alone, without the paths of this machine."""
 

@@ -49,7 +49,7 @@ class MeasuredRun:
         record = describe_run(env) if remaining.benchmarks else None
         self._store = CaseStore(results, add_result, record)
         self._stored: set[str] = set()
-        """Benchmarks of which cases were stored since asv added their results last."""
+        """Benchmarks of which asv asked for a case since it last added their results."""
         self._spawners: Spawners | None = None
 
     def begin(self) -> None:
@@ -122,9 +122,9 @@ class MeasuredRun:
     def create_setup_cache(
         self, original: Any, spawner: Any, benchmark_id: str, timeout: float, params_str: str
     ) -> tuple[str | None, str | None]:
-        """Run a ``setup_cache``, in a fork if that may measure all cases of its benchmark.
+        """Run a ``setup_cache``, in a fork if forks may measure all cases of its benchmark.
 
-        It is told which cases will use it.
+        The ``setup_cache`` is given the list of the cases that will use its cache.
         """
         benchmark = self._remaining.benchmarks[benchmark_id]
         sharing = self._remaining.sharing_cache(benchmark["setup_cache_key"])

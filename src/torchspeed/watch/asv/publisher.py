@@ -58,7 +58,7 @@ def setup() -> None:
 
 @contextmanager
 def _no_cycle_collection() -> Iterator[None]:
-    """Hold Python's cycle collector, a tenth of the time: modules and values are here to stay."""
+    """Switch off Python's cycle collector: it takes a tenth of the time and frees little."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -59,7 +59,7 @@ def select(
     """Leave out what need not run.
 
     With ``TORCHSPEED_SHORT`` in the environment, cases that are not in the short set are left out;
-    with ``TORCHSPEED_SHARD``, of the others those that belong to another part of them.
+    with ``TORCHSPEED_SHARD``, so are the remaining cases that belong to another part.
 
     Args:
         benchmarks: asv's ``Benchmarks`` with what was asked for.

@@ -114,7 +114,7 @@ def to_frame(history: History) -> pd.DataFrame:
 
 
 def write_table(history: History, path: Path) -> int:
-    """Write the measurements into a file, whose name's ending says how: a new file, or its place.
+    """Write the measurements to a file in the format of its suffix; replace a file that exists.
 
     Returns:
         Number of measurements.

@@ -133,7 +133,7 @@ def _clean_up_after_the_last(path: Path) -> None:
 
 
 def _choose_folder() -> Path:
-    """Choose where the run's temporary files go; the folder is made once a guard removes it."""
+    """Choose the run's temporary folder; `_guarded` makes it, its guard process removes it."""
     try:
         return Path(tempfile.gettempdir(), f"{_PREFIX}{uuid.uuid4().hex}")
     except OSError as error:

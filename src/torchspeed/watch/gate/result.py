@@ -148,7 +148,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         )
 
     def passes(self, accepted: str) -> bool:
-        """Say whether no case failed, and none is slower or that is accepted for a reason."""
+        """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""
         return not self.of_state(CaseState.FAILED) and (bool(accepted) or not any(self.failing))
 
 
@@ -156,8 +156,9 @@ def measurements_needed(cases: int) -> int:
     """In how many measurements a case has to be slower to be called slower, two at least.
 
     A measurement calls a case slower by chance in half of what its interval leaves out, which is
-    0.5 %. With n cases and k measurements, n times 0.005 to the power of k have to be slower by
-    chance in all of them, which may be 1 % at most: 2 suffice for 400 cases, 3 for 80,000.
+    0.5 %. With n cases and k measurements, ``n * 0.005**k`` cases are expected to be slower by
+    chance in every measurement. At most 0.01 of a case is allowed: two measurements suffice for
+    400 cases, three for 80,000.
     """
     needed = 2
     while cases * ((1 - CONFIDENCE) / 2) ** needed > FALSE_ALARMS * (1 + 1e-9):

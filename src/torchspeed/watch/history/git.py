@@ -1,8 +1,8 @@
 """The commits of a branch, as git lists them, and their files.
 
 The order is that of asv's revisions: along the first parents, oldest first, so
-a merged branch counts as one commit. Only the ``git`` command is used, and it
-only reads.
+a merged branch counts as one commit. Only the ``git`` command is used; the
+functions here only read, but `run_git` and `ask_git` run whatever their caller gives.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class History:
 
     @cached_property
     def _indices(self) -> dict[tuple[str, ...], Places]:
-        """Index in `commits` of what the series of a machine and environment have as commits."""
+        """Commit hashes of the series of a machine and environment, to indices in `commits`."""
         return {
             hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
             for hashes in {series.columns.commits for series in self.series}
@@ -91,7 +91,7 @@ class History:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """Machines whose results were not verified, where those of any machine were."""
+        """Machines whose newest verification failed or is missing; empty before the first one."""
         if not self.verifications:
             return ()
         passed = {name for name, newest in self.verifications.items() if newest.passed}

@@ -105,7 +105,7 @@ class Case:
     labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
     """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass`` and ``metric``.
 
-    The pass is ``forward``, ``backward`` or what else the function's name says;
+    The pass is ``forward``, ``backward``, or empty for a case that is neither;
     the metric is what is measured: ``time``, ``peak memory``, ``instructions``.
     A parameter of the same name takes precedence.
     """

@@ -129,7 +129,7 @@ class RunReader:
             try:
                 columns.append(row.column(column))
             except DamagedError as error:
-                self._problem(path, f"{name}: {error}; its values are shown without")
+                self._problem(path, f"{name}: {error}; its values are shown without {column}")
                 columns.append([None] * row.count)
         started_at = row.started_at
         unusable = 0

@@ -1,4 +1,4 @@
-"""The time that a night has for measuring."""
+"""Time limits of measurements: of a night (``--budget``) and of the gate (``--limit``)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def parse_duration_s(text: str) -> float:
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
     remedy = "give a duration such as 4h, 90min or 1h30min"
     if not re.fullmatch(f"(?:{_PART})+", text):
-        raise TorchspeedError(f"the budget {text[:100]!r} is not a duration; {remedy}")
+        raise TorchspeedError(f"the time limit {text[:100]!r} is not a duration; {remedy}")
     if duration_s == 0:
-        raise TorchspeedError(f"the budget {text[:100]!r} leaves no time to measure; {remedy}")
+        raise TorchspeedError(f"the time limit {text[:100]!r} leaves no time to measure; {remedy}")
     if duration_s > _LONGEST_S:
-        raise TorchspeedError(f"the budget {text[:100]!r} is longer than a year; {remedy}")
+        raise TorchspeedError(f"the time limit {text[:100]!r} is longer than a year; {remedy}")
     return duration_s
 
 

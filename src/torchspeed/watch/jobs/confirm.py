@@ -120,7 +120,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
 
 
 def _is_time(series: Series) -> bool:
-    """Tell whether comparisons can measure it: seconds that a ``track_*`` returns they cannot."""
+    """Tell whether comparisons can measure a series: times, but no seconds of a ``track_*``."""
     tracked = series.case.benchmark.rpartition(".")[2].startswith("track_")
     return series.unit == "seconds" and not tracked
 

@@ -127,8 +127,9 @@ def measure(
 ) -> list[GateCase]:
     """Measure cases, and again those that were slower, until the time is over.
 
-    A case that any measurement does not call slower is measured no further. What chance calls
-    slower once it rarely calls slower again, so the answer holds for all cases together
+    A case that any measurement does not call slower is measured no further. A case that is
+    called slower by chance is rarely called slower again, so the answer holds for all cases
+    together
     (`torchspeed.watch.gate.result.measurements_needed`).
 
     Args:

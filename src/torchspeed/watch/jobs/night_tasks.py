@@ -254,7 +254,7 @@ def all_commits(situation: Situation) -> Iterator[Task]:
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
-    """Yield every other commit, the newest release first, so that the largest gap shrinks."""
+    """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
     for pair in situation.pairs:
         tasks = [measure_task(commit, pair, "older commit") for commit in situation.commits]
         yield from _fill_in(tasks, situation)

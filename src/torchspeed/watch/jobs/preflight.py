@@ -15,7 +15,7 @@ _GIB = 1024**3
 _TORCH_SIZE = 6 * _GIB
 """Bytes that a new environment with torch takes: a CUDA build with its libraries."""
 _ENVIRONMENT_SIZE = _GIB // 4
-"""Bytes that any other takes at least."""
+"""Least number of bytes that a new environment without torch takes."""
 _RESULTS_SIZE = _GIB // 4
 
 

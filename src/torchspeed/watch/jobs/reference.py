@@ -142,7 +142,7 @@ def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
     )
     if count != 1:
         raise TorchspeedError(
-            f'asv.conf.json has {count} entries "reference" on one line; leave exactly one'
+            f'asv.conf.json has {count} entries "reference": "COMMIT@RELEASE"; leave exactly one'
         )
     cases = list_cases(place, [old.pair, new.pair], selection, old.version.commit)
     compared = compare(place, (old, new), cases, "reference")

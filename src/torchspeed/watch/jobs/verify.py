@@ -50,7 +50,10 @@ def verify(root: Path, *, torch: str, machine: str) -> ExitStatus:
             if key in stored
         ]
         if not ratios:
-            raise TorchspeedError(f"no case of commit {commit[:8]} has a value again; try again")
+            raise TorchspeedError(
+                f"measuring commit {commit[:8]} again gave no value for any stored case; "
+                "run `torchspeed verify` again, which draws another commit"
+            )
         agreeing = sum(ratio <= AGREES_UP_TO for ratio in ratios)
         verification = Verification(int(time.time()), commit, len(ratios), agreeing)
         append_lines(place.results / FILE_NAME, [verification])

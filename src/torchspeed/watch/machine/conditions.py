@@ -210,7 +210,7 @@ def _virtual(root: Path) -> Iterator[Finding]:
             "clock, caches and memory are shared with unknown guests: take a machine of its own",
         )
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
-        yield _finding("container", "no limit of its own")
+        yield _finding("container", "yes; it disturbs nothing by itself")
 
 
 def _threads(variables: Mapping[str, str]) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ _FACTS = {
     "ecc.mode.current": "ECC",
     "clocks.max.sm": "highest clock",
 }
-"""What nvidia-smi calls a fact of a device, and what we do."""
+"""nvidia-smi's name of a fact of a device, to the name that the fact is recorded under."""
 _STATE = {
     "clocks.sm": "sm_mhz",
     "clocks.mem": "memory_mhz",

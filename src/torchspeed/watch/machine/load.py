@@ -21,8 +21,8 @@ class LoadWatch:
     def load(self) -> Load:
         """Return the load so far.
 
-        Our own share is that of this process and of all children that have ended: ask
-        when the measured processes have.
+        Our own share is that of this process and of all its children that have ended, so call
+        this after the measured processes have ended.
         """
         elapsed = max(time.monotonic() - self._started, 1e-9)
         busy, stolen = _system_seconds()

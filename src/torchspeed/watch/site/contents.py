@@ -328,9 +328,9 @@ def setup_key(series: Series) -> tuple[str, str]:
 def _setups(history: History) -> tuple[Setup, ...]:
     """Return all setups, the one to show first at the front.
 
-    That is the machine with the value of the newest commit, of several that with the most series,
-    and of its environments the one with the newest value, then with the newest torch. Machines
-    that measured little are last: a few cases are no overview.
+    The machine that measured the newest commit comes first; of several such machines the one with
+    the most series. Of its environments the one that measured the newest commit comes first, then
+    the one with the newest torch. Machines that measured few cases come last.
     """
     members: dict[tuple[str, str], list[Series]] = defaultdict(list)
     series_of_machine: Counter[str] = Counter()

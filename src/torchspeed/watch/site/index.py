@@ -290,7 +290,7 @@ def change_id(contents: Contents, change: Change) -> str:
 
 
 def shortened(value: float, significant: int = 5) -> float:
-    """Return a value to so many significant digits: what a median's spread is worth."""
+    """Round a value to so many significant digits; further digits would only show noise."""
     return float(f"{value:.{significant}g}")
 
 
@@ -303,7 +303,7 @@ def published_values(values: Floats, is_exact: npt.NDArray[np.bool_]) -> Floats:
 
     Args:
         values: Of one series.
-        is_exact: For each whether nothing says how exact it is; it is stored as it is.
+        is_exact: For each value whether it has no interval; such a value is stored unrounded.
     """
     return np.where(is_exact, values, _all_shortened(values))
 

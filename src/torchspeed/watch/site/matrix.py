@@ -79,7 +79,7 @@ def mark(column: Column, contents: Contents) -> str:
     The hue of a device says nothing, and is left out, where all was measured on one.
     """
     device, direction = (*column, "", "")[:2]
-    is_told = device in {"cpu", "cuda", "mps", "xpu"} and len(contents.devices) > 1
-    hue = device if is_told else "other"
+    shows_device = device in {"cpu", "cuda", "mps", "xpu"} and len(contents.devices) > 1
+    hue = device if shows_device else "other"
     dash = direction if direction in {"forward", "backward"} else "none"
     return f"dev-{hue} pass-{dash}"

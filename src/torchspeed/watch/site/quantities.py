@@ -16,7 +16,10 @@ _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Decimal notation with so many significant digits, thousands apart, no exponent."""
+    """Write a number with so many significant digits, with commas between thousands.
+
+    From 1e15 on and below 1e-6 it has an exponent.
+    """
     if value == 0:
         return "0"
     size = abs(value)

@@ -107,7 +107,7 @@ class ReleaseTable:
 
     @property
     def checked(self) -> tuple[bool, ...]:
-        """Whether the chain agrees with each direct ratio that it leads to as well."""
+        """For each direct ratio that also has a chained ratio, whether the two agree."""
         ratios = (cell for row in self.rows for cell in row.direct)
         answers = (ratio.agrees for ratio in ratios if isinstance(ratio, DirectRatio))
         return tuple(agrees for agrees in answers if agrees is not None)
@@ -326,9 +326,9 @@ def _facts(
         for column in table.columns
         if column.step is steps.get(column.step.after)
     }
-    failed = (release for release in tried if not is_development(release))
+    tried_releases = (release for release in tried if not is_development(release))
     facts = []
-    for release in sorted({*history.versions, *failed}, key=release_order):
+    for release in sorted({*history.versions, *tried_releases}, key=release_order):
         known = tried.get(release)
         step = steps.get(release)
         facts.append(

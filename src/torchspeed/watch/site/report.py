@@ -92,7 +92,7 @@ def _reason(change: Change, unit: str) -> str:
     if change.cause == "machine":
         return "most series of the machine changed at once, so it is the machine"
     if change.cause == "environment":
-        return "installed software changed there"
+        return "installed software changed between the two commits"
     return "not examined yet (torchspeed explain)" if unit == "seconds" else "not known"
 
 

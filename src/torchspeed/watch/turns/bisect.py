@@ -152,7 +152,8 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
         after: the same commit with another release, or a later commit with the same release.
 
     Raises:
-        TorchspeedError: they differ in both or in nothing, or in an order that has no range.
+        TorchspeedError: the sides differ in commit and release or in neither, ``before`` is no
+            ancestor of ``after``, or no commit between them changes the package.
     """
     old, new = side(place, before), side(place, after)
     if old.version is None or new.version is None:

@@ -47,7 +47,7 @@ def report(calibration: Calibration, machine: str) -> str:
         parts.append(table(("what", "state", "remedy"), disturbing))
     harmless = [f"{f.what}: {f.state}" for f in calibration.findings if not f.hurts]
     if harmless:
-        parts.append(f"What does not: {'; '.join(harmless)}.")
+        parts.append(f"What does not disturb timing: {'; '.join(harmless)}.")
     parts.append(conclusion(calibration))
     return "\n\n".join(parts)
 

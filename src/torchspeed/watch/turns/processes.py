@@ -27,7 +27,7 @@ MOST_SAMPLES = 16
 """Of each side in a round."""
 FEWEST_SAMPLES = 8
 SECONDS = 1.5
-"""After which no new turn begins."""
+"""Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _SECONDS_TO_END = 2.0

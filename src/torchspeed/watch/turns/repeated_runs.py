@@ -6,8 +6,8 @@ has changed. Per case:
 - the **noise** is the standard deviation of the logarithm of the ratio of two runs; over
   all pairs of runs its mean square is twice the variance of the logarithms;
 - the **worst** ratio is that of the highest value to the lowest;
-- it **sees** the smallest slowdown that `torchspeed.watch.analysis.rule` calls worse in every
-  pair of runs, in both orders, with the noise that it would take for this case from now on
+- the **smallest slowdown detected** is the least that `torchspeed.watch.analysis.rule` calls
+  worse in every pair of runs, in both orders, with the noise that the rule takes for this case
   (`torchspeed.watch.analysis.noise.calibrated_noise`).
 
 A **false alarm** is a pair of runs that the rule calls different. The noise of the case itself
@@ -127,8 +127,8 @@ def _case(case: Case, points: Sequence[Point], noise: float, assumed: float) -> 
 def _smallest_seen(before: Point, after: Point, noise: float) -> float:
     """Return the slowdown from which the rule calls the second run worse than the first.
 
-    Slowed down, its value has to exceed the first by the smallest difference, and the low end
-    of its interval the high end of the first's.
+    The slowed value of the second run has to exceed that of the first by the smallest
+    difference, and the low end of its interval has to exceed the high end of the first interval.
     """
     least = (1 + smallest_difference(noise)) * before.value / after.value
     if before.interval and after.interval:
