@@ -57,7 +57,7 @@ PEERS: dict[str, dict[str, Maker]] = {
 }
 PASSES = ("forward", "recorded", "backward", "training")
 FEWEST_ROUNDS = 5
-CALLS_OF_A_SAMPLE = 0.01  # s of CPU time that a sample lasts at least
+SAMPLE_SECONDS = 0.01  # CPU time of a sample, at least
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Contest:
             self.run(peer, which)  # the first call compiles, allocates, picks kernels
             timer = timeit.Timer(partial(self.run, peer, which), timer=clock_for("cpu"))
             timers[peer.name] = timer
-            calls[peer.name] = max(1, round(CALLS_OF_A_SAMPLE / (timer.timeit(2) / 2)))
+            calls[peer.name] = max(1, round(SAMPLE_SECONDS / (timer.timeit(2) / 2)))
         times: dict[str, list[float]] = {name: [] for name in timers}
         order = list(timers)
         end = time.monotonic() + budget

@@ -232,7 +232,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--seconds", type=float, default=6.0, help="time to spend on a model (%(default)s)"
     )
     parser.add_argument(
-        "--operators", action="store_true", help="say which operators stand between"
+        "--operators", action="store_true", help="list the operators furthest from their floors"
     )
     options = parser.parse_args(arguments)
     models = options.models or MODELS

@@ -6,11 +6,11 @@ draws for each case rounds from those it stored, with replacement. Half of the r
 are turned around: both sides ran the same commit, so either may be the base. The rounds go through
 the code of the real gate (`torchspeed.watch.jobs.gate.measure`): how many a case gets, its
 interval, what is measured again. A gate in which any case is called slower is a *false alarm*.
-Then all rounds are slowed down by ``--planted`` percent: a case that is called slower, by the
-gate's threshold or more, is *found*.
+Then all rounds are slowed down by ``--planted`` percent, and the cases that are called slower by
+the gate's threshold or more are counted.
 
-Before that, without any simulation, each stored comparison is taken for a first measurement, and
-each other one for the second.
+First, without simulation, it takes every pair of stored comparisons as a first and a second
+measurement, and counts the pairs in which both call the same case slower.
 """
 
 from __future__ import annotations
@@ -146,19 +146,19 @@ def _simulated_rounds(
     stored: Sequence[dict[str, CaseRatio]], draw: random.Random, slowdown: float
 ) -> Iterator[None]:
     """Give each measurement rounds of one stored comparison, in the place of processes."""
-    night = dict(stored[0])
+    comparison = dict(stored[0])
 
-    def measure_in_a_night(*arguments: Any) -> list[CaseResult]:
-        nonlocal night
-        night = draw.choice(stored)
+    def measure_from_one_comparison(*arguments: Any) -> list[CaseResult]:
+        nonlocal comparison
+        comparison = draw.choice(stored)
         return measure_interleaved(*arguments)
 
     def measure_round(servers: object, case: TimedCase, first: int) -> Round:
-        ratio = draw.choice(night[case.name].ratios) ** draw.choice((1, -1)) * slowdown
+        ratio = draw.choice(comparison[case.name].ratios) ** draw.choice((1, -1)) * slowdown
         return (1.0, 1.0), (ratio, ratio)
 
     with (
-        patch("torchspeed.watch.jobs.gate.measure_interleaved", measure_in_a_night),
+        patch("torchspeed.watch.jobs.gate.measure_interleaved", measure_from_one_comparison),
         patch("torchspeed.watch.turns.rounds.measure_round", measure_round),
         patch("torchspeed.watch.turns.rounds.Server", lambda *_: contextlib.nullcontext()),
         contextlib.redirect_stdout(io.StringIO()),
@@ -177,7 +177,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     stored = stored_comparisons(results_folder(Path.cwd()), options.machine)
     if not stored:
-        print("torchspeed: no commit was compared with itself there", file=sys.stderr)
+        print(
+            f"torchspeed: {options.machine} has no stored comparison of a commit with itself by "
+            f"today's recipe; run `python -m tools.sensitivity --machine {options.machine}` there",
+            file=sys.stderr,
+        )
         return 1
     slower = [
         {name for name, ratio in comparison.items() if verdict(ratio) is Verdict.WORSE}

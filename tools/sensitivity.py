@@ -56,7 +56,9 @@ def report(
     """
     names = dict.fromkeys(case.case for case in unchanged)
     if not names:
-        raise TorchspeedError("this commit was not compared with itself yet; leave out --repeats")
+        raise TorchspeedError(
+            "no ratio of this commit to itself is stored; give --planted 0 and --repeats 1 or more"
+        )
     summaries = [summarise_case(name, _of_case(name, unchanged)) for name in names]
     summaries.sort(key=lambda summary: -summary.noise)
     rows = [

@@ -52,7 +52,7 @@ class Workload:
     input_shape: tuple[int, ...]
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
     outputs: int
-    """Size of the output's last axis: classes to tell apart, or numbers forecast."""
+    """Size of the output's last axis: the number of classes, or of forecast values."""
     classifies: bool
     loss: Loss
     """What it trains with."""

@@ -265,7 +265,7 @@ def test_revisions_open_on_the_newest_commit_that_can_be_compared(
     visitor.settled()
     assert hashes[newest] in visitor.text(".commit-bar")
     assert "4 results were measured with another recipe" in visitor.text("#sensitivity")
-    assert "No case has values of both that" in visitor.text("#changes-app .out > .notice")
+    assert "No case can be compared: " in visitor.text("#changes-app .out > .notice")
 
 
 def test_nothing_is_compared_across_a_change_of_recipe(

@@ -41,7 +41,7 @@ def test_the_report_counts_what_is_found_and_what_is_a_false_alarm() -> None:
 
 
 def test_without_a_comparison_there_is_nothing_to_report() -> None:
-    with pytest.raises(TorchspeedError, match="was not compared with itself yet"):
+    with pytest.raises(TorchspeedError, match="no ratio of this commit to itself is stored"):
         report([], {}, busy=False)
 
 

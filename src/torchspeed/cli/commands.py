@@ -49,7 +49,9 @@ COMMANDS = {
     "bisect": Command(watch.bisect, WATCH, interrupted="the comparisons so far are stored"),
     "explain": Command(watch.explain, WATCH, interrupted="nothing was printed"),
     "calibrate": Command(
-        watch.calibrate, WATCH, interrupted="nothing was kept: that takes two whole runs"
+        watch.calibrate,
+        WATCH,
+        interrupted="nothing was stored: a calibration needs two whole runs",
     ),
     "releases": Command(watch.releases, WATCH, interrupted=CONTINUES),
     "report": Command(watch.report, WATCH),

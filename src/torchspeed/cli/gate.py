@@ -18,7 +18,7 @@ EXAMPLES = (
 def gate(
     *,
     base: Annotated[
-        str, typer.Option(metavar="COMMIT", help="The branch into which it is to be merged.")
+        str, typer.Option(metavar="COMMIT", help="Branch that the pull request goes into.")
     ] = "main",
     head: Annotated[
         str, typer.Option(metavar="COMMIT", help="Newest commit of the pull request.")
@@ -75,7 +75,7 @@ def gate_comment(
         str,
         typer.Argument(
             metavar="[FILE]",
-            help="What gate --json wrote; by default what the comment holds that is there.",
+            help="What gate --json wrote; by default the result in the existing comment.",
         ),
     ] = "",
     *,

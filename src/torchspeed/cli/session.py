@@ -130,9 +130,9 @@ def _commit() -> str | None:
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:
-    """Memory and lost ranks in one line; anything else is a bug and stays what it is.
+    """Return errors of memory and of lost ranks in one line, and any other error unchanged.
 
-    The CPU's allocator and gloo raise a plain RuntimeError, which its text alone tells apart.
+    The CPU's allocator and gloo raise a plain RuntimeError; only its text says which error it is.
     """
     text = str(error)
     if isinstance(error, torch.OutOfMemoryError | MemoryError) or _CPU_ALLOCATOR in text:

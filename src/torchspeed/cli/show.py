@@ -99,10 +99,10 @@ def _ranks(ranks: list[RankTimes]) -> Table:
 
 
 def _epochs(result: RunResult) -> Table:
-    accuracy = () if result.accuracy is None else ("accuracy", "on test")
+    accuracy = () if result.accuracy is None else ("accuracy", "test accuracy")
     validates = result.epochs[-1].validation_loss is not None
-    held_out = "validation" if validates else "on test"
-    headings = ("epoch", "rate", "loss", held_out, *accuracy, "time", "of it")
+    held_out = "validation loss" if validates else "test loss"
+    headings = ("epoch", "rate", "loss", held_out, *accuracy, "training", "evaluation")
     table = make_table("epochs", numbers=headings)
     for record in result.epochs:
         loss = record.validation_loss if validates else record.test_loss

@@ -91,7 +91,9 @@ def _take_file(context: typer.Context, file: Path | None) -> Path | None:
     try:
         values = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise TorchspeedError(f"{file} cannot be read ({error.strerror})") from None
+        raise TorchspeedError(
+            f"--config {file} cannot be read ({error.strerror}); give a file that can be read"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TorchspeedError(f"{file} is no TOML ({error}); give lines like epochs = 3") from None
     values = {name.replace("-", "_"): value for name, value in values.items()}
@@ -118,7 +120,7 @@ _DATA, _DEVICE, _LEARNING, _OUTPUT = "Data", "Device", "Learning", "Output"
 
 RUN: Group = (
     _option("config", Path | None, None, None, is_eager=True, callback=_take_file,
-            help="TOML file with values of options; those of the command line go before."),
+            help="TOML file with values of options; the command line overrides them."),
     _option("model", str, "lenet5", None, "--model", "-m", autocompletion=complete_model,
             help="A name of `torchspeed list`, or package.module:callable."),
     _option("model_kwargs", str, "", None,
@@ -154,7 +156,7 @@ LEARNING: Group = (
     _option("clip_norm", float | None, None, _LEARNING, min=0,
             help="Largest norm of the gradient."),
     _option("loss", Loss, "squared", _LEARNING,
-            help="Error of a forecast that training makes small."),
+            help="Error of a forecast that training minimises."),
     _option("label_smoothing", float, 0.0, _LEARNING, min=0, max=1),
     _option("ema", float | None, None, _LEARNING, min=0, max=1,
             help="Test a moving average of the parameters with this decay."),

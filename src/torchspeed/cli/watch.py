@@ -46,7 +46,7 @@ def bench(
     shard: Annotated[
         str,
         typer.Option(
-            metavar="K/N", help="Measure only part K of N of these cases; others do the rest."
+            metavar="K/N", help="Measure only part K of N of the chosen cases, such as 2/5."
         ),
     ] = "",
     torch: Torch = "newest",
@@ -211,7 +211,7 @@ def releases(
         str,
         typer.Option(
             metavar="RELEASE",
-            help="Compare with this one, not with the predecessor; RELEASE itself: the noise.",
+            help="Compare with this release, not the predecessor; RELEASE itself gives the noise.",
         ),
     ] = "",
     commit: Annotated[
@@ -221,7 +221,10 @@ def releases(
         bool, typer.Option("--again", help="Measure what is stored already once more.")
     ] = False,
     index: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Ask this package index too, as of nightlies.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Ask this package index too, such as that of nightly builds."
+        ),
     ] = "",
     cases: Cases = "",
     machine: Machine = "",

@@ -94,9 +94,9 @@ def _cpu_seconds(run: Callable[[], object]) -> float:
 def _use_once(device: str, kept: Path, code: Path) -> None:
     """Use ``torch.compile`` for the first time in this process, with compiled code in ``code``.
 
-    The C++ compiler is asked once, and its answers stay in ``kept``. What inductor keeps of
-    graphs does not: with it this process would not import what generates code, and the workload
-    would pay for that.
+    The C++ compiler is asked once, and its answers stay in ``kept``. The graphs that inductor
+    stores are left out: with them this process would not import the code generator here, and the
+    time of that import would be counted as the workload's.
     """
     if kept.exists():
         shutil.copytree(kept, code, dirs_exist_ok=True)

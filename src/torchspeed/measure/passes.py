@@ -123,7 +123,7 @@ def passes(
 ) -> Passes | CapturedPasses:
     """Return the passes of a case, built at the first call and kept while the case runs.
 
-    asv calls ``setup`` before every sample; without this, so would we build.
+    asv calls ``setup`` before every sample; without this cache passes would be built each time.
 
     Raises:
         ValueError: as of `Passes`; no such mode, or a CUDA graph of another device.

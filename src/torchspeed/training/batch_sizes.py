@@ -15,9 +15,9 @@ SMALLEST = 16
 def doubling(runs: Sweep, axes: dict[str, list[Any]], room: float | None) -> Iterator[Any]:
     """For each combination of the other settings, points with twice the batch of the one before.
 
-    A series ends with the first point that fails, as one does that a GPU has no memory for, or
-    with the last whose successor is expected to need more than ``room``. Memory of a CPU must not
-    be tried out: without it, a machine ends processes at random.
+    A series ends with the first point that fails, for example for lack of GPU memory, or before
+    the first point that is expected to need more than ``room``. A CPU must not run out of memory
+    to find the limit, because the machine would then end processes at random.
 
     Args:
         runs: measures each point before the next is asked for.

@@ -70,9 +70,9 @@ training = lru_cache(maxsize=1)(Training)
 class AdamSteps:
     """FluxArchitectures' benchmark of training: five steps of Adam on one batch.
 
-    As there, a new Adam (rate 0.007) starts each time. Unlike there, so do the
-    parameters: copied back from where they began, they cannot creep from sample to
-    sample, and every sample is the same work on the same numbers.
+    As in FluxArchitectures, a new Adam (rate 0.007) starts each time. Unlike there, the
+    parameters are also reset to their first values each time, so that every sample does
+    the same work on the same numbers.
     """
 
     STEPS = 5

@@ -117,7 +117,7 @@ def _read(path: Path) -> dict[str, Any]:
         content = path.read_bytes()
     except FileNotFoundError:
         raise TorchspeedError(
-            f"no checkpoint {path}; leave out --resume to begin one, or give a file that exists"
+            f"no checkpoint {path}; leave out --resume or --weights, or give a file that exists"
         ) from None
     except OSError as error:
         raise TorchspeedError(f"{path} cannot be read ({error.strerror})") from None

@@ -28,9 +28,9 @@ class RunConfig:
     strategy: str = "ddp"
     """How ranks work together: ``ddp`` with all parameters each, or ``fsdp`` with a part each."""
     batch_size: int = 128
-    """Items a step and device."""
+    """Items per step and device."""
     workers: int = 0
-    """Processes that load data, a device; 0 loads in the run's own."""
+    """Processes per device and loader that load data; 0 loads in the run's own process."""
     optimiser: str = "sgd"
     """A class of ``torch.optim``, in upper or lower case."""
     rate: float = 0.01

@@ -67,7 +67,7 @@ def infer_smoothly(
     """Run each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
 
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
-    own process unless there are workers. Items are read anew for each, not for each pass.
+    own process unless there are workers. Each item is read once and used for all its passes.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data, or a dead worker.

@@ -123,7 +123,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     data = load_data(config.data, options)
     if not any_size and data.classes != workload.outputs:
         raise TorchspeedError(
-            f"{workload.name} tells {workload.outputs} classes apart, and {data.name} has "
+            f"{workload.name} has {workload.outputs} classes as outputs, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
     classes = {"num_classes": data.classes} if any_size else {}

@@ -124,7 +124,10 @@ def test_interrupted_too_early_it_keeps_nothing_and_says_so(project: Path, tmp_p
     os.killpg(process.pid, signal.SIGINT)
     _, wrong = process.communicate()
     assert process.returncode == 130
-    assert wrong == "torchspeed: interrupted; nothing was kept: that takes two whole runs\n"
+    assert (
+        wrong
+        == "torchspeed: interrupted; nothing was stored: a calibration needs two whole runs\n"
+    )
     assert not (project / "results" / "m" / FILE_NAME).exists()
 
 

@@ -4,10 +4,10 @@ Runs as a script in the environment that is measured, ``python -P timer.py <fold
 <planted share>``; it needs nothing of this package, so that it can measure commits from before it.
 It imports torch once for all cases of a round, because importing takes longer than measuring. A
 case runs in one of three ways: ``fork``, in a child, which is safe because nothing runs before the
-fork and there is one thread; ``shared``, in the process itself, where a fork would be slower than
-other processes; ``own``, in the process itself, which ends with it: CUDA must never be initialised
-in a process that forks. A case is made as asv makes it, by its own suite and under its recipe: the
-length of a sample, the warm-up and the clock.
+fork and there is one thread; ``shared``, in the process itself, for releases of torch that are
+slower in a forked process; ``own``, in the process itself, which then ends: CUDA must never be
+initialised in a process that forks. A case is made as asv makes it, by its own suite and under its
+recipe: the length of a sample, the warm-up and the clock.
 
 Requests are lines of standard input, answers are lines of JSON:
 

@@ -90,7 +90,7 @@ function open(name, view) {
     if (!empty && !mounted.has(name)) mounted.set(name, view.mount(section));
     if (empty && name !== "overview" && name !== "about")
       appOf(section).replaceChildren(
-        notice("Nothing has been measured yet: run `make bench`, then publish again."),
+        notice("Nothing has been measured yet: `torchspeed bench` measures HEAD and publishes."),
       );
     if (shown !== null && shown !== name) enter(section);
   }
@@ -170,7 +170,7 @@ document.addEventListener("torchspeed:data", start);
 addEventListener("load", () => {
   if (hasModel()) return;
   complain(
-    "data/index.js could not be read: the values below are those of the publish. Reload, or " +
+    "data/index.js could not be read: the page shows the values of when it was published. Reload, or " +
       "publish the site again.",
   );
 });

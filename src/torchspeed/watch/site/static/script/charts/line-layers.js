@@ -150,7 +150,7 @@ export function drawLine(line, plot) {
 }
 
 /**
- * The interval of each point as a vertical line beside nothing else.
+ * The interval of each point as a vertical line.
  * @param {Line} line
  * @param {Plot} plot
  */

@@ -46,7 +46,7 @@ const hueOwner = (what) =>
   getModel().subject === "model" ? what.rowId : JSON.stringify([what.rowId, what.column]);
 
 /**
- * A hue for each owner of one in a chart: that of its model, or the next one that no other has.
+ * Maps each `hueOwner` in a chart to a hue: the hue of its model, or the next free hue.
  * @param {Case[]} cases
  */
 function huesOf(cases) {

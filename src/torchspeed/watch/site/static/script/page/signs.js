@@ -102,7 +102,7 @@ export function foundChange(change, withState = true) {
 export const otherConditions = () =>
   el(
     "span",
-    { class: "muted", title: "Another recipe or other conditions measured the two values" },
+    { class: "muted", title: "The two values were measured with different recipes or conditions" },
     "not comparable",
   );
 
@@ -145,6 +145,6 @@ export function commitLink(at) {
   const base = model.index.project.commit_url;
   const code = el("code", {}, shortHash(hash));
   if (!/^https?:\/\//.test(base)) return code;
-  const title = "This commit at the code's host";
+  const title = "This commit in the project's repository";
   return el("a", { href: base + hash, rel: "noreferrer", title }, code);
 }

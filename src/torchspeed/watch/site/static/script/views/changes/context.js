@@ -150,7 +150,7 @@ export function compareCommand(result) {
     "p",
     { class: "note", id: "closer" },
     "To detect smaller changes, measure the two interleaved: ",
-    el("code", {}, `make compare BEFORE=${before} AFTER=${after}`),
+    el("code", {}, `torchspeed compare --before ${before} --after ${after}`),
   );
 }
 

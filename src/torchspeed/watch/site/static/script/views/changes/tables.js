@@ -28,7 +28,7 @@ const SIGNS = new Map([
 /** @param {Summary} summary */
 export const summaryTable = (summary) =>
   buildTable(
-    "Summary of the changes as cost: less is better, and for rates the inverse ratio counts",
+    "Summary of the changes in cost: less is better; for rates the ratio is inverted",
     [
       "verdict",
       { text: "series", number: true },

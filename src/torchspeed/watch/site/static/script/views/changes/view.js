@@ -42,8 +42,8 @@ const BASE_WORDS = [
 ];
 
 const NOTHING_COMPARABLE =
-  "No case has values of both that can be compared: they measured other cases, or with another " +
-  "recipe or under other conditions. Choose another revision, or another machine.";
+  "No case can be compared: the two sides have no case in common, or were measured with " +
+  "different recipes or conditions. Choose another revision, or another machine.";
 
 const NOTHING_BEFORE =
   "Nothing was measured before this commit in this environment, so there is nothing to compare " +
