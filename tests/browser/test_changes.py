@@ -60,9 +60,9 @@ def test_it_gives_the_command_that_looks_closer(site: Site, visitor: Visitor) ->
     _, commit, before, _ = step_of(site)
     visitor.go(f"#/changes?rev={commit[:10]}&base={before[:10]}&m=gpu-lab")
     release = r"@\d+\.\d+\.\d+"
-    sides = rf"BEFORE={before[:8]}{release} AFTER={commit[:8]}{release}"
+    sides = rf"--before {before[:8]}{release} --after {commit[:8]}{release}"
     output = visitor.text("#closer")
-    assert re.search(rf"measure the two interleaved: make compare {sides}$", output), output
+    assert re.search(rf"measure the two interleaved: torchspeed compare {sides}$", output), output
 
 
 def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visitor) -> None:

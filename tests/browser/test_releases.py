@@ -150,7 +150,7 @@ def test_lines_imports_noise_and_failures_are_shown(
         ],
         ["x.Y.time_z", "– not compared", "skipped"],
     ]
-    assert "1 of 2 agree, as the 99 % confidence interval of the quotient includes 1" in text
+    assert "1 of 2 agree: the 99 % confidence interval of this quotient includes 1" in text
     *_, operator = visitor.rows(against.format("Operators"))
     assert operator[1:] == ["✓ -20.0% faster -21.6% to -18.4%"]
     of_darnn = chart.locator("title").all_text_contents()
