@@ -109,7 +109,7 @@ def test_the_first_screen_answers_from_interleaved_comparisons(
     card = page.locator("#answers .card", has_text="What did torch 2.15.0 change against 2.14.1?")
     text = plain(card.inner_text())
     assert "1 slower, 0 faster" in text
-    assert "2 timed cases compared interleaved at commit 6b7719da" in text
+    assert "2 cases compared interleaved at commit 6b7719da" in text
     assert "darnn forward +30.0%" in text
     card.locator("a", has_text="All releases").click()
     visitor.settled()

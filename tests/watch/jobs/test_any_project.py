@@ -97,7 +97,7 @@ def test_every_job_works_with_commits_that_have_to_be_built(
     assert measured == {commit[:8] for commit in git(project, "rev-list", "HEAD").split()}
     assert (project / "html" / "index.html").exists()
     stored = project / "results"
-    assert "again" not in _notices(project)
+    assert "not verified" not in _notices(project)
     printed = _run(project, tmp_path, "verify")
     answer = r"^(\d) of \1 cases of [0-9a-f]{8} agree within 25%: verified$"
     assert re.search(answer, printed, re.M)
@@ -110,7 +110,7 @@ def test_every_job_works_with_commits_that_have_to_be_built(
     (stored / "n/machine.json").write_text(json.dumps(facts | {"machine": "n"}))
     monkeypatch.chdir(project)
     assert main(["publish"]) == 0
-    assert "Nobody has measured a commit of n again" in _notices(project)
+    assert "Results of n are not verified" in _notices(project)
     printed = _run(project, tmp_path, "calibrate", "--runs", "2", "--comparisons", "0")
     assert re.search(r"commit [0-9a-f]{8}, 2 runs in ", printed)
     assert "Separate runs, " in printed
