@@ -182,9 +182,7 @@ def test_a_note_stands_beside_its_change() -> None:
 def test_the_newest_torch_is_compared_with_the_one_before_at_one_commit(page: str) -> None:
     history, _ = handmade()
     text = card(page, "What did torch 2.15.0 change against 2.14.1?")
-    assert re.search(
-        r"\d+ slower, \d+ faster \d+ cases in separate runs at commit", text
-    )
+    assert re.search(r"\d+ slower, \d+ faster \d+ cases in separate runs at commit", text)
     assert re.search(r"geometric mean 1\.0[4-7]× faster", text)
     commit = next(entry for entry in history.commits if f"at commit {entry.hash[:8]}" in text)
     both = [series for series in history.series if commit.hash in series.values]
