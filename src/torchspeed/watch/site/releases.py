@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import geometric_mean, median
 
+from torchspeed.watch.analysis.causes import in_words
 from torchspeed.watch.analysis.direct_release_ratios import (
     DirectRatio,
     direct_ratios,
@@ -122,6 +123,11 @@ class ShownFinding:
     """Model and what is timed of it."""
     why: StoredExplanation | None
     """The newest explanation of the difference, if there is one."""
+
+    @property
+    def cause(self) -> str:
+        """What the explanation says of the newest comparison that shows the difference."""
+        return in_words(self.why.explanation, self.finding.shown.ratio) if self.why else ""
 
 
 @dataclass(frozen=True, slots=True)
