@@ -100,7 +100,8 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
     timeout = max(case.timeout for case in cases)
     selected: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for case in cases:
-        selected[case.suite].append(case.parameters)
+        if case.parameters not in selected[case.suite]:
+            selected[case.suite].append(case.parameters)
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:  # for a `setup_cache`
         Path(folder, CASES).write_text(json.dumps(selected), encoding="utf-8")
         try:
