@@ -157,9 +157,8 @@ def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]
 def _process(benchmark: dict[str, Any], identity: str) -> str:
     """Name the process that measures a case.
 
-    Peak memory is that of a whole process. Exact values of benchmarks
-    with ``may_fork`` share one process. Other exact values share a process only with those of the
-    same suite and parameters.
+    Peak memory is that of a whole process. Exact values of benchmarks with ``may_fork`` share one
+    process. Other exact values share a process only with those of the same suite and parameters.
     """
     if benchmark["type"] == "peakmemory":
         return identity
