@@ -1,0 +1,87 @@
+"""Attention in heads of few numbers is the paper's, however ``torch.compile`` is to compute it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from torchspeed.models.attention import attend
+
+Attend = Callable[[Tensor, Tensor, Tensor, Callable[[Tensor], Tensor]], tuple[Tensor, Tensor]]
+
+
+def _keep(x: Tensor) -> Tensor:
+    return x
+
+
+def _compiled() -> Attend:
+    torch._dynamo.reset()
+    compiled: Attend = torch.compile(attend, fullgraph=True, backend="aot_eager")
+    return compiled
+
+
+def _size_last(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    batch=st.integers(1, 3),
+    size=st.integers(1, 10),
+    positions=st.integers(1, 6),
+    scale=st.sampled_from([1.0, 100.0]),
+    seed=st.integers(0, 2**16),
+)
+def test_values_weights_and_gradients_are_those_of_scaled_dot_product_attention(
+    batch: int, size: int, positions: int, scale: float, seed: int
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw() -> Tensor:
+        return torch.randn(batch, size, positions, generator=generator, dtype=torch.float64)
+
+    query, key, value = ((draw() * scale).requires_grad_() for _ in range(3))
+    fused = scaled_dot_product_attention(*_size_last(query, key, value)).transpose(1, 2)
+    objective = draw()
+    expected = torch.autograd.grad((fused * objective).sum(), [query, key, value])
+    for function in (attend, _compiled()):
+        mixed, weights = function(query, key, value, _keep)
+        torch.testing.assert_close(mixed, fused)
+        torch.testing.assert_close(value @ weights, fused)
+        torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
+        gradients = torch.autograd.grad((mixed * objective).sum(), [query, key, value])
+        torch.testing.assert_close(gradients, expected)
+
+
+@pytest.mark.parametrize("size", [2, 9])
+def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(size: int) -> None:
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(3, size, 5) for _ in range(3))
+    factors = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0]).view(1, 5, 1)  # of five keys two are dropped
+
+    def drop(x: Tensor) -> Tensor:
+        return x * factors
+
+    for function in (attend, _compiled()):
+        mixed, weights = function(query, key, value, drop)
+        torch.testing.assert_close(mixed, value @ (weights * factors))
+
+
+def test_compiled_small_heads_need_no_matrix_product() -> None:
+    operators: list[str] = []
+
+    def record(graph: torch.fx.GraphModule, _: list[Tensor]) -> torch.fx.GraphModule:
+        operators.extend(str(node.target) for node in graph.graph.nodes)
+        return graph
+
+    for size, products in ((8, False), (9, True)):
+        torch._dynamo.reset()
+        operators.clear()
+        compiled: Any = torch.compile(attend, fullgraph=True, backend=record)
+        compiled(*(torch.randn(2, size, 4) for _ in range(3)), _keep)
+        assert any("matmul" in name for name in operators) is products, operators
