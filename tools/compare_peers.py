@@ -9,7 +9,8 @@ peer, and the table shows the median ratio with its quartiles. Peers are
 - ``torch.nn``: the nearest ready-made modules (`tools.torch_nn`), which for forecasts do
   less work;
 - ``eager``: ours;
-- ``compiled``, if asked for: ours under ``torch.compile(fullgraph=True)``.
+- ``compiled``, if asked for: ours under ``torch.compile(fullgraph=True)`` with the
+  workload's own options.
 
 Passes: forward under ``inference_mode``; ``recorded``, a forward that records its graph;
 backward, a forward and the gradient of the objective by parameters and input; and, of
@@ -82,7 +83,9 @@ class Contest:
         models["eager"] = ours
         self.peers = [Peer(name, model, model) for name, model in models.items()]
         if compiled:
-            self.peers.append(Peer("compiled", ours, torch.compile(ours, fullgraph=True)))
+            options = workload.cpu_compile_options
+            function = torch.compile(ours, fullgraph=True, options={**options})
+            self.peers.append(Peer("compiled", ours, function))
         drops_out = getattr(ours, "dropout", 0) > 0
         self.passes = PASSES if drops_out else PASSES[:-1]
 

@@ -61,6 +61,8 @@ class Workload:
     source: str
     overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """What differs from the model's default configuration."""
+    cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
+    """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
 
     def create_model(self, seed: int = 0) -> nn.Module:
         """Build the model on the CPU, with the same parameters for the same seed."""
@@ -151,7 +153,13 @@ def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object)
     )
 
 
-def _small_cnn(name: str, batch: int, shape: tuple[int, int, int], source: str) -> Workload:
+def _small_cnn(
+    name: str,
+    batch: int,
+    shape: tuple[int, int, int],
+    source: str,
+    **cpu_compile_options: bool,
+) -> Workload:
     loss = negative_log_likelihood if name == "flux_cnn" else F.cross_entropy
     return Workload(
         name=name,
@@ -164,6 +172,7 @@ def _small_cnn(name: str, batch: int, shape: tuple[int, int, int], source: str) 
         loss=loss,
         objective=loss,
         source=source,
+        cpu_compile_options=MappingProxyType(cpu_compile_options),
     )
 
 
@@ -206,7 +215,9 @@ _TABLE = (
     #          model            batch  channels, height, width
     _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
     _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),
-    _small_cnn("resnet18_mnist", 128, (1, 28, 28), _DL_BENCHMARK),
+    # Compiled by torch's defaults, with channels last, it is slower than eager on CPUs
+    # (docs/notes/compiled-on-cpus.md).
+    _small_cnn("resnet18_mnist", 128, (1, 28, 28), _DL_BENCHMARK, layout_optimization=False),
     _torchvision("resnet18"),
     _torchvision("resnet34"),
     _torchvision("resnet50"),

@@ -30,7 +30,9 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let dynamo trace, and run what it traced operator by operator."""
     monkeypatch.setattr(
-        compilation, "compiled", lambda model: torch.compile(model, backend="eager", dynamic=False)
+        compilation,
+        "compiled",
+        lambda model, _options: torch.compile(model, backend="eager", dynamic=False),
     )
 
 
@@ -66,7 +68,7 @@ def test_a_break_and_a_recompilation_are_counted(monkeypatch: pytest.MonkeyPatch
     prepared = Passes("lenet5", "cpu", 2)
     model = Awkward().eval()
     prepared._model = model
-    prepared._call = compilation.compiled(model)
+    prepared._call = compilation.compiled(model, {})
     prepared._objective = lambda output, _target: output.sum()
     prepared._parameters = [model.weight]
     cost = count_cost(prepared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 import torch
@@ -58,3 +59,21 @@ def test_the_cpus_clock_counts_work_and_not_waiting() -> None:
 
 def test_every_cuda_device_has_the_same_clock() -> None:
     assert clock_for("cuda:1") is clock_for("cuda") is not clock_for("cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("resnet18_mnist", {"layout_optimization": False}), ("lenet5", {})]
+)
+def test_a_workload_is_compiled_with_its_own_options(
+    name: str, expected: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, bool] = {}
+    compile_by_torch = torch.compile
+
+    def record(model: torch.nn.Module, **arguments: Any) -> Any:
+        options.update(arguments["options"])
+        return compile_by_torch(model, **arguments)  # refuses an option that it does not know
+
+    monkeypatch.setattr(torch, "compile", record)
+    Passes(name, "cpu", 4, compiled=True)
+    assert options == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -44,16 +44,22 @@ def cannot_compile(device: str) -> str | None:
     return None
 
 
-def compiled(model: nn.Module) -> Callable[[Tensor], Tensor]:
+def compiled(model: nn.Module, options: Mapping[str, bool]) -> Callable[[Tensor], Tensor]:
     """Let ``torch.compile`` take the model at the first call of each pass.
 
     Static shapes, one thread of compiling (so that its cost can be counted). A graph break
     is no error here: `torchspeed.measure.compile_cost` counts them.
+
+    Args:
+        model: what to compile; it keeps its parameters.
+        options: of ``torch.compile``, the rest being its defaults.
     """
     from torch._inductor import config  # noqa: PLC0415 - a second, only where it is wanted
 
     config.compile_threads = 1
-    return cast("Callable[[Tensor], Tensor]", torch.compile(model, dynamic=False))
+    return cast(
+        "Callable[[Tensor], Tensor]", torch.compile(model, dynamic=False, options=dict(options))
+    )
 
 
 def keep_code_in(folder: Path) -> None:

@@ -52,7 +52,9 @@ class Passes:
         self._model = laid_out(recipe.create_model().to(self.inputs.device), layout).eval()
         model: Callable[[Tensor], Tensor] = self._model
         if compiled:
-            model = compilation.compiled(self._model)
+            on_cpu = self.inputs.device.type == "cpu"
+            options = recipe.cpu_compile_options if on_cpu else {}
+            model = compilation.compiled(self._model, options)
         self._call = in_precision(model, precision, device)
         self._objective = in_precision(recipe.objective, precision, device)
         # DSANet as Flux has it owns parameters that nothing reads.
