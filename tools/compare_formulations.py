@@ -97,8 +97,8 @@ def banded_autoregression(model: LSTNet) -> nn.Module:
 class FusedAttention(SelfAttention):
     """DSANet's attention by ``scaled_dot_product_attention``, which wants the size last."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Map (d_model, batch, series) to the same shape; the weights are not returned."""
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (d_model, batch, series) to the same shape."""
         d_model, batch, series = x.shape
         size = d_model // self.heads
         query, key, value = (
@@ -109,8 +109,8 @@ class FusedAttention(SelfAttention):
             query, key, value, dropout_p=self.dropout if self.training else 0.0
         )  # (batch, heads, series, size)
         mixed = apply_first(self.output, mixed.permute(1, 3, 0, 2).reshape(d_model, batch, series))
-        out = self.norm(x + dropout(mixed, self.dropout, self.training))
-        return out, out.new_empty(0)
+        out: Tensor = self.norm(x + dropout(mixed, self.dropout, self.training))
+        return out
 
 
 def fused_attention(model: DSANet) -> nn.Module:

@@ -1,4 +1,4 @@
-"""Attention in heads of few numbers is the paper's, however ``torch.compile`` is to compute it."""
+"""Attention in heads of few numbers is the paper's, in parts of a batch and compiled too."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,12 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from torchspeed.models.attention import attend
+from torchspeed.models.attention import attend, attention_weights
 
-Attend = Callable[[Tensor, Tensor, Tensor, Callable[[Tensor], Tensor]], tuple[Tensor, Tensor]]
+Attend = Callable[[Tensor, Tensor, Tensor, Callable[[Tensor], Tensor]], Tensor]
 
 
 def _keep(x: Tensor) -> Tensor:
@@ -31,13 +31,13 @@ def _size_last(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tenso
 
 @settings(max_examples=15, deadline=None)
 @given(
-    batch=st.integers(1, 3),
+    batch=st.integers(1, 8),
     size=st.integers(1, 10),
-    positions=st.integers(1, 6),
+    positions=st.sampled_from([1, 5, 300, 400, 800]),  # the last three in parts of a batch
     scale=st.sampled_from([1.0, 100.0]),
     seed=st.integers(0, 2**16),
 )
-def test_values_weights_and_gradients_are_those_of_scaled_dot_product_attention(
+def test_values_and_gradients_are_those_of_scaled_dot_product_attention(
     batch: int, size: int, positions: int, scale: float, seed: int
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -50,12 +50,13 @@ def test_values_weights_and_gradients_are_those_of_scaled_dot_product_attention(
     objective = draw()
     expected = torch.autograd.grad((fused * objective).sum(), [query, key, value])
     for function in (attend, _compiled()):
-        mixed, weights = function(query, key, value, _keep)
+        mixed = function(query, key, value, _keep)
         torch.testing.assert_close(mixed, fused)
-        torch.testing.assert_close(value @ weights, fused)
-        torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
         gradients = torch.autograd.grad((mixed * objective).sum(), [query, key, value])
         torch.testing.assert_close(gradients, expected)
+    weights = attention_weights(query, key)
+    torch.testing.assert_close(value @ weights, fused)
+    torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
 
 
 @pytest.mark.parametrize("size", [2, 9])
@@ -68,20 +69,33 @@ def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(siz
         return x * factors
 
     for function in (attend, _compiled()):
-        mixed, weights = function(query, key, value, drop)
-        torch.testing.assert_close(mixed, value @ (weights * factors))
+        mixed = function(query, key, value, drop)
+        torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
 
 
-def test_compiled_small_heads_need_no_matrix_product() -> None:
-    operators: list[str] = []
+class _Attention(nn.Module):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return attend(query, key, value, _keep)
+
+
+def _products(graph: torch.fx.GraphModule) -> int:
+    return sum("matmul" in str(node.target) for node in graph.graph.nodes)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(8, 0), (9, 2)])
+def test_compiled_small_heads_need_no_product(size: int, expected: int) -> None:
+    products: list[int] = []
 
     def record(graph: torch.fx.GraphModule, _: list[Tensor]) -> torch.fx.GraphModule:
-        operators.extend(str(node.target) for node in graph.graph.nodes)
+        products.append(_products(graph))
         return graph
 
-    for size, products in ((8, False), (9, True)):
-        torch._dynamo.reset()
-        operators.clear()
-        compiled: Any = torch.compile(attend, fullgraph=True, backend=record)
-        compiled(*(torch.randn(2, size, 4) for _ in range(3)), _keep)
-        assert any("matmul" in name for name in operators) is products, operators
+    torch._dynamo.reset()
+    compiled: Any = torch.compile(_Attention(), fullgraph=True, backend=record)
+    compiled(*(torch.randn(5, size, 300) for _ in range(3)))
+    assert products == [expected]
+
+
+def test_exported_the_whole_batch_takes_two_products() -> None:
+    operands = torch.randn(3, 5, 2, 300).unbind()
+    assert _products(torch.export.export(_Attention(), operands).graph_module) == 2

@@ -56,7 +56,7 @@ def test_dsanet_reports_the_weights_that_forward_uses() -> None:
     model: Any = create_model("dsanet", features=5).eval()
     attention = model.global_tower.layers[0].attention
     x = torch.randn(4, 2, 5)  # (d_model, batch, series)
-    out, weights = attention(x)
+    out, weights = attention(x), attention.weights(x)
     joint = attention.query_key_value
     value = torch.einsum("od,dbs->bso", joint.weight[8:], x) + joint.bias[8:]
     mixed = torch.einsum("hbij,bjhd->bihd", weights.view(2, 2, 5, 5), value.view(2, 5, 2, 2))

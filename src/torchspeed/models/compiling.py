@@ -1,13 +1,21 @@
-"""Whether code is being read by ``torch.compile``, for what has to be written otherwise for it."""
+"""Whether code is run or read by torch's compilers, for what has to be written otherwise then."""
 
 from __future__ import annotations
 
 import torch
 
-_CAN_TELL = hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling")
+_CAN_TELL = hasattr(torch, "compiler") and hasattr(torch.compiler, "is_dynamo_compiling")
 """Not so in torch 2.0, which compiles nothing with the Python that is used here."""
 
 
 def is_compiling() -> bool:
-    """Return whether ``torch.compile`` is tracing the code that calls this."""
+    """Return whether ``torch.compile`` is tracing the code that calls this.
+
+    ``torch.export`` is no such case: what it exports may run operator by operator.
+    """
+    return _CAN_TELL and torch.compiler.is_dynamo_compiling()
+
+
+def is_traced() -> bool:
+    """Return whether ``torch.compile`` or ``torch.export`` is tracing the code that calls this."""
     return _CAN_TELL and torch.compiler.is_compiling()

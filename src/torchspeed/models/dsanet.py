@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.attention import attend
+from torchspeed.models.attention import attend, attention_weights
 from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
 from torchspeed.models.dropout import dropout
 from torchspeed.models.registry import register_model
@@ -50,23 +51,28 @@ class SelfAttention(nn.Module):
         self.output = nn.Linear(d_model, d_model)
         self.norm = Norm(d_model)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Map (d_model, batch, series) to the same shape, and return the weights.
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (d_model, batch, series) to the same shape."""
+        d_model, batch, series = x.shape
+        mixed = attend(*self._heads_of(x), self._drop).view(self.heads, batch, -1, series)
+        mixed = apply(self.output, mixed.transpose(1, 2).reshape(d_model, batch, series))
+        out: Tensor = self.norm(x + self._drop(mixed))
+        return out
 
-        They are (heads * batch, query, key) and sum to one over the last axis.
-        """
+    def weights(self, x: Tensor) -> Tensor:
+        """Return the weights, (heads * batch, query, key), which sum to one over the last axis."""
+        query, key, _ = self._heads_of(x)
+        return attention_weights(query, key).transpose(1, 2)
+
+    def _heads_of(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query, key and value, (heads * batch, size, series) each."""
         d_model, batch, series = x.shape
         size = d_model // self.heads
         query, key, value = (
-            # (d_model, batch, series) -> (heads * batch, size, series)
             part.view(self.heads, size, batch, series).transpose(1, 2).reshape(-1, size, series)
             for part in apply(self.query_key_value, x).chunk(3)
         )
-        mixed, weights = attend(query, key, value, self._drop)
-        mixed = mixed.view(self.heads, batch, size, series)
-        mixed = apply(self.output, mixed.transpose(1, 2).reshape(d_model, batch, series))
-        out = self.norm(x + self._drop(mixed))
-        return out, weights.transpose(1, 2)
+        return query, key, value
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training)
@@ -98,10 +104,10 @@ class Layer(nn.Module):
         self.attention = SelfAttention(d_model, heads, dropout)
         self.feed_forward = FeedForward(d_model, d_hidden, dropout)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Map (d_model, batch, series) to the same shape, and return the weights."""
-        x, weights = self.attention(x)
-        return self.feed_forward(x), weights
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (d_model, batch, series) to the same shape."""
+        out: Tensor = self.feed_forward(self.attention(x))
+        return out
 
 
 class Tower(nn.Module):
@@ -136,16 +142,16 @@ class Tower(nn.Module):
         """Map (window, batch, series) to (kernels, batch, series)."""
         patterns = self._patterns(x)
         for layer in self.layers:
-            patterns, _ = layer(patterns)
+            patterns = layer(patterns)
         return apply(self.unembed, patterns)
 
     def attention_weights(self, x: Tensor) -> Tensor:
         """Return the weights of every layer, (batch, layers, heads, series, series)."""
         patterns = self._patterns(x)
         weights = []
-        for layer in self.layers:
-            patterns, of_layer = layer(patterns)
-            weights.append(of_layer.unflatten(0, (self.heads, -1)))
+        for layer in cast("Iterable[Layer]", self.layers):
+            weights.append(layer.attention.weights(patterns).unflatten(0, (self.heads, -1)))
+            patterns = layer(patterns)
         return torch.stack(weights).permute(2, 0, 1, 3, 4)
 
     def _patterns(self, x: Tensor) -> Tensor:
