@@ -1,4 +1,4 @@
-"""Whether code is run or read by torch's compilers, for what has to be written otherwise then."""
+"""Whether torch is tracing the code, for what is written otherwise to be compiled or exported."""
 
 from __future__ import annotations
 
