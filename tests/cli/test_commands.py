@@ -273,7 +273,7 @@ def test_sweep_keeps_failures_apart_and_retries_them_when_told(
 def test_default_data_are_real_and_need_no_download(tmp_path: Path) -> None:
     assert run_json(tmp_path, "train", *QUICK)["config"]["data"] == "digits"
     series = run_json(tmp_path, "inference", "-m", "lstnet", "-q", "-b", "32")
-    assert series["config"]["data"] == "eeg"
+    assert series["config"]["data"] == "el_nino"
 
 
 def test_inference_and_smooth_inference(tmp_path: Path) -> None:

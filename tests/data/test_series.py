@@ -194,7 +194,7 @@ def test_series_download_keeps_only_the_true_file(
 
 @pytest.mark.parametrize(
     ("name", "rows", "features", "column"),
-    [("eeg", 800, 4, "pg9"), ("google_stock", 1047, 5, "volume")],
+    [("eeg", 800, 4, "pg9"), ("el_nino", 732, 1, "temperature")],
 )
 def test_embedded_series_need_nothing(name: str, rows: int, features: int, column: str) -> None:
     data: Any = load_data(name, DataOptions(target=column))

@@ -264,7 +264,7 @@ def test_result_is_json_with_units(tmp_path: Path) -> None:
         (replace(LENET, model="lenet"), "no workload 'lenet'; did you mean lenet5"),
         (replace(LENET, device="cuda:99"), "use --device cpu"),
         (replace(LENET, device="tpu"), "device is 'tpu'"),
-        (replace(LENET, data="google_stock"), "lenet5 takes images, and google_stock is"),
+        (replace(LENET, data="el_nino"), "lenet5 takes images, and el_nino is"),
         (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
         (replace(LENET, image_size=32), "lenet5 takes images of 28x28 alone"),
         (replace(DARNN, model="lstnet", data_options=DataOptions(target="pg5")), "every col"),

@@ -96,7 +96,7 @@ def default_data(model: str) -> str:
         classifies = get_workload(model).classifies
     except ValueError as error:
         raise TorchspeedError(str(error)) from None
-    return "digits" if classifies else "eeg"
+    return "digits" if classifies else "el_nino"
 
 
 def _dummy_items(batch_size: int, devices: int) -> int:

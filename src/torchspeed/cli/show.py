@@ -115,18 +115,17 @@ def _epochs(result: RunResult) -> Table:
 
 
 def show_forecast(report: ForecastReport, console: Console) -> None:
-    """Accuracy beside that of the last value, and where the model does not beat it."""
+    """Accuracy beside that of the last value and the mean, and what was learnt, in words."""
     epoch = "" if report.epoch is None else f", parameters of epoch {report.epoch}"
     title = f"test forecasts: {report.items} at horizon {report.horizon}{epoch}"
     table = make_table(title, "forecast", numbers=("RSE", "CORR", "RMSE", "MAE", "MAPE"))
-    for name, accuracy in (("model", report.model), ("last value", report.last_value)):
+    forecasts = {"model": report.model, "last value": report.last_value, "mean": report.mean}
+    for name, accuracy in forecasts.items():
         corr = "–" if accuracy.corr is None else f"{accuracy.corr:.4f}"
         errors = (f"{value:.4g}" for value in (accuracy.rmse, accuracy.mae))
         table.add_row(name, f"{accuracy.rse:.4f}", corr, *errors, percent(accuracy.mape))
     console.print(table)
-    if report.not_better_in:
-        names = ", ".join(name.upper() for name in report.not_better_in)
-        console.print(f"The model does not beat the last value in {names}.", highlight=False)
+    console.print(report.in_words, highlight=False)
 
 
 def _columns(result: RunResult, console: Console) -> None:

@@ -167,7 +167,7 @@ LEARNING: Group = (
 DATA: Group = (
     _option("data", str | None, None, _DATA, "--data", "-d", autocompletion=complete_data,
             help="A name of `torchspeed list`, or csv:FILE. By default digits for a CNN, "
-            "eeg for a time series: real, and nothing to download."),
+            "el_nino for a time series: real, and nothing to download."),
     _option("data_dir", Path, Path("data"), _DATA, help="Folder of the data."),
     _option("download", bool, False, _DATA, "--download", help="Download what is missing."),
     _option("augment", bool, False, _DATA, "--augment",

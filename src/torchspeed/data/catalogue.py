@@ -24,8 +24,8 @@ class Entry:
 
 DATA = {
     "digits": Entry("images", "1,797 handwritten digits, resized for the model", "nothing"),
+    "el_nino": Entry("series", "temperature of the sea off Peru, 732 months", "nothing"),
     "eeg": Entry("series", "brain waves, 800 samples of 4 electrodes", "nothing"),
-    "google_stock": Entry("series", "a share on 1,047 days, 5 features", "nothing"),
     "dummy": Entry("dummy", "random numbers of any shape", "nothing"),
     "mnist": Entry("images", "70,000 handwritten digits, 28x28", "--download"),
     "fashion_mnist": Entry("images", "70,000 articles of clothing, 28x28", "--download"),

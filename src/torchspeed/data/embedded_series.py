@@ -1,13 +1,13 @@
-"""The embedded series, from matplotlib's sample data: nothing to download.
+"""The embedded series, which come with the packages of the ``train`` extra: nothing to download.
 
-``eeg`` is the default: ten seconds of brain waves swing so fast that the last value is a poor
-forecast, and a model has something to learn. A share's price is close to a random walk, of which
-nothing forecasts the next value better than the last; ``google_stock`` is there to show that.
+``el_nino`` is the default: the sea's temperature follows the seasons, so a model learns in seconds
+to forecast it better than the last value or the mean. ``eeg`` is hard: ten seconds of brain waves.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,8 +19,21 @@ from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 EEG_ELECTRODES = ("pg3", "pg5", "pg7", "pg9")
-STOCK_COLUMNS = ("close", "open", "high", "low", "volume")
-"""The features in order; column 0, the default target, is the closing price."""
+
+
+def load_el_nino(options: DataOptions) -> Data:
+    """732 monthly temperatures of the sea, in windows.
+
+    Raises:
+        TorchspeedError: statsmodels is not installed, or there is no such column.
+    """
+    file = _file_of("el_nino", "statsmodels", "datasets/elnino/elnino.csv")
+    years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
+    source = (
+        "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
+        "region Nino 1+2, public domain, with statsmodels)"
+    )
+    return _split("el_nino", years[:, 1:].reshape(-1, 1), ("temperature",), options, source)
 
 
 def load_eeg(options: DataOptions) -> Data:
@@ -29,38 +42,27 @@ def load_eeg(options: DataOptions) -> Data:
     Raises:
         TorchspeedError: matplotlib is not installed, or there is no such column.
     """
-    with _sample_data("eeg", "eeg.dat") as file:
-        values = np.frombuffer(file.read(), dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
+    file = _file_of("eeg", "matplotlib", "mpl-data/sample_data/eeg.dat")
+    values = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
     return _split("eeg", values, EEG_ELECTRODES, options, source)
 
 
-def load_google_stock(options: DataOptions) -> Data:
-    """1,047 trading days of prices (US dollars) and volume (shares), in windows.
-
-    Raises:
-        TorchspeedError: matplotlib is not installed, or there is no such column.
-    """
-    with _sample_data("google_stock", "goog.npz") as file, np.load(file) as arrays:
-        days = arrays["price_data"]
-    values = np.stack([days[column] for column in STOCK_COLUMNS], axis=1)
-    source = "Google's share on 1,047 trading days, 2004 to 2008 (matplotlib sample data)"
-    return _split("google_stock", values, STOCK_COLUMNS, options, source)
-
-
-def _sample_data(name: str, file: str) -> Any:
+def _file_of(name: str, package: str, path: str) -> Path:
     try:
-        from matplotlib import cbook  # noqa: PLC0415 - optional
+        return Path(str(resources.files(package))) / path
     except ImportError:
         raise TorchspeedError(
-            f"{name} comes with matplotlib, which is not installed; pip install "
-            "'torchspeed[train]'"
+            f"{name} comes with {package}, which is not installed; pip install 'torchspeed[train]'"
         ) from None
-    return open(cbook.get_sample_data(file, asfileobj=False), "rb")
 
 
 def _split(
-    name: str, values: Any, columns: tuple[str, ...], options: DataOptions, source: str
+    name: str,
+    values: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    columns: tuple[str, ...],
+    options: DataOptions,
+    source: str,
 ) -> Data:
     table = Table(torch.from_numpy(values.astype(np.float32)), columns, tuple(range(len(columns))))
     return split_series(name, table, options, source, name)

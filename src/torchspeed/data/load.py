@@ -12,7 +12,7 @@ from torchspeed.data.catalogue import CSV_PREFIX, kind_of
 from torchspeed.data.dataset import Data
 from torchspeed.data.digits import load_digits
 from torchspeed.data.dummy import load_dummy
-from torchspeed.data.embedded_series import load_eeg, load_google_stock
+from torchspeed.data.embedded_series import load_eeg, load_el_nino
 from torchspeed.data.imported import IMPORT_MARK, import_callable
 from torchspeed.data.multivariate import load_csv, load_multivariate
 from torchspeed.data.options import DataOptions
@@ -20,8 +20,8 @@ from torchspeed.errors import TorchspeedError
 
 OWN_LOADER = {
     "digits": load_digits,
+    "el_nino": load_el_nino,
     "eeg": load_eeg,
-    "google_stock": load_google_stock,
     "dummy": load_dummy,
 }
 
@@ -57,7 +57,7 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
     if options.shape is not None and kind == "images" and len(options.shape) != 3:
         raise TorchspeedError(
             f"{name} holds images, and the model takes inputs of shape {options.shape}; choose a "
-            "series (eeg, exchange_rate) or dummy"
+            "series (el_nino, exchange_rate) or dummy"
         )
     if name.startswith(CSV_PREFIX):
         return load_csv(Path(name.removeprefix(CSV_PREFIX)), options)

@@ -36,6 +36,11 @@ class ForecastStep:
         self._parts.append((result.outputs.float().cpu(), result.targets.cpu(), last))
         return result
 
+    @property
+    def mean(self) -> Values:
+        """Mean of the training data, (columns,), as measured."""
+        return self._scale.mean[self._columns].double().numpy()
+
     def values(self) -> tuple[Values, Values, Values]:
         """Forecasts, true values and last values, (items, columns) each, as measured."""
         forecasts, truth, last = (

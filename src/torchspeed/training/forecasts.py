@@ -1,13 +1,19 @@
-"""How good forecasts are: what the papers report, always beside repeating the last value."""
+"""How good forecasts are: what the papers report, beside repeating the last value and the mean."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+
+CLEARLY_BELOW = 0.95
+"""A model has learnt when its error is at most this share of both other errors."""
+
+NEAR_ZERO = 0.05
+"""Share of a column's mean size below which an error in percent of a value says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +28,13 @@ class ForecastAccuracy:
     where every column is constant."""
     rmse: float
     mae: float
-    mape: float
-    """Mean of the error over the value, as a share."""
+    mape: float | None
+    """Mean of the error over the value, as a share; None where values come close to zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastReport:
-    """Accuracy on the test items of a model and of persistence."""
+    """Accuracy on the test items of a model, of the last value and of the mean."""
 
     horizon: int
     """Steps from the last known value to the one that is forecast."""
@@ -38,13 +44,21 @@ class ForecastReport:
     model: ForecastAccuracy
     last_value: ForecastAccuracy
     """Of the forecast that each value stays what it was last."""
+    mean: ForecastAccuracy
+    """Of the forecast that each value is the mean of the training data."""
 
     @property
-    def not_better_in(self) -> list[str]:
-        """Measures in which the model does not beat the last value."""
-        model, last = asdict(self.model), asdict(self.last_value)
-        model["corr"], last["corr"] = (-(each["corr"] or 0) for each in (model, last))
-        return [name for name in model if model[name] >= last[name]]
+    def in_words(self) -> str:
+        """What the model learnt, judged by its RMSE beside that of the other two forecasts."""
+        error = self.model.rmse
+        against = {"the last value": self.last_value.rmse, "the mean": self.mean.rmse}
+        sizes = " and ".join(
+            f"{abs(1 - error / other):.0%} {'below' if error < other else 'above'} that of {name}"
+            for name, other in against.items()
+        )
+        learnt = error < CLEARLY_BELOW * min(against.values())
+        end = "" if learnt else ": it did not learn to forecast"
+        return f"The model's error (RMSE) is {sizes}{end}."
 
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
@@ -56,6 +70,8 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
     """
     from sklearn import metrics  # noqa: PLC0415 - optional, and a second to import
 
+    sizes = np.abs(truth)
+    near_zero = (sizes < NEAR_ZERO * sizes.mean(0)).any()
     moving = (truth.std(0) > 0) & (forecasts.std(0) > 0)
     correlations = [
         np.corrcoef(forecasts[:, column], truth[:, column])[0, 1]
@@ -67,17 +83,18 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
         corr=float(np.mean(correlations)) if correlations else None,
         rmse=float(metrics.root_mean_squared_error(truth.ravel(), forecasts.ravel())),
         mae=float(metrics.mean_absolute_error(truth, forecasts)),
-        mape=float(metrics.mean_absolute_percentage_error(truth, forecasts)),
+        mape=None if near_zero else float((np.abs(forecasts - truth) / sizes).mean()),
     )
 
 
 def report_forecasts(
-    parts: list[tuple[Values, Values, Values]], horizon: int, epoch: int | None
+    parts: list[tuple[Values, Values, Values]], mean: Values, horizon: int, epoch: int | None
 ) -> ForecastReport:
     """Judge the forecasts of all ranks.
 
     Args:
         parts: forecasts, true values and last values, (items, columns) each, of every rank.
+        mean: (columns,), of the training data.
         horizon: of the data.
         epoch: whose parameters made them.
     """
@@ -88,4 +105,5 @@ def report_forecasts(
         epoch=epoch,
         model=forecast_accuracy(forecasts, truth),
         last_value=forecast_accuracy(last, truth),
+        mean=forecast_accuracy(np.broadcast_to(mean, truth.shape), truth),
     )

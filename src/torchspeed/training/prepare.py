@@ -170,7 +170,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     if kind_of(config.data) == "images":
         raise TorchspeedError(
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
-            "series (eeg, exchange_rate, csv:FILE) or dummy"
+            "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
     options = config.data_options
     arguments = inspect.signature(type(workload.create_model())).parameters

@@ -107,7 +107,7 @@ class Rank:
     def forecasts(self, step: ForecastStep, epoch: int | None) -> ForecastReport:
         """Judge what all ranks forecast."""
         parts = self.group.gather(step.values())
-        return report_forecasts(parts, self.config.data_options.horizon, epoch)
+        return report_forecasts(parts, step.mean, self.config.data_options.horizon, epoch)
 
     def inference_step(self) -> InferenceStep | ForecastStep:
         """Inference, which keeps its forecasts where the data are a series."""

@@ -145,7 +145,7 @@ class RunResult:
         values: dict[str, Any] = asdict(self)
         values["items_per_s"] = self.items_per_s
         if self.forecast is not None:
-            values["forecast"]["not_better_in"] = self.forecast.not_better_in
+            values["forecast"]["in_words"] = self.forecast.in_words
         for rank, record in zip(values["ranks"], self.ranks, strict=True):
             rank["items_per_s"] = record.items_per_s
             rank["phases_share"] = record.phases_share
