@@ -1,7 +1,7 @@
 # Everything starts here: `make bench` measures and publishes, `make test` checks the project.
-# A target runs one command; `.venv/bin/torchspeed COMMAND --help` lists its options. `make`
+# A target runs one command; `.venv/bin/asv-watch COMMAND --help` lists its options. `make`
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
-# needs the status runs `make setup` and then `.venv/bin/torchspeed` itself.
+# needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
 VARIABLES := PYTHON MACHINE TORCH CASES MODELS COMPILED RUNS COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
@@ -12,7 +12,7 @@ export $(VARIABLES)
 option = $${$1:+"--$2=$$$1"}
 MEASURED := $(call option,TORCH,torch) $(call option,CASES,cases) $(call option,MACHINE,machine)
 VENV := .venv
-TORCHSPEED := @$(VENV)/bin/python -m torchspeed.cli
+WATCH := @$(VENV)/bin/python -m asv_watch.cli
 
 .PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
 
@@ -20,25 +20,25 @@ help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bench: setup ## measure HEAD with the newest torch pair, the short set, and publish
-	$(TORCHSPEED) bench $(MEASURED)
+	$(WATCH) bench $(MEASURED)
 
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
-	$(TORCHSPEED) bench --full --torch=all $(MEASURED)
+	$(WATCH) bench --full --torch=all $(MEASURED)
 
 nightly: setup ## measure the short set of every commit of main (FULL=1: then every case), for BUDGET=4h, and publish
-	$(TORCHSPEED) nightly $(call option,BUDGET,budget) $${FULL:+--full} $(MEASURED)
+	$(WATCH) nightly $(call option,BUDGET,budget) $${FULL:+--full} $(MEASURED)
 
 compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, interleaved
-	$(TORCHSPEED) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)
+	$(WATCH) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)
 
 calibrate: setup ## measure HEAD against itself: how noisy this machine is, and what hurts
-	$(TORCHSPEED) calibrate $(call option,RUNS,runs) $(call option,COMPARISONS,comparisons) $(MEASURED)
+	$(WATCH) calibrate $(call option,RUNS,runs) $(call option,COMPARISONS,comparisons) $(MEASURED)
 
 publish: setup ## write the site from the stored results
-	$(TORCHSPEED) publish
+	$(WATCH) publish
 
 preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
-	$(TORCHSPEED) preview $(call option,HOST,host) $(call option,PORT,port)
+	$(WATCH) preview $(call option,HOST,host) $(call option,PORT,port)
 
 compare-peers: setup-test ## time our models against naive ports and torch.nn, interleaved
 	@$(VENV)/bin/python -m tools.compare_peers $${COMPILED:+--compiled} -- $$MODELS
@@ -67,12 +67,12 @@ clean: ## remove what was built here; results stay
 	rm -rf $(VENV) node_modules .asv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find html -mindepth 1 -not -name .gitignore -delete
 
-$(VENV)/.watch: pyproject.toml
-	@sh .ci/venv $(VENV) watch
+$(VENV)/.watch: src/asv_watch/pyproject.toml
+	@sh .ci/venv $(VENV) ./src/asv_watch
 	@touch $@
 
-$(VENV)/.test: pyproject.toml
-	@sh .ci/venv $(VENV) watch,train,test
+$(VENV)/.test: pyproject.toml src/asv_watch/pyproject.toml
+	@sh .ci/venv $(VENV) "./src/asv_watch[table]" ".[train,test]"
 	@touch $@ $(VENV)/.watch
 
 node_modules/.installed: package.json

@@ -17,33 +17,33 @@ from tests.leftovers import Leftovers
 ROOT = Path(__file__).resolve().parent.parent
 
 
-SHARING = ("tests/browser", "tests/watch/site")
+SHARING = ("tests/browser", "tests/asv_watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""
 
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
     "tests/browser",
-    "tests/watch/jobs/test_fortnight.py",
+    "tests/asv_watch/night/test_fortnight.py",
     "tests/test_lint.py",
-    "tests/watch/jobs/test_releases.py",
-    "tests/watch/site",
+    "tests/asv_watch/releases/test_command.py",
+    "tests/asv_watch/site",
     "tests/measure/test_instructions.py",
     "tests/cli/test_documented_commands.py",
-    "tests/watch/jobs/test_any_project.py",
-    "tests/watch/jobs/test_compare.py",
-    "tests/watch/jobs/test_reference.py",
-    "tests/watch/asv/test_kill.py",
+    "tests/asv_watch/bench/test_any_project.py",
+    "tests/asv_watch/compare/test_command.py",
+    "tests/asv_watch/compare/test_reference.py",
+    "tests/asv_watch/asv/test_kill.py",
     "tests/measure/test_compile_cost.py",
     "tests/training/test_ranks.py",
-    "tests/watch/turns/test_explain.py",
-    "tests/watch/jobs/test_examine.py",
-    "tests/watch/asv/test_hooks.py",
-    "tests/watch/analysis/test_change_points.py",
+    "tests/asv_watch/explain/test_operators.py",
+    "tests/asv_watch/night/test_examine.py",
+    "tests/asv_watch/asv/test_hooks.py",
+    "tests/asv_watch/statistics/test_change_points.py",
     "tests/cli/test_commands.py",
-    "tests/watch/gate/test_end_to_end.py",
+    "tests/asv_watch/gate/test_end_to_end.py",
     "tests/benchmarks/test_suites.py",
     "tests/models/test_compile.py",
-    "tests/watch/turns/test_calibrate.py",
+    "tests/asv_watch/calibrate/test_calibrate.py",
 )
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let signals reach what tests start, and give all of it one temporary folder."""
     _accept_signals()
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
+        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="asv-watch-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]
         tempfile.tempdir = None  # it is asked for again
         places = Leftovers(ROOT, Path(config.stash[TEMPORARY]), Path.home())

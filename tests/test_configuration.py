@@ -10,7 +10,7 @@ from typing import Any
 import asv.util
 import pytest
 
-from torchspeed.watch.history.git import ask_git
+from asv_watch.records.git import ask_git
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ from pathlib import Path
 def test_it():
     Path("source.py").touch()
     Path("__pycache__").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="torchspeed-"):
+    with tempfile.TemporaryDirectory(prefix="asv-watch-"):
         pass
 """
 UNTIDY = """
@@ -44,7 +44,7 @@ def test_it():
     Path("built").mkdir()
     Path("built", "binary").touch()
     Path.home().joinpath(".asv-machine.json").touch()
-    tempfile.mkdtemp(prefix="torchspeed-")
+    tempfile.mkdtemp(prefix="asv-watch-")
 """
 
 

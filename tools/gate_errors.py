@@ -4,7 +4,7 @@ Gates are simulated from the stored comparisons of a commit with itself (kind ``
 rounds were taken as they are now. Each simulated measurement takes one of these comparisons and
 draws for each case rounds from those it stored, with replacement. Half of the rounds, by chance,
 are turned around: both sides ran the same commit, so either may be the base. The rounds go through
-the code of the real gate (`torchspeed.watch.jobs.gate.measure`): how many a case gets, its
+the code of the real gate (`asv_watch.gate.command.measure`): how many a case gets, its
 interval, what is measured again. A gate in which any case is called slower is a *false alarm*.
 Then all rounds are slowed down by ``--planted`` percent, and the cases that are called slower by
 the gate's threshold or more are counted.
@@ -27,21 +27,21 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from torchspeed.watch.analysis.ratio import verdict
-from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.asv.settings import Pair, results_folder
-from torchspeed.watch.gate.result import CaseState, GateResult
-from torchspeed.watch.history.comparisons import (
+from asv_watch.asv.settings import Pair, results_folder
+from asv_watch.compare.measure import recipe
+from asv_watch.gate.command import measure
+from asv_watch.gate.result import CaseState, GateResult
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.rounds import DEFAULT, Round, measure_interleaved
+from asv_watch.interleave.sides import Side
+from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
     StoredComparison,
     read_comparisons,
 )
-from torchspeed.watch.jobs.gate import measure
-from torchspeed.watch.turns.compare import recipe
-from torchspeed.watch.turns.processes import TimedCase
-from torchspeed.watch.turns.rounds import DEFAULT, Round, measure_interleaved
-from torchspeed.watch.turns.sides import Side
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
 
 _NO_LIMIT_S = 1e6
 
@@ -158,9 +158,9 @@ def _simulated_rounds(
         return (1.0, 1.0), (ratio, ratio)
 
     with (
-        patch("torchspeed.watch.jobs.gate.measure_interleaved", measure_from_one_comparison),
-        patch("torchspeed.watch.turns.rounds.measure_round", measure_round),
-        patch("torchspeed.watch.turns.rounds.Server", lambda *_: contextlib.nullcontext()),
+        patch("asv_watch.gate.command.measure_interleaved", measure_from_one_comparison),
+        patch("asv_watch.interleave.rounds.measure_round", measure_round),
+        patch("asv_watch.interleave.rounds.Server", lambda *_: contextlib.nullcontext()),
         contextlib.redirect_stdout(io.StringIO()),
     ):
         yield
@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stored = stored_comparisons(results_folder(Path.cwd()), options.machine)
     if not stored:
         print(
-            f"torchspeed: {options.machine} has no stored comparison of a commit with itself by "
+            f"asv-watch: {options.machine} has no stored comparison of a commit with itself by "
             f"today's recipe; run `python -m tools.sensitivity --machine {options.machine}` there",
             file=sys.stderr,
         )

@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.watch.asv.settings import load_settings
+from asv_watch.asv.settings import load_settings
 
 VIEWS = ("", "all-changes", "changes", "timeline", "compare", "releases", "status", "about")
 """Fragments of the page's views, after ``#/``."""
@@ -113,7 +113,7 @@ def prepare(source: SharedHistory, into: Path) -> Path:
         "branches": [head],
         "results_dir": "results",
         "html_dir": "html",
-        "plugins": [".torchspeed.watch"],
+        "plugins": [".asv_watch"],
     }
     (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
     return folder

@@ -3,7 +3,7 @@
 A commit is compared with itself (A/A): what the ratios differ from 1 by is noise, and a ratio that
 is called a difference is a *false alarm*. ``--planted 0 3`` compares the commit with itself as it
 is and slowed by 3 %: after each sample the process spins its case's own clock
-(`torchspeed.measure.probes.timer`). A planted case that is called slower is *found*. The
+(`asv_watch.probes.timer`). A planted case that is called slower is *found*. The
 comparisons are stored with kind ``null`` or ``planted``, each case when it is finished, and the
 report counts all stored ones of this commit, torch pair, machine and recipe; ``--repeats 0``
 measures nothing.
@@ -18,20 +18,20 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from asv_watch.asv.selection import SHORT, matching
+from asv_watch.calibrate.repeated_comparisons import summarise_case
+from asv_watch.checkout.workplace import open_workplace
+from asv_watch.compare.measure import compare, recipe
+from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.rounds import DEFAULT
+from asv_watch.interleave.sides import side
+from asv_watch.markdown import table
+from asv_watch.records.comparisons import CaseRatio, read_comparisons
+from asv_watch.statistics.noise import noise_together
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.analysis.noise import noise_together
-from torchspeed.watch.analysis.ratio import verdict
-from torchspeed.watch.analysis.rule import Verdict
-from torchspeed.watch.asv.selection import SHORT, matching
-from torchspeed.watch.history.comparisons import CaseRatio, read_comparisons
-from torchspeed.watch.jobs.workplace import open_workplace
-from torchspeed.watch.turns.cases import list_cases
-from torchspeed.watch.turns.compare import compare, recipe
-from torchspeed.watch.turns.markdown import table
-from torchspeed.watch.turns.repeated_comparisons import summarise_case
-from torchspeed.watch.turns.rounds import DEFAULT
-from torchspeed.watch.turns.sides import side
 
 WANTED = {0.03: 0.95, 0.05: 0.95, 0.10: 1.0}
 """Planted share to the part of the cases in which it should be found."""

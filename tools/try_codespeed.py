@@ -1,7 +1,7 @@
 """``python tools/try_codespeed.py MACHINE``: submit stored times to a real Codespeed server.
 
 Installs Codespeed into a new virtual environment, starts it on this machine, runs
-``torchspeed submit --codespeed`` in the current folder, with the login that the server asks for,
+``asv-watch submit --codespeed`` in the current folder, with the login that the server asks for,
 and prints what the server has stored.
 Codespeed 0.13.0, its newest release, asks for ``django>=1.11<2.2``, which newer releases of
 setuptools and wheel refuse to read; hence the old ones here. It runs with Django 2.2 and
@@ -59,7 +59,7 @@ for result in Result.objects.all():
 
 def main(machine: str) -> int:
     """Install, serve, submit, and print what arrived; return the status of the submission."""
-    with tempfile.TemporaryDirectory(prefix="torchspeed-") as name:
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as name:
         folder = Path(name)
         python = folder / "venv/bin/python"
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -83,8 +83,8 @@ def main(machine: str) -> int:
                 _wait_for_server()
                 submit = ["submit", "--codespeed", ADDRESS, "--machine", machine]
                 done = subprocess.run(
-                    [sys.executable, "-m", "torchspeed.cli", *submit],
-                    env=os.environ | {"TORCHSPEED_CODESPEED_LOGIN": LOGIN},
+                    [sys.executable, "-m", "asv_watch.cli", *submit],
+                    env=os.environ | {"ASV_WATCH_CODESPEED_LOGIN": LOGIN},
                     check=False,
                 )
             finally:

@@ -19,6 +19,10 @@ import asv.benchmark
 import pytest
 import torch
 
+from asv_watch.asv.cases import case_name, cases_of
+from asv_watch.asv.processes import CASES
+from asv_watch.asv.selection import in_short_set
+from asv_watch.records.benchmark_list import more_is_better
 from benchmarks import _forks, floor, modes, operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
@@ -31,10 +35,6 @@ from tests.conftest import ROOT
 from torchspeed.measure.compile_cost import Cost
 from torchspeed.measure.floor import Floor, FloorOfWorkload
 from torchspeed.measure.operators import OPERATORS
-from torchspeed.watch.asv.cases import case_name, cases_of
-from torchspeed.watch.asv.processes import CASES
-from torchspeed.watch.asv.selection import in_short_set
-from torchspeed.watch.history.benchmark_list import more_is_better
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")

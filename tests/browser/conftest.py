@@ -20,14 +20,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from asv_watch.judge.findings import analyse
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import contents_of, in_order
+from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
-from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from torchspeed.published.values import site_rows
-from torchspeed.watch.analysis.findings import analyse
-from torchspeed.watch.history.git import read_commits
-from torchspeed.watch.history.loading import load_history
-from torchspeed.watch.site.build import build_site
-from torchspeed.watch.site.contents import contents_of, in_order
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +56,7 @@ CONFIGURATION = {
     "environment_type": "virtualenv",
     "results_dir": "results",
     "html_dir": "html",
-    "plugins": [".torchspeed.watch.asv.publisher"],
+    "plugins": [".asv_watch.publish.publisher"],
 }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.asv_watch.generator import plan_of_size
 from tests.browser.visitor import Site, Visitor, plain, size
-from tests.watch.generator import plan_of_size
 
 CHANGE, BASE, NOW = 1, 4, 5
 """Columns of a metric's table."""
@@ -62,7 +62,7 @@ def test_it_gives_the_command_that_looks_closer(site: Site, visitor: Visitor) ->
     release = r"@\d+\.\d+\.\d+"
     sides = rf"--before {before[:8]}{release} --after {commit[:8]}{release}"
     output = visitor.text("#closer")
-    assert re.search(rf"measure the two interleaved: torchspeed compare {sides}$", output), output
+    assert re.search(rf"measure the two interleaved: asv-watch compare {sides}$", output), output
 
 
 def test_a_planted_step_is_found_marked_and_summed_up(site: Site, visitor: Visitor) -> None:

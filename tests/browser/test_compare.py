@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.asv_watch.site.stored_values import values_of
 from tests.browser.visitor import Site, Visitor, history, plain, size
-from tests.watch.site.stored_values import values_of
 
 
 def newest(site: Site, machine: str, torch: str, metric: str) -> dict[tuple[str, ...], float]:

@@ -9,17 +9,16 @@ from random import Random
 
 import pytest
 
-from tests.browser.visitor import Visitor, plain, timeline
-from torchspeed.watch.analysis.findings import analyse
-from torchspeed.watch.history.comparisons import CaseRatio, Header, StoredComparison, Version
-from torchspeed.watch.history.explanations import (
+from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
+from asv_watch.records.explanations import (
     Explanation,
     OperatorDifference,
     StoredExplanation,
 )
-from torchspeed.watch.history.history import History
-from torchspeed.watch.history.labels import case_labels
-from torchspeed.watch.history.records import (
+from asv_watch.records.history import History
+from asv_watch.records.labels import case_labels
+from asv_watch.records.records import (
     Benchmark,
     Case,
     Commit,
@@ -29,10 +28,11 @@ from torchspeed.watch.history.records import (
     Point,
     Run,
 )
-from torchspeed.watch.history.run_columns import RunColumns
-from torchspeed.watch.history.series import Series
-from torchspeed.watch.site.build import build_site
-from torchspeed.watch.site.contents import contents_of, in_order
+from asv_watch.records.run_columns import RunColumns
+from asv_watch.records.series import Series
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import contents_of, in_order
+from tests.browser.visitor import Visitor, plain, timeline
 
 MODELS = {"darnn": 5.6e-3, "dsanet": 19.5e-3, "lstnet": 45.8e-3, "tpa_lstm": 61.8e-3}
 COMMITS = 24
@@ -55,7 +55,7 @@ class Planted:
     comparison: float | None = None
     """Ratio that an interleaved comparison of the last two commits found."""
     explained: bool = False
-    """Whether `torchspeed explain` examined the last two commits."""
+    """Whether `asv-watch explain` examined the last two commits."""
     lines: tuple[str, ...] = field(default=())
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.asv_watch.generator import HOSTILE
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, case_of, timeline
-from tests.watch.generator import HOSTILE
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.records import release_values
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.releases import FILE_NAME, IMPORT_CASE, TriedRelease
+from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
+from tests.asv_watch.planted_releases import compared_releases, release_value, store
 from tests.browser.axe import axe_source, violations
 from tests.browser.conftest import publish_alone
 from tests.browser.visitor import Site, Visitor, case_of, plain
-from tests.watch.generator import TIME_AND_MEMORY, Plan, Suite
-from tests.watch.planted_releases import compared_releases, release_value, store
-from torchspeed.watch.history import release_values
-from torchspeed.watch.history.json_lines import append_lines
-from torchspeed.watch.history.releases import FILE_NAME, IMPORT_CASE, TriedRelease
 
 SUITE = "time_series.TimeSeries"
 DARNN = f"{SUITE}.time_forward('darnn', 'cpu')"

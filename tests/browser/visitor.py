@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Dialog, Page
 
-from tests.watch.generator import Generated
-from tests.watch.site.stored_values import values_of
+from tests.asv_watch.generator import Generated
+from tests.asv_watch.site.stored_values import values_of
 
 FLAGS = [
     "--no-sandbox",  # containers run as root

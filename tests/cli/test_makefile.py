@@ -94,7 +94,7 @@ def test_a_variable_arrives_as_it_was_typed(
 
 def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
     _fake_python(checkout, SHOW_ARGUMENTS)
-    assert _make(checkout, "compare").stdout.splitlines() == ["-m", "torchspeed.cli", "compare"]
+    assert _make(checkout, "compare").stdout.splitlines() == ["-m", "asv_watch.cli", "compare"]
     strict = _make(checkout, "compare", "STRICT=$(shell touch x)").stdout.splitlines()
     assert strict[3:] == ["--fail-if-slower"]
     assert not (checkout / "x").exists()
@@ -119,7 +119,7 @@ def test_make_names_the_status_of_the_command(checkout: Path, status: int) -> No
 def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
     _fake_python(checkout, f'#!/bin/sh\nPYTHONPATH={ROOT}/src exec {sys.executable} "$@"\n')
     done = _make(checkout, "calibrate", "RUNS=1; touch x")
-    assert done.stderr.startswith("torchspeed: --runs '1; touch x': give a whole number\n")
+    assert done.stderr.startswith("asv-watch: --runs '1; touch x': give a whole number\n")
     assert done.stderr.rstrip().endswith("calibrate] Error 2")
     assert not (checkout / "x").exists()
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from asv_watch.machine.budget import parse_duration_s
 from tests.conftest import ROOT, git
-from torchspeed.watch.jobs.budget import parse_duration_s
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
 ACTIONS = sorted((ROOT / ".github/actions").glob("*/action.yml"))

@@ -86,7 +86,7 @@ class NewUser:
 @pytest.fixture(scope="module")
 def user(root: Path) -> Iterator[NewUser]:
     # Not pytest's own folder, which keeps the last three: an environment takes 5 GB.
-    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         clone, home = Path(folder, "clone"), Path(folder, "home")
         home.mkdir()
         git(Path(folder), "clone", "--quiet", "--no-hardlinks", str(root), str(clone))
@@ -193,7 +193,7 @@ def test_asv_preview_serves_the_site(user: NewUser, benched: str) -> None:
 
 def test_nothing_that_publishes_needs_torch(user: NewUser, benched: str) -> None:
     installed = user.does(str(user.clone / ".venv/bin/python"), "-m", "pip", "list")
-    assert "\ntorchspeed " in installed
+    assert "\nasv-watch " in installed
     assert not re.search(r"^torch(vision)? ", installed, re.MULTILINE)
 
 

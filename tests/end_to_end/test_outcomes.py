@@ -8,8 +8,8 @@ from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 
+from tests.asv_watch.asv.project import CONFIGURATION, Project
 from tests.conftest import git
-from tests.watch.asv.project import CONFIGURATION, Project
 
 SUITE = """
 import time

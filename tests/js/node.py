@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import Any
 
-from torchspeed.watch.site.build import STATIC
+from asv_watch.site.build import STATIC
 
 
 def evaluate(module: str, expression: str, argument: object = None) -> Any:

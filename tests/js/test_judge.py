@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from random import Random
 
+from asv_watch.site.index import RULES
+from asv_watch.statistics.rule import Measurement, judge
 from tests.js.node import evaluate
-from torchspeed.watch.analysis.rule import Measurement, judge
-from torchspeed.watch.site.index import RULES
 
 JUDGE = """argument.pairs.map(([base, now, noises, higher]) => {
   const {ratio, verdict, inNoise} =

@@ -13,6 +13,7 @@ import typer
 from torchspeed.cli.main import app
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import PublishedValue, load_sources
+from torchspeed.published.__main__ import SITE_VALUES, site_values
 from torchspeed.published.values import site_rows
 from torchspeed.workloads import list_workloads
 
@@ -139,3 +140,8 @@ def test_reading_needs_no_torch() -> None:
         check=True,
     )
     assert int(done.stdout) == len(VALUES)
+
+
+def test_the_file_that_the_site_reads_is_current() -> None:
+    """`python -m torchspeed.published` writes it from the TOML files."""
+    assert SITE_VALUES.read_text(encoding="utf-8") == site_values()

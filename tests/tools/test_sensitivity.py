@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.records.comparisons import CaseRatio
 from tools.sensitivity import main, report
 from torchspeed.errors import TorchspeedError
-from torchspeed.watch.history.comparisons import CaseRatio
 
 
 def _case(name: str, ratio: float) -> CaseRatio:

@@ -6,18 +6,23 @@ import platform
 from functools import cache
 from importlib import metadata
 
+import cpuinfo
 import psutil
 import torch
 
-from torchspeed.watch.machine.description import describe
-from torchspeed.watch.machine.gpu import gpu_facts
+_GIB = 1024**3
 
 
 @cache
 def facts() -> dict[str, str]:
     """Machine, versions and devices, as text by name; asking the CPU takes a second, once."""
-    known = describe()
-    known["python"] = platform.python_version()
+    known = {
+        "os": platform.system(),
+        "arch": platform.machine(),
+        "cpu": str(cpuinfo.get_cpu_info().get("brand_raw", "unknown")),
+        "ram": f"{round(psutil.virtual_memory().total / _GIB)} GiB",
+        "python": platform.python_version(),
+    }
     for package in ("torch", "torchvision"):
         known[package] = metadata.version(package)
     known["physical cores"] = str(psutil.cpu_count(logical=False))
@@ -25,6 +30,4 @@ def facts() -> dict[str, str]:
     known["cuda"] = torch.version.cuda or "not in this build"
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     known["gpus"] = ", ".join(torch.cuda.get_device_name(n) for n in range(count)) or "none"
-    if driver := gpu_facts().get("gpu 0 driver"):
-        known["driver"] = driver
     return known

@@ -22,12 +22,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
-    "3 done but some cases failed, 4 slower (gate, compare --fail-if-slower), 130 interrupted.",
+    "130 interrupted.",
 )
 for _name, _command in COMMANDS.items():
-    app.command(_name, epilog=_command.examples or None, rich_help_panel=_command.panel)(
-        _command.run
-    )
+    app.command(_name, epilog=_command.examples or None)(_command.run)
 
 
 def _show_version(wanted: bool) -> None:
@@ -44,7 +42,7 @@ def _torchspeed(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Benchmark PyTorch models over commits and releases; train them with every phase timed."""
+    """Train the benchmarked models, with every phase timed."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -28,11 +29,11 @@ from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 from torchspeed.training.scaling import load_baseline, scaling
 from torchspeed.training.step_profiler import StepProfiler
-from torchspeed.watch.history.git import ask_git
 
 SCHEMA = 1
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
 
+_ANSWER: dict[str, Any] = {"capture_output": True, "text": True}
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
 
@@ -120,13 +121,13 @@ def _commit() -> str | None:
 
     An installed package may lie within the checkout of another project.
     """
-    folder = Path(__file__).parent
+    git = ["git", "-C", str(Path(__file__).parent)]
     try:
-        if not ask_git(folder, "ls-files", "--", Path(__file__).name):
-            return None
-        return ask_git(folder, "rev-parse", "HEAD") or None
-    except TorchspeedError:
+        listed = subprocess.run([*git, "ls-files", Path(__file__).name], check=False, **_ANSWER)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=False, **_ANSWER)
+    except OSError:  # there is no git
         return None
+    return head.stdout.strip() or None if listed.stdout.strip() else None
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:

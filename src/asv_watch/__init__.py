@@ -1,0 +1,33 @@
+"""Everything that runs outside the measured process; nothing here imports torch.
+
+It serves any asv project: with ``"plugins": [".asv_watch"]`` in its asv.conf.json, `asv`
+stores and publishes as described in ``docs/other-projects.md``.
+"""
+
+import sys
+from types import TracebackType
+
+
+def setup() -> None:
+    """Load both plugins; asv calls this when it has imported the package.
+
+    Raises:
+        asv.util.UserError: The installed asv is not one that this can work with.
+    """
+    sys.excepthook = _print_exception  # first: what follows takes most of a second
+    # The package itself is imported by everything below it, which must not import asv.
+    from asv_watch.asv import hooks  # noqa: PLC0415
+    from asv_watch.publish import build_site  # noqa: PLC0415
+
+    hooks.setup()
+    build_site.setup()
+
+
+def _print_exception(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Answer Ctrl-C in one line, where asv leaves it to Python; the exit status says it too."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("asv: interrupted", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)

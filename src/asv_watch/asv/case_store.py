@@ -1,0 +1,143 @@
+"""Stores each case of an ``asv run`` as soon as its process has ended.
+
+asv saves once, after the last round of the last benchmark. Here each case is added to asv's
+``Results`` and saved, then its outcome is appended to the side file, and only then the watching
+process hears of it. A run that ends early loses the case in progress at most, and a resumed one
+continues with the rounds that are missing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from asv.runner import BenchmarkResult
+
+from asv_watch.asv import progress_messages, results_files
+from asv_watch.asv.cases import cases_of
+from asv_watch.machine.facts import machine_state
+from asv_watch.records import outcomes, run_records
+from asv_watch.records.outcomes import Report
+
+
+class CaseStore:
+    """The result file of a run and its side files.
+
+    Attributes:
+        record: Where the run measures (`asv_watch.records.run_records`); ``None`` if it
+            measures nothing.
+    """
+
+    def __init__(self, results: Any, add_result: Any, record: dict[str, Any] | None) -> None:
+        """Store nothing yet.
+
+        Args:
+            results: asv's ``Results``.
+            add_result: asv's own ``Results.add_result``.
+            record: Where the run measures.
+        """
+        self._results = results
+        self._folder = results_files.folder_of(results)
+        self._add_result = add_result
+        self.record = record
+        self._has_saved = False
+        self._lines: list[dict[str, Any]] = []
+        """Outcomes that are not in the side file yet."""
+
+    def add(
+        self, benchmark: dict[str, Any], index: int, result: Any, began: Any, *, append: bool
+    ) -> None:
+        """Add the result of one case to asv's results, which hold those of the other cases.
+
+        Args:
+            benchmark: That of the case.
+            index: Its place in `cases_of`.
+            result: asv's result of the case alone.
+            began: When it was started.
+            append: Whether its samples are added to those that are stored.
+        """
+        count = len(cases_of(benchmark))
+        values: list[Any] = [math.nan] * count
+        samples: list[Any] = [None] * count
+        numbers: list[Any] = [None] * count
+        values[index], samples[index], numbers[index] = (
+            result.result[0],
+            result.samples[0],
+            result.number[0],
+        )
+        self._add_result(
+            self._results,
+            benchmark,
+            BenchmarkResult(values, samples, numbers, result.errcode, result.stderr, None),
+            started_at=began,
+            record_samples=True,
+            append_samples=append,
+            selected_idx=[index],
+        )
+        results_files.store_reported_values(self._results, benchmark["name"])
+        self.save()
+
+    def samples(self, benchmark: dict[str, Any], index: int) -> list[float]:
+        """Return the samples that are stored of a case."""
+        name, params = benchmark["name"], benchmark["params"]
+        if name not in self._results.get_all_result_keys():
+            return []
+        return self._results.get_result_samples(name, params)[index] or []
+
+    def reported_samples(
+        self, benchmark: dict[str, Any], index: int, report: Report
+    ) -> tuple[list[float], dict[str, int]]:
+        """Return the samples of a case that is continued, and how many calls made one of them."""
+        samples = self.samples(benchmark, index)
+        stats = self._results.get_result_stats(benchmark["name"], benchmark["params"])[index]
+        number = {"number": stats["number"]} if stats and "number" in stats else {}
+        # A kill may have come after a round was stored and before its outcome was. Samples
+        # beyond that come from a file in which git merged several runs.
+        if report.samples < len(samples) <= 2 * report.samples:
+            del samples[report.samples :]
+        return samples, number
+
+    def note(
+        self, case: str, outcome: str, reason: str, seconds: float = 0.0, **extra: int
+    ) -> None:
+        """Take the outcome of a round of a case, for `report`."""
+        line: dict[str, Any] = {"case": case, "outcome": outcome, "reason": reason}
+        line |= {"at": int(time.time()), "seconds": round(seconds, 2)}
+        self._lines.append(line | {name: count for name, count in extra.items() if count})
+
+    @property
+    def has_unreported(self) -> bool:
+        """Whether there are outcomes that `report` has not stored."""
+        return bool(self._lines)
+
+    def report(self) -> None:
+        """Store the outcomes of cases whose values are stored, then tell the watching process."""
+        lines, self._lines = self._lines, []
+        if lines:
+            self._append(outcomes.SUFFIX, lines)
+        for line in lines:
+            progress_messages.send({"ran": line})
+
+    def save(self) -> None:
+        """Write asv's results to their file; the first time, also the record of the run."""
+        if self._folder is None:
+            return
+        if not self._has_saved:  # from now on a value without an outcome is one of a killed run
+            self._append(outcomes.SUFFIX, [])
+        self._results.save(str(self._folder))
+        if not self._has_saved and self.record is not None:
+            self._append(run_records.SUFFIX, [self.record])
+        self._has_saved = True
+
+    def end(self) -> None:
+        """Record the state of the machine after the run."""
+        if self.record is not None:
+            after = {"until": int(time.time()), "after": machine_state()}
+            self._append(run_records.SUFFIX, [self.record | after])
+
+    def _append(self, suffix: str, lines: list[dict[str, Any]]) -> None:
+        if self._folder is not None:
+            results_files.append(
+                results_files.side_file(self._results, self._folder, suffix), lines
+            )

@@ -1,0 +1,204 @@
+"""Runs one asv command: its output to a log, its phases and cases to the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from asv_watch.asv.selection import EVERYTHING, Selection
+from asv_watch.errors import WatchError
+from asv_watch.progress import Progress
+from asv_watch.records.git import variables_for_git
+
+_PHASES = {
+    re.compile(r"Creating virtualenv for"): "creating the environment (several GB, once)",
+    re.compile(r"Installing requirements for"): "installing torch and torchvision",
+    re.compile(r"Discovering benchmarks"): "discovering benchmarks",
+    re.compile(r"Building [0-9a-f]+ "): "building this commit",
+    re.compile(r"(?P<warning>left out of the site: .*)"): "{warning}",
+    re.compile(r"(?P<warning>\S+ is damaged .* measured again)"): "{warning}",
+}
+"""What asv prints when a phase begins, or what a person should know, and how we say it."""
+
+_CAUSES = (
+    (
+        re.compile(r"No space left on device|Disk quota exceeded"),
+        "the disk is full; make room, or remove .asv/env",
+    ),
+    (
+        re.compile(
+            r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
+            r"ConnectTimeoutError|Network is unreachable"
+        ),
+        "the package index cannot be reached; connect to the network and run the same again",
+    ),
+    (
+        re.compile(
+            r"(?:No matching distribution found for|find a version that satisfies the "
+            r"requirement) (?P<what>[\w.=<>+-]+)"
+        ),
+        "{what} cannot be installed: no package index offers it for this Python; "
+        "check the pair in asv.conf.json, and the network",
+    ),
+    (
+        re.compile(r"Cannot install (?P<what>.+) because these package versions have conflicting"),
+        "{what} cannot be installed together; check the versions that asv.conf.json pins",
+    ),
+    (
+        re.compile(r"PermissionError: .*?'(?P<what>[^']+)'"),
+        "{what} cannot be written; make it writable for this user",
+    ),
+    (
+        re.compile(
+            r"(?P<what>\S[^\n]*)\n\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
+        ),
+        "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
+        "if a later commit repairs that, nothing is to be done",
+    ),
+    (
+        re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
+        "the Python module {what} is missing; run `make setup`",
+    ),
+)
+"""What a failed asv prints, and what a person can do about it; the first that matches counts."""
+
+_BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
+"""What asv puts before its messages."""
+_SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
+"""Seconds that asv has to end by itself, and the signal that is sent when they are over."""
+SOME_CASES_FAILED = 2
+"""asv's exit status for a run that went through with failed cases in it."""
+
+
+class NoCaseError(WatchError):
+    """No case matches the selection of a run."""
+
+
+class AsvError(WatchError):
+    """asv failed as a whole."""
+
+    def __init__(self, command: str, reason: str, log: Path) -> None:
+        super().__init__(f"`asv {command}` failed: {reason} (full output: {log})")
+        self.reason = reason
+        """The cause alone, without the paths of this machine."""
+
+
+def find_cause(log: str) -> str:
+    """Say in one line why asv failed, from what it printed."""
+    for pattern, remedy in _CAUSES:
+        match = pattern.search(log)
+        if match:
+            return remedy.format(**match.groupdict())
+    lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
+    return lines[-1] if lines else "it printed nothing"
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Wait for the end of asv, and end it if it takes longer than after Ctrl-C.
+
+    Ctrl-C reaches both processes, ``kill -INT`` only this one.
+    """
+    for timeout_s, end in _SECONDS_TO_END:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout_s)
+            return
+        process.send_signal(end)
+    process.wait()
+
+
+def run_asv(
+    root: Path,
+    arguments: Sequence[str],
+    progress: Progress,
+    *,
+    selection: Selection = EVERYTHING,
+    resume: str | None = None,
+) -> int:
+    """Run ``asv`` in ``root`` and watch it.
+
+    Args:
+        root: the checkout.
+        arguments: after ``asv``.
+        selection: cases that ``asv run`` measures.
+        progress: receives every case.
+        resume: what not to measure again, see `asv_watch.asv.hooks`.
+
+    Returns:
+        asv's exit status: 0, or `SOME_CASES_FAILED`.
+
+    Raises:
+        AsvError: asv failed as a whole; says why, and where its output is.
+        NoCaseError: nothing matches the selection.
+        OSError: asv's output could not be written to the log.
+    """
+    log = root / ".asv" / "logs" / f"{arguments[0]}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    reader, writer = os.pipe()
+    environment = variables_for_git() | {"ASV_WATCH_PROGRESS": f"/dev/fd/{writer}"}
+    environment |= selection.environment
+    if resume:
+        environment["ASV_WATCH_RESUME"] = resume
+    with log.open("wb", buffering=0) as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "asv", *arguments, *selection.asv_arguments],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            pass_fds=(writer,),
+        )
+        os.close(writer)
+
+        unwritten: list[OSError] = []
+
+        output = process.stdout
+        assert output is not None  # noqa: S101 - PIPE was asked for above
+
+        def copy_output() -> None:
+            for line in output:
+                try:
+                    stream.write(line.encode())
+                except OSError as error:  # go on reading, so that asv does not wait
+                    unwritten.append(error)
+                for pattern, words in _PHASES.items():
+                    match = pattern.search(line)
+                    if match:
+                        # Where the output was closed, the next case ends the run.
+                        with contextlib.suppress(OSError):
+                            progress.say(f"  {words.format(**match.groupdict())}")
+
+        copier = threading.Thread(target=copy_output)
+        copier.start()
+        try:
+            with progress, os.fdopen(reader, encoding="utf-8") as messages:
+                for message in messages:
+                    with contextlib.suppress(ValueError):  # asv was killed while it wrote
+                        progress.hear(json.loads(message))
+            status = process.wait()
+        finally:
+            _end(process)
+            copier.join()
+            output.close()
+    if unwritten:
+        raise OSError(unwritten[0].errno, unwritten[0].strerror, str(log))
+    if status not in (0, SOME_CASES_FAILED):
+        printed = log.read_text(encoding="utf-8", errors="replace")
+        if "No benchmarks selected" in printed:
+            kind = "case that times something" if selection.times else "case"
+            raise NoCaseError(f"no {kind} matches {selection}; try a plain name, as darnn")
+        why = find_cause(printed)
+        if status < 0:
+            why = f"it was ended by {signal.Signals(-status).name}"
+        raise AsvError(arguments[0], why, log)
+    return status

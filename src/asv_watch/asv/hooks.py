@@ -1,0 +1,124 @@
+"""The asv plugin that stores what asv forgets, and leaves out what need not run.
+
+asv loads it for every command, by the ``plugins`` entry of asv.conf.json. The modules next
+to it replace functions of asv; `internals` lists everything of asv that they use.
+
+With ``ASV_WATCH_PROGRESS=<file>`` JSON lines tell a watching process the plan (case to number
+of rounds) and each case that ran.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import asv.benchmarks
+import asv.commands.run
+import asv.environment
+import asv.machine
+import asv.results
+import asv.runner
+import asv.util
+
+from asv_watch.asv import (
+    environments,
+    internals,
+    locking,
+    machine_identity,
+    processes,
+    results_files,
+    skipping,
+)
+from asv_watch.asv.measured_run import MeasuredRun
+from asv_watch.errors import WatchError
+from asv_watch.records import outcomes
+
+_add_result = asv.results.Results.add_result
+_runs: list[MeasuredRun] = []
+"""The run that goes on, if there is one: asv's runner is a chain of functions, not an object."""
+
+
+def _running(original: Any) -> Any:
+    """Replace ``run_benchmarks``, and ``skip_benchmarks``, which follows a failed build."""
+
+    def run_benchmarks(benchmarks: Any, env: Any, results: Any = None, **options: Any) -> Any:
+        folder = results_files.folder_of(results)
+        resume = os.environ.get("ASV_WATCH_RESUME")
+        builds = "record_samples" in options
+        reports = None
+        if folder is not None and resume and builds:  # else no round can be added to a case
+            path = results_files.side_file(results, folder, outcomes.SUFFIX)
+            if path.exists():
+                reports, _ = outcomes.read_outcomes(path)
+        remaining = skipping.select(benchmarks, results, resume, reports)
+        if builds:
+            options["record_samples"] = True
+        run = MeasuredRun(remaining, env, results, options, _add_result)
+        _runs.append(run)
+        try:
+            run.begin()
+            answer = original(remaining.benchmarks, env, results=results, **options)
+        finally:
+            _runs.pop()
+            run.close()
+        run.end()
+        return answer
+
+    return run_benchmarks
+
+
+def _during_a_run(original: Any, method: Any) -> Any:
+    """Replace a function of asv: a run that goes on is asked instead, and given the function."""
+
+    def function(*arguments: Any, **keywords: Any) -> Any:
+        if not _runs:
+            return original(*arguments, **keywords)
+        return method(_runs[0], original, *arguments, **keywords)
+
+    return function
+
+
+def setup() -> None:
+    """Called by asv once the plugin is loaded.
+
+    Raises:
+        asv.util.UserError: The installed asv is not one that this can work with.
+    """
+    results, spawner = asv.results.Results, asv.runner.Spawner
+    if results.add_result is not _add_result:
+        return  # a test may load the plugin more than once
+    try:
+        internals.verify()
+    except WatchError as error:
+        raise asv.util.UserError(str(error)) from error
+    environments.constrain_pip()
+    asv.util.load_json = results_files.loading_json(asv.util.load_json)
+    asv.util.write_json = results_files.write_json
+    asv.benchmarks.Benchmarks.save = results_files.save_benchmarks
+    asv.commands.run.run_benchmarks = _running(asv.runner.run_benchmarks)
+    asv.commands.run.skip_benchmarks = _running(asv.runner.skip_benchmarks)
+    asv.runner._run_benchmark_single_param = _during_a_run(
+        asv.runner._run_benchmark_single_param, MeasuredRun.run_case
+    )
+    asv.runner.fail_benchmark = _during_a_run(asv.runner.fail_benchmark, MeasuredRun.fail)
+    results.add_result = _during_a_run(_add_result, MeasuredRun.add_result)
+    results.remove_samples = _during_a_run(results.remove_samples, MeasuredRun.remove_samples)
+    results.load = classmethod(results_files.loading_values(results.load.__func__))
+    results.load_data = results_files.loading(results.load_data)
+    results.remove_result = results_files.removing_benchmark(results.remove_result)
+    results.save = results_files.saving(results.save)
+    results.rm = results_files.removing_file(results.rm)
+    spawner.run = processes.run
+    spawner.create_setup_cache = _during_a_run(
+        processes.create_setup_cache, MeasuredRun.create_setup_cache
+    )
+    asv.environment.Environment.create = environments.creating(asv.environment.Environment.create)
+    existing = asv.environment.ExistingEnvironment
+    existing.__init__ = environments.existing(existing.__init__)
+    machines = asv.machine.MachineCollection
+    machines.load = staticmethod(machine_identity.loading(machines.load))
+    machines.save = staticmethod(machine_identity.save)
+    for command in locking.LOCKED_COMMANDS:
+        original = command.run_from_conf_args.__func__
+        name = command.__name__.lower()
+        command.run_from_conf_args = classmethod(locking.locked(original, name))

@@ -1,0 +1,63 @@
+"""Builds the package of a commit as asv does, and puts it into a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import asv.environment
+import asv.repo
+import asv.util
+
+from asv_watch.asv.settings import Pair, load_settings
+from asv_watch.errors import WatchError
+
+
+def build_package(root: Path, pair: Pair, commit: str, folder: Path) -> None:
+    """Build a commit with the project's own commands, for imports from a folder.
+
+    asv builds and installs the commit into the environment, which keeps the wheel. From there, or
+    from the checked out commit of a project that builds none, pip installs it into the folder, so
+    that two commits can be imported in one environment at the same time.
+
+    Args:
+        root: the checkout, with asv.conf.json.
+        pair: its environment; made if it is missing.
+        commit: full hash.
+        folder: where to; it exists afterwards only if all went well.
+
+    Raises:
+        WatchError: the environment holds a package that somebody else installed, or the
+            commit cannot be built.
+    """
+    conf = load_settings(root)
+    conf.env_dir = str(root / conf.env_dir)
+    [environment] = asv.environment.get_environments(conf, [pair.environment], verbose=False)
+    if not environment.can_install_project():
+        raise WatchError(
+            f"{pair.environment} cannot hold another commit than what is installed there; "
+            'choose "virtualenv", "conda" or the like as "environment_type" in asv.conf.json'
+        )
+    aside = folder.with_name(f".{folder.name}.tmp")
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        environment.create()
+        environment.install_project(conf, asv.repo.get_repo(conf), commit)
+        wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
+        built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)
+        target = ["--target", str(aside), str(built)]
+        environment.run_executable(
+            "python",
+            ["-m", "pip", "install", "--no-deps", "--no-build-isolation", *target],
+            env=os.environ | environment.build_env_vars,
+        )
+    except (asv.util.ProcessError, asv.util.UserError) as error:
+        output = (
+            getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
+        ).strip()
+        raise WatchError(
+            f"commit {commit[:8]} cannot be built and installed ({output.splitlines()[-1]}); "
+            "choose another commit, or correct the build commands in asv.conf.json"
+        ) from error
+    aside.rename(folder)

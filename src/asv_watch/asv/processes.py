@@ -1,0 +1,368 @@
+"""Runs one measured process, within its time and memory, and ends everything that it started.
+
+asv's own limit is on the time without output, it has none on memory, and it waits for processes
+that a benchmark left behind. Here the limits are on the whole time and on the memory of the
+process with its children, and the process group is killed in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import psutil
+from asv.runner import BENCHMARK_RUN_SCRIPT
+from asv.util import TIMEOUT_RETCODE
+
+from asv_watch.errors import WatchError
+
+_TEMPORARY_FOLDER = "TMPDIR"
+_POLLING = 0.1
+"""Seconds between looks at a process, where its end cannot be waited for together with output."""
+MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
+"""Environment variable: memory that a case may use, in GiB."""
+_SHARE_OF_MEMORY = 0.9
+"""Limit where the variable is not set, as a share of the machine's memory: beyond it the kernel
+would end processes of its own choice."""
+_SECONDS_BETWEEN_LOOKS = 1.0
+"""Between looks at a process's memory; one takes less than a millisecond."""
+_GIB = 1024**3
+_MOST_OUTPUT = 1 << 20
+"""Bytes kept of a process's output: the end of it."""
+CASES = "cases.json"
+"""Name of the file that tells a ``setup_cache`` which cases of its suites a run measures."""
+
+
+def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
+    """Return the command that writes all benchmarks of a folder of suites to a file."""
+    return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """One round of a case, with the names of the parameters of ``Spawner.run``."""
+
+    name: str
+    """What asv's script calls the case."""
+    params_str: str
+    profile_path: str
+    result_file_name: str
+    timeout: float
+    """Seconds."""
+    cwd: str
+
+    def arguments(self, suites: str) -> list[str]:
+        """Return the command of asv's script that measures it with a folder of suites."""
+        paths = [self.profile_path, self.result_file_name]
+        return ["run", suites, self.name, self.params_str, *paths]
+
+
+def run(self: Any, **parameters: Any) -> tuple[str, int]:
+    """Run one case, in the place of ``Spawner.run``.
+
+    Returns:
+        Output and exit status.
+    """
+    case = CaseRun(**parameters)
+    return run_script(self.env, case.arguments(self.benchmark_dir), case.cwd, case.timeout)
+
+
+def create_setup_cache(
+    self: Any,
+    benchmark_id: str,
+    timeout: float,
+    params_str: str,
+    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
+) -> tuple[str | None, str | None]:
+    """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
+
+    Args:
+        self: asv's ``Spawner``.
+        benchmark_id: as asv has it.
+        timeout: seconds.
+        params_str: as asv has it.
+        cases: as of `create_cache`.
+
+    Returns:
+        The folder with the cache and ``None``, or ``None`` and the output of what failed.
+    """
+    arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
+    return create_cache(partial(run_script, self.env, arguments), timeout, cases)
+
+
+def create_cache(
+    run_in: Callable[[str, float], tuple[str, int]],
+    timeout: float,
+    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
+) -> tuple[str | None, str | None]:
+    """Run a ``setup_cache`` in a new folder.
+
+    Args:
+        run_in: runs it in a folder, within so many seconds; returns output and exit status.
+        timeout: seconds.
+        cases: suite to the values of the parameters of the cases that will use it; they are
+            written to `CASES` in the folder, where the ``setup_cache`` may read them.
+
+    Returns:
+        The folder with the cache and ``None``, or ``None`` and the output of what failed.
+    """
+    folder = tempfile.mkdtemp(prefix="asv-watch-")
+    if cases is not None:
+        Path(folder, CASES).write_text(json.dumps(cases), encoding="utf-8")
+    output, status = run_in(folder, timeout)
+    if status == 0:
+        return folder, None
+    shutil.rmtree(folder, ignore_errors=True)
+    return None, f"{output}\nasv: setup_cache failed (exit status {status})".strip()
+
+
+@contextlib.contextmanager
+def temporary_files_in(folder: Path) -> Iterator[None]:
+    """Let what installs packages put its temporary files into the folder of the run.
+
+    Measured processes keep the outer folder, because compilers of torch keep caches there.
+    """
+    outer = os.environ.get(_TEMPORARY_FOLDER)
+    os.environ[_TEMPORARY_FOLDER] = str(folder)
+    _outer_folder.append(outer)
+    try:
+        yield
+    finally:
+        _outer_folder.pop()
+        del os.environ[_TEMPORARY_FOLDER]
+        if outer is not None:
+            os.environ[_TEMPORARY_FOLDER] = outer
+
+
+_outer_folder: list[str | None] = []
+"""What TMPDIR was outside `temporary_files_in`."""
+
+
+def variables(env: Any) -> dict[str, str]:
+    """Return the environment variables of measured processes."""
+    outer = dict(os.environ)
+    if _outer_folder:
+        del outer[_TEMPORARY_FOLDER]
+        if _outer_folder[0] is not None:
+            outer[_TEMPORARY_FOLDER] = _outer_folder[0]
+    return {**outer, **env.env_vars}
+
+
+def run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
+    """Run a command of asv's script in an environment.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
+    """
+    with signals_deferred() as deferred:
+        process = start(env, arguments, folder)
+    return supervise_to_end(process, timeout, deferred=deferred)
+
+
+def start(env: Any, arguments: list[str], folder: str) -> subprocess.Popen[bytes]:
+    """Start a command of asv's script in an environment, as the leader of a process group."""
+    process: subprocess.Popen[bytes] = env.run(
+        [BENCHMARK_RUN_SCRIPT, *arguments],
+        cwd=folder,
+        env=variables(env),
+        redirect_stderr=True,
+        return_popen=True,
+    )
+    return process
+
+
+def supervise_to_end(
+    process: subprocess.Popen[bytes],
+    timeout: float,
+    memory_share: float = 1,
+    deferred: Sequence[int] = (),
+) -> tuple[str, int]:
+    """Collect the output of what `start` has started, and see to it that it ends.
+
+    Args:
+        process: that has just started.
+        timeout: seconds.
+        memory_share: part of the memory that a case may use.
+        deferred: signals that came while it started.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
+    """
+    end = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
+    try:
+        return supervise(process, end, deferred, timeout, memory_share)
+    finally:
+        if end is not None:
+            os.close(end)
+
+
+class MeasuredProcess(Protocol):
+    """What `supervise` needs of a `subprocess.Popen`."""
+
+    pid: int
+    stdout: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """Return the exit status if the process has ended."""
+
+    def wait(self) -> int:
+        """Wait for the end of the process; return its exit status."""
+
+
+def supervise(
+    process: MeasuredProcess,
+    end: int | None,
+    deferred: Sequence[int],
+    timeout: float,
+    memory_share: float = 1,
+) -> tuple[str, int]:
+    """Collect the output of a process that leads its process group, and see to it that it ends.
+
+    Args:
+        process: that has just started.
+        end: file descriptor that can be read when the process has ended, if there is one.
+        deferred: signals that came while it started.
+        timeout: seconds.
+        memory_share: part of the memory that a case may use.
+
+    Returns:
+        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
+    """
+    output = bytearray()
+    try:
+        memory_limit = memory_share * _memory_limit()
+        for number in deferred:
+            signal.raise_signal(number)
+        stopped = _collect(process, end, output, time.monotonic() + timeout, memory_limit)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+        _read(process, output)
+        assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
+        process.stdout.close()
+    text = output.decode(errors="replace")
+    if stopped is _Stopped.OUT_OF_MEMORY:
+        limit = f"{memory_limit / _GIB:.3g} GiB"
+        text += (
+            f"\nit used more than {limit} of memory and was stopped; {MEMORY_LIMIT} sets the limit"
+        )
+    return text, TIMEOUT_RETCODE if stopped is _Stopped.OUT_OF_TIME else status
+
+
+class _Stopped(Enum):
+    """Why a process was not left to its end."""
+
+    OUT_OF_TIME = 1
+    OUT_OF_MEMORY = 2
+
+
+def _memory_limit() -> float:
+    """Memory that a process with its children may use, in bytes.
+
+    Raises:
+        WatchError: the variable is no positive number.
+    """
+    given = os.environ.get(MEMORY_LIMIT)
+    if given is None:
+        return _SHARE_OF_MEMORY * float(psutil.virtual_memory().total)
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = math.nan
+    if not limit > 0:
+        raise WatchError(
+            f"{MEMORY_LIMIT} is {given!r}; give a number of GiB above 0, or leave it out"
+        )
+    return limit * _GIB
+
+
+def _memory_of(pid: int) -> int:
+    """Resident memory of a process and its descendants, in bytes; 0 once it has ended."""
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    total = 0
+    for member in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += member.memory_info().rss
+    return total
+
+
+@contextlib.contextmanager
+def signals_deferred() -> Iterator[list[int]]:
+    """Collect signals that would raise an exception, and so lose a process that is starting."""
+    deferred: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    replaced = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in replaced:
+        signal.signal(number, lambda received, _: deferred.append(received))
+    try:
+        yield deferred
+    finally:
+        for number, handler in replaced.items():
+            signal.signal(number, handler)
+
+
+def _collect(
+    process: MeasuredProcess,
+    end: int | None,
+    output: bytearray,
+    deadline: float,
+    memory_limit: float,
+) -> _Stopped | None:
+    """Collect output until the process has ended, or has to be stopped; return why it has.
+
+    On Linux this process sleeps until then, except for output and one look at the memory a second.
+    """
+    assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
+    os.set_blocking(process.stdout.fileno(), False)
+    longest_wait = _POLLING if end is None else _SECONDS_BETWEEN_LOOKS
+    next_look = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        if end is not None:
+            selector.register(end, selectors.EVENT_READ)
+        while process.poll() is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return _Stopped.OUT_OF_TIME
+            if time.monotonic() >= next_look:
+                if _memory_of(process.pid) > memory_limit:
+                    return _Stopped.OUT_OF_MEMORY
+                next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
+            for key, _ in selector.select(min(left, longest_wait)):
+                if key.fileobj is process.stdout and _read(process, output):
+                    selector.unregister(process.stdout)
+    return None
+
+
+def _read(process: MeasuredProcess, output: bytearray) -> bool:
+    """Take the output that is there; return whether it has ended."""
+    assert process.stdout is not None  # noqa: S101 - asv asks for a pipe
+    while True:
+        try:
+            part = os.read(process.stdout.fileno(), 1 << 16)
+        except BlockingIOError:
+            return False
+        output += part
+        del output[:-_MOST_OUTPUT]
+        if not part:
+            return True

@@ -1,0 +1,128 @@
+"""Which cases a run measures: all, the short set, those whose name matches a pattern."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from asv_watch.asv.cases import case_name
+from asv_watch.errors import WatchError
+
+SHORT_ONLY = "ASV_WATCH_SHORT"
+"""Environment variable by which `asv_watch.asv.skipping` leaves only the short set."""
+
+
+SHARD = "ASV_WATCH_SHARD"
+"""Environment variable, such as ``2/5``: measure the second fifth of the selected cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of the selected cases: every ``count``-th of them, from ``number`` on."""
+
+    number: int
+    """The first is 1."""
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``2/5``.
+
+        Raises:
+            WatchError: It is not such a part.
+        """
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise WatchError(
+                f"--shard {text[:100]!r} is not a part of the cases; give one such as 2/5, the "
+                "second of five"
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Conditions on a case; it is measured where all of them hold."""
+
+    pattern: str = ""
+    """Regular expression that its name contains, as asv matches it."""
+    short: bool = False
+    """It belongs to the short set, as its suite declares (`short` in benchmarks/)."""
+    times: bool = False
+    """It times something: it is a ``time_*`` of its suite."""
+    shard: Shard | None = None
+    """It belongs to this part of the cases that the other conditions leave. Only an ``asv run``
+    divides them, since it takes all of them to say which part a case belongs to."""
+
+    def only_times(self) -> Selection:
+        """Return the selected cases that time something."""
+        return replace(self, times=True)
+
+    def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+        """Tell whether a case is selected.
+
+        Args:
+            benchmark: entry of asv's list of benchmarks.
+            params: values of the case's parameters, as asv writes them.
+        """
+        return (
+            (not self.short or in_short_set(benchmark, params))
+            and (not self.times or benchmark["type"] == "time")
+            and re.search(self.pattern, case_name(benchmark, params)) is not None
+        )
+
+    def __str__(self) -> str:
+        return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
+
+    @property
+    def asv_arguments(self) -> list[str]:
+        """Arguments of ``asv run`` for pattern and times."""
+        if not (self.pattern or self.times):
+            return []
+        times = r"^(?=[^(]*\.time_)" if self.times else ""
+        return ["--bench", f"{times}.*(?:{self.pattern})" if times else self.pattern]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment variables of ``asv run`` for what its arguments cannot say."""
+        variables = {SHORT_ONLY: "1"} if self.short else {}
+        return variables | ({SHARD: str(self.shard)} if self.shard is not None else {})
+
+
+EVERYTHING = Selection()
+SHORT = Selection(short=True)
+"""What ``make bench`` measures: some 4 minutes a pair of torch and torchvision."""
+
+
+def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
+    """Tell whether a case belongs to the short set.
+
+    A suite's ``short`` is true for all of its cases, or a list of values for some of its
+    parameters, which a case must then have. All cases of a suite that declares none belong to it.
+    """
+    short = benchmark.get("short", True)
+    if not isinstance(short, dict):
+        return bool(short)
+    values = dict(zip(benchmark["param_names"], params, strict=True))
+    return all(values[name] in map(repr, wanted) for name, wanted in short.items())
+
+
+def matching(pattern: str, *, otherwise: Selection) -> Selection:
+    """Return the cases whose name matches what was typed, or ``otherwise`` if that is nothing.
+
+    Raises:
+        WatchError: It is no regular expression.
+    """
+    if not pattern:
+        return otherwise
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise WatchError(
+            f"cases {pattern!r} is no regular expression ({error}); try a plain name, as darnn"
+        ) from error
+    return Selection(pattern)

@@ -1,0 +1,123 @@
+"""Decides which cases of an ``asv run`` need no process.
+
+Skipping a case costs asv a process, two seconds each, whether ``setup`` raises or a decorator
+says so. A case for a device that is plainly not on this machine, or that ``skip_for_params``
+names, is recorded as skipped without one. With ``ASV_WATCH_RESUME`` in the environment, cases
+that are stored completely at this commit in this environment are not measured again
+(``missing``), nor those that failed (``never-run``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asv_watch.asv.case_outcomes import is_finite_number
+from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.selection import SHARD, SHORT_ONLY, Shard, in_short_set
+from asv_watch.records.outcomes import Report
+from asv_watch.records.records import Outcome
+
+
+@dataclass
+class Remaining:
+    """What an ``asv run`` of one commit in one environment has to do."""
+
+    benchmarks: Any
+    """asv's ``Benchmarks``, narrowed to what has to run."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Cases that cannot run here, each with the reason."""
+    continued: dict[str, Report] = field(default_factory=dict)
+    """Cases of which some rounds are stored, each with its last report."""
+
+    def sharing_cache(self, key: str) -> dict[str, list[Sequence[str]]]:
+        """Return the cases that share a ``setup_cache``, by the names of their suites.
+
+        Args:
+            key: asv's ``setup_cache_key``.
+
+        Returns:
+            ``suite.Class`` to the values of its cases' parameters, as asv writes them.
+        """
+        cases: dict[str, list[Sequence[str]]] = {}
+        for benchmark in self.benchmarks.values():
+            if benchmark.get("setup_cache_key") == key:
+                of_suite = cases.setdefault(benchmark["name"].rpartition(".")[0], [])
+                chosen = selected_cases(self.benchmarks, benchmark)
+                wanted = [cases_of(benchmark)[index] for index in chosen]
+                of_suite += [case for case in wanted if case not in of_suite]
+        return cases
+
+
+def select(
+    benchmarks: Any, results: Any, resume: str | None, reports: Mapping[str, Report] | None
+) -> Remaining:
+    """Leave out what need not run.
+
+    With ``ASV_WATCH_SHORT`` in the environment, cases that are not in the short set are left out;
+    with ``ASV_WATCH_SHARD``, so are the remaining cases that belong to another part.
+
+    Args:
+        benchmarks: asv's ``Benchmarks`` with what was asked for.
+        results: asv's ``Results`` with what is stored.
+        resume: ``missing``, ``never-run``, or ``None`` to measure everything again.
+        reports: The stored outcomes, by case; ``None`` if there is no file of outcomes.
+    """
+    narrowed = benchmarks.filter_out([])
+    narrowed._benchmark_selection = dict(narrowed.benchmark_selection)
+    remaining = Remaining(narrowed)
+    short_only = bool(os.environ.get(SHORT_ONLY))
+    shard = Shard.parse(os.environ.get(SHARD, "1/1"))
+    places = itertools.count(1)
+    known = results.get_result_keys(benchmarks)
+    for name, benchmark in sorted(benchmarks.items()):
+        cases = cases_of(benchmark)
+        asked = [
+            index
+            for index in selected_cases(benchmarks, benchmark)
+            if (not short_only or in_short_set(benchmark, cases[index]))
+            and next(places) % shard.count == shard.number % shard.count
+        ]
+        if not asked:
+            del narrowed[name]
+            continue
+        stored: list[Any] = [math.nan] * len(cases)
+        if resume and name in known:
+            stored = results.get_result_value(name, benchmark["params"])
+        wanted, reasons = [], {}
+        for index in asked:
+            case = case_name(benchmark, cases[index])
+            reason = cannot_run(benchmark, cases[index])
+            if reason:
+                reasons[case] = reason
+                continue
+            if is_finite_number(stored[index]):
+                if reports is None:
+                    continue  # asv stored it without this plugin, and so all of its rounds
+                # Without a report a kill came between the value of a first round and its outcome.
+                report = reports.get(case)
+                if report is not None:
+                    is_failed = report.outcome is not Outcome.OK
+                    if not report.rounds_left or (is_failed and resume == "never-run"):
+                        continue
+                    remaining.continued[case] = report
+            elif stored[index] is None and resume == "never-run":
+                continue
+            wanted.append(index)
+        if not wanted and name in known:
+            del narrowed[name]  # nothing to add: what is stored stays as it is
+            continue
+        remaining.skipped |= reasons
+        if benchmark["params"]:
+            narrowed._benchmark_selection[name] = wanted
+    return remaining
+
+
+def selected_cases(benchmarks: Any, benchmark: dict[str, Any]) -> list[int]:
+    """Positions of a benchmark's cases that a run of ``benchmarks`` measures."""
+    chosen = benchmarks.benchmark_selection.get(benchmark["name"])
+    return list(range(len(cases_of(benchmark))) if chosen is None else chosen)

@@ -1,0 +1,1 @@
+"""Measures what is missing of a commit."""

@@ -1,0 +1,112 @@
+"""Which commits are measured completely, by themselves and against the reference."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from asv_watch.asv.case_outcomes import NOT_BUILT
+from asv_watch.asv.cases import case_name, cases_of
+from asv_watch.asv.selection import Selection
+from asv_watch.records.comparisons import Version, read_comparisons
+from asv_watch.records.history import History
+from asv_watch.records.outcomes import SUFFIX, read_outcomes
+from asv_watch.records.records import Outcome
+from asv_watch.records.suite_lists import read_machine_list
+
+_ABBREVIATED = 8
+"""Characters of a commit's hash in the name of a result file."""
+
+
+class Coverage:
+    """What is stored of one machine: a value or a reason for each case of today's suites."""
+
+    def __init__(
+        self, results: Path, history: History | None, machine: str, selection: Selection
+    ) -> None:
+        """Read off what is stored.
+
+        Args:
+            results: folder of all machines' results.
+            history: all of the results; ``None`` if nothing was ever measured.
+            machine: whose results count.
+            selection: of the cases that its suites have, those that count.
+        """
+        self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
+        """Commit and environment to the number of cases of which nothing is stored."""
+        self._unfinished: set[tuple[str, str]] = set()
+        """Abbreviated commit and environment, where a case has rounds left."""
+        wanted = _selected_cases(results, machine, selection) if history is not None else set()
+        for series in history.series if history is not None else ():
+            if series.machine != machine or series.case.name not in wanted:
+                continue
+            for commit, run in series.runs.items():
+                missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
+                self._missing[commit, series.environment] += missing
+        for path in (results / machine).glob(f"*{SUFFIX}"):
+            reports, _ = read_outcomes(path)
+            commit, _, environment = path.name.removesuffix(SUFFIX).partition("-")
+            self._unfinished |= {
+                (commit, environment)
+                for report in reports.values()
+                if report.rounds_left and report.outcome is Outcome.OK and report.case in wanted
+            }
+
+    def is_complete(self, commit: str, environment: str) -> bool:
+        """Tell whether every case was measured, skipped, or failed with a reason."""
+        unfinished = (commit[:_ABBREVIATED], environment) in self._unfinished
+        return self._missing.get((commit, environment)) == 0 and not unfinished
+
+    def has(self, environment: str) -> bool:
+        """Tell whether anything was ever measured in an environment."""
+        return any(stored == environment for _, stored in self._missing)
+
+
+class ReferenceCoverage:
+    """Which commits are measured completely against the reference, with which torch release."""
+
+    def __init__(
+        self, results: Path, machine: str, reference: Version, selection: Selection
+    ) -> None:
+        """Read the stored comparisons.
+
+        Args:
+            results: folder of all machines' results.
+            machine: whose comparisons count.
+            reference: the commit and release that asv.conf.json names.
+            selection: cases that a complete commit has.
+        """
+        self._reference = (reference.commit, reference.torch)
+        self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Commit and torch release to the cases that were measured or skipped."""
+        for comparison in read_comparisons(results)[0]:
+            header = comparison.header
+            if (header.kind, header.machine, header.before) == ("reference", machine, reference):
+                self._cases[header.after.commit, header.after.torch] |= {
+                    *(case.case for case in comparison.ratios),
+                    *(case.case for case in comparison.unmeasured if case.skipped),
+                }
+        compared = set[str]().union(*self._cases.values())
+        self._wanted = compared & _selected_cases(results, machine, selection)
+
+    def measured(self, version: Version) -> set[str]:
+        """Return the names of the cases that need no further measurement."""
+        return self._cases.get((version.commit, version.torch), set())
+
+    def is_complete(self, commit: str, torch: str) -> bool:
+        """Tell whether a commit has every selected case that any commit has.
+
+        The reference itself has them.
+        """
+        cases = self._cases.get((commit, torch), set())
+        return (commit, torch) == self._reference or (bool(cases) and cases >= self._wanted)
+
+
+def _selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
+    """Name the selected cases of the machine's suites."""
+    return {
+        case_name(benchmark, params)
+        for benchmark in read_machine_list(results, machine).values()
+        for params in cases_of(benchmark)
+        if selection.includes(benchmark, params)
+    }

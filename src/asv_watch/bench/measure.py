@@ -1,0 +1,116 @@
+"""Measures commits in environments, one ``asv run`` for each of their products."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from asv_watch.asv.commands import run_asv
+from asv_watch.asv.selection import Selection
+from asv_watch.asv.settings import Pair
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.exit_status import ExitStatus
+from asv_watch.progress import Progress, human_time
+from asv_watch.publish.command import publish
+from asv_watch.records.comparisons import Unmeasured
+from asv_watch.records.git import ask_git
+from asv_watch.records.outcomes import round_seconds
+
+
+@dataclass
+class Tally:
+    """Outcomes of the cases of a run, counted."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    """Outcome to number of cases."""
+    failures: list[str] = field(default_factory=list)
+    """A line for each case that failed or timed out."""
+
+    def add(self, outcomes: dict[str, tuple[str, str]]) -> None:
+        """Count the outcomes of one ``asv run``."""
+        for case, (outcome, reason) in outcomes.items():
+            self.counts[outcome] = self.counts.get(outcome, 0) + 1
+            if outcome in {"failed", "timed out"}:
+                last = reason.splitlines()[-1] if reason else "no message"
+                self.failures.append(f"{case} {outcome}: {last}")
+
+    def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
+        """Add the cases of a comparison that failed.
+
+        Args:
+            cases: those without a ratio.
+            how: the case was measured, such as ``against the reference``.
+        """
+        self.failures += [
+            f"{case.case}, {how}, failed: {case.failed}" for case in cases if case.failed
+        ]
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return "nothing was missing"
+        return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
+
+
+def measure(
+    place: Workplace, commits: Sequence[str], selection: Selection, *, retry_failed: bool
+) -> Tally:
+    """Measure what is missing of each commit in each pair's environment.
+
+    Args:
+        place: checkout, pairs and machine.
+        commits: hashes.
+        selection: cases to measure.
+        retry_failed: measure cases again that failed before.
+
+    Raises:
+        WatchError: asv failed as a whole; what was measured before stays.
+    """
+    tally = Tally()
+    for commit in commits:
+        for pair in place.pairs:
+            tally.add(measure_commit(place, commit, pair, selection, retry_failed=retry_failed))
+    return tally
+
+
+def measure_commit(
+    place: Workplace, commit: str, pair: Pair, selection: Selection, *, retry_failed: bool
+) -> dict[str, tuple[str, str]]:
+    """Measure what is missing of one commit in one pair's environment.
+
+    Returns:
+        Case to its outcome and reason, of the cases that ran.
+
+    Raises:
+        WatchError: asv failed as a whole; what was measured before stays.
+    """
+    subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
+    print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
+    started = time.monotonic()
+    progress = Progress(round_seconds(place.results))
+    where = ["--machine", place.machine, "--environment", pair.environment]
+    run_asv(
+        place.root,
+        ["run", *where, f"{commit}^!"],
+        progress,
+        selection=selection,
+        resume="missing" if retry_failed else "never-run",
+    )
+    done = Tally()
+    done.add(progress.outcomes)
+    progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
+    return progress.outcomes
+
+
+def finish(place: Workplace, tally: Tally) -> ExitStatus:
+    """Print what was measured and what failed, publish, and return the exit status.
+
+    Raises:
+        WatchError: the site could not be written.
+    """
+    print(tally)
+    for failure in tally.failures:
+        print(failure, file=sys.stderr)
+    publish(place.root)
+    return ExitStatus.SOME_CASES_FAILED if tally.failures else ExitStatus.DONE

@@ -1,0 +1,1 @@
+"""Finds the version that changed a case."""

@@ -1,0 +1,56 @@
+"""Finds which commit, or which torch release, changed the time of a case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.bisect.search import Culprit, candidates_between
+from asv_watch.bisect.search import bisect as narrow
+from asv_watch.checkout.workplace import open_workplace
+from asv_watch.compare.report import describe
+from asv_watch.exit_status import ExitStatus
+from asv_watch.interleave.cases import find_case
+from asv_watch.interleave.sides import side
+from asv_watch.records.git import ask_git
+
+
+def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> ExitStatus:
+    """Narrow the change of one case between two sides, and print what changed it.
+
+    Args:
+        root: the checkout.
+        before: ``COMMIT[@RELEASE]``.
+        after: the same.
+        cases: regular expression that matches one case.
+        machine: folder of results; the host's name if empty.
+
+    Raises:
+        WatchError: the pattern matches no case or several, there is no range between the
+            sides, or noise hides the change.
+    """
+    selection = matching(cases, otherwise=EVERYTHING).only_times()
+    with open_workplace(root, "bisect", torch="all", machine=machine) as place:
+        candidates = candidates_between(place, before, after)
+        ends = [side(place, text).pair for text in (candidates[0], candidates[-1])]
+        case = find_case(place, ends, selection)
+        print(f"{case.name}: {len(candidates)} candidates", flush=True)
+        culprits = narrow(place, case, candidates)
+    if not culprits:
+        print("\nThe ends of the range do not differ.")
+    for culprit in culprits:
+        print(f"\n{describe_culprit(root, culprit)}")
+    return ExitStatus.DONE
+
+
+def describe_culprit(root: Path, culprit: Culprit) -> str:
+    """Return the size of a change and the commit or release that made it."""
+    before, after = culprit.before, culprit.after
+    assert after.version is not None  # noqa: S101 - candidates are commits
+    subject = ask_git(root, "log", "-1", "--format=%h %s", after.version.commit)
+    same_commit = before.version is not None and before.version.commit == after.version.commit
+    what = after.pair.label if same_commit else subject
+    if culprit.between:
+        earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
+        what += f", or {earlier} before it, without a clear result"
+    return f"{describe(culprit.ratio)}: {what} (after {before.name})"

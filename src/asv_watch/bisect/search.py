@@ -1,0 +1,211 @@
+"""Finds the commits, or the torch releases, that changed the time of a case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from asv_watch.bisect.narrowing import Answer, UnmeasurableError, narrow
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.compare.measure import compare
+from asv_watch.compare.report import describe
+from asv_watch.errors import WatchError
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.rounds import Sampling
+from asv_watch.interleave.sides import Side, side
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.git import ask_git
+from asv_watch.statistics.ratio import estimate_ratio, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+
+_RESOLUTION = 1 / 4
+"""Changes below this share of the whole change are not looked for: telling them from nothing
+would take many rounds."""
+_MOST_ROUNDS = 24
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A change between two versions, measured."""
+
+    before: Side
+    after: Side
+    between: int
+    """Number of versions between the two, which could not be measured or gave no clear result;
+    the change may lie in any of them."""
+    ratio: CaseRatio
+
+
+@dataclass
+class _Bisection:
+    """Compares candidates of one case, each pair once."""
+
+    place: Workplace
+    case: TimedCase
+    candidates: Sequence[str]
+    """As `side` reads them, oldest first."""
+    resolution: float = MINIMUM_EFFECT
+    """Smallest relative change that is looked for."""
+    ratios: dict[tuple[int, int], CaseRatio] = field(default_factory=dict)
+    _unmeasurable: dict[int, str] = field(default_factory=dict)
+    """Candidate to why it cannot be measured."""
+
+    def side(self, index: int) -> Side:
+        """Return one candidate, with its package.
+
+        Raises:
+            WatchError: it has none.
+        """
+        return side(self.place, self.candidates[index])
+
+    def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
+        """Compare a midpoint with both ends, which can be measured.
+
+        Raises:
+            UnmeasurableError: the midpoint cannot be measured.
+        """
+        if midpoint in self._unmeasurable:
+            raise UnmeasurableError(self._unmeasurable[midpoint])
+        try:
+            return self.compare(before, midpoint), self.compare(midpoint, after)
+        except UnmeasurableError as error:
+            self._unmeasurable[midpoint] = str(error)
+            raise
+
+    def compare(self, before: int, after: int) -> Answer:
+        """Measure two candidates until they are different or the same, or it stays unknown.
+
+        Raises:
+            UnmeasurableError: one of them cannot be measured.
+        """
+        measured: list[CaseRatio] = []
+        sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)
+        answer = Answer.UNKNOWN
+        while answer is Answer.UNKNOWN and len(measured) < _ATTEMPTS:
+            try:
+                old, new = self.side(before), self.side(after)
+                print(f"{new.name} against {old.name}", flush=True)
+                compared = compare(self.place, (old, new), [self.case], "bisect", sampling)
+            except WatchError as error:
+                print(f"  cannot be measured: {error}", flush=True)
+                raise UnmeasurableError(str(error)) from error
+            measured.append(compared.ratios[0])
+            self.ratios[before, after] = _pooled(measured)
+            answer = answer_of(self.ratios[before, after], self.resolution)
+        print(f"  {answer.value}: {describe(self.ratios[before, after])}", flush=True)
+        return answer
+
+
+def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list[Culprit]:
+    """Narrow the change of a case between the first and the last candidate.
+
+    Every comparison is stored with kind ``bisect``.
+
+    Args:
+        place: the checkout, and the machine under whose name results are stored.
+        case: what changed.
+        candidates: two at least, as `asv_watch.interleave.sides.side` reads them, oldest first.
+
+    Returns:
+        The changes, oldest first; empty where the first and last candidate do not differ.
+
+    Raises:
+        WatchError: an end cannot be measured, or noise hides whether the ends differ.
+    """
+    bisection = _Bisection(place, case, candidates)
+    last = len(candidates) - 1
+    try:
+        answer = bisection.compare(0, last)
+    except UnmeasurableError as error:
+        raise WatchError(f"the ends of the range cannot be compared: {error}") from error
+    whole = bisection.ratios[0, last]
+    if answer is Answer.UNKNOWN:
+        raise WatchError(
+            f"{describe(whole)}: too noisy to tell whether {case.name} changed; "
+            "try again at a quieter time"
+        )
+    if answer is Answer.SAME:
+        return []
+    change = abs(math.log(whole.ratio))
+    bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
+    return [
+        Culprit(
+            bisection.side(before),
+            bisection.side(after),
+            between=after - before - 1,
+            ratio=bisection.ratios[before, after],
+        )
+        for before, after in narrow(len(candidates), bisection.split)
+    ]
+
+
+def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
+    """List what can have changed the time between two sides, both included, oldest first.
+
+    Args:
+        place: the checkout and its configuration.
+        before: ``COMMIT[@RELEASE]``.
+        after: the same commit with another release, or a later commit with the same release.
+
+    Raises:
+        WatchError: the sides differ in commit and release or in neither, ``before`` is no
+            ancestor of ``after``, or no commit between them changes the package.
+    """
+    old, new = side(place, before), side(place, after)
+    if old.version is None or new.version is None:
+        raise WatchError("a bisection compares commits; commit the changes first")
+    if old.version.commit == new.version.commit:
+        pairs = place.configuration.pairs
+        places = sorted((pairs.index(old.pair), pairs.index(new.pair)))
+        if places[0] == places[1]:
+            raise WatchError(f"{old.name} and {new.name} are the same; there is no range")
+        releases = [
+            f"{old.version.commit}@{pair.torch}" for pair in pairs[places[0] : places[1] + 1]
+        ]
+        return releases if releases[0].endswith(f"@{old.pair.torch}") else releases[::-1]
+    if old.pair != new.pair:
+        raise WatchError(
+            "a bisection is over commits or over torch releases, not both; give both sides the "
+            "same release, or both the same commit"
+        )
+    package = place.configuration.package
+    commits = ask_git(
+        place.root,
+        *("rev-list", "--first-parent", "--reverse"),
+        *(f"{old.version.commit}..{new.version.commit}", "--", *filter(None, [package])),
+    ).split()
+    ancestor = ask_git(place.root, "merge-base", old.version.commit, new.version.commit)
+    if ancestor != old.version.commit or not commits:
+        changed = f"{package}/" if package else "anything"
+        raise WatchError(
+            f"there is no commit between {old.name} and {new.name} that changes {changed}; "
+            "the first has to be an ancestor of the second"
+        )
+    return [f"{commit}@{old.pair.torch}" for commit in (old.version.commit, *commits)]
+
+
+def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
+    """Tell whether two versions differ by ``resolution`` or more, as a relative change.
+
+    They are different where the rule for ratios says so and the ratio is that large, and the same
+    where the interval excludes a change of that size.
+    """
+    smallest = math.log1p(resolution)
+    if verdict(ratio) is not Verdict.SAME and abs(math.log(ratio.ratio)) >= smallest:
+        return Answer.DIFFERENT
+    largest = max(abs(math.log(end)) for end in ratio.interval)
+    return Answer.SAME if largest <= smallest else Answer.UNKNOWN
+
+
+def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
+    """Return one ratio from the rounds of several measurements of the same pair."""
+    newest = measured[-1]
+    if len(measured) == 1:
+        return newest
+    ratios = tuple(ratio for case in measured for ratio in case.ratios)
+    ratio, interval = estimate_ratio(ratios)
+    return msgspec.structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)

@@ -1,0 +1,1 @@
+"""How noisy a machine is."""

@@ -1,0 +1,107 @@
+"""Is this a place where a run can succeed? Asked before anything is installed or measured."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.errors import WatchError
+from asv_watch.records.git import ask_git
+
+_GIB = 1024**3
+_TORCH_SIZE = 6 * _GIB
+"""Bytes that a new environment with torch takes: a CUDA build with its libraries."""
+_ENVIRONMENT_SIZE = _GIB // 4
+"""Least number of bytes that a new environment without torch takes."""
+_RESULTS_SIZE = _GIB // 4
+
+
+def check_checkout(root: Path) -> None:
+    """Refuse a folder from which asv cannot see every commit.
+
+    Raises:
+        WatchError: git is missing; ``root`` is no checkout, has no commit, is shallow, or
+            has a line break in its name.
+    """
+    if "\n" in str(root):
+        raise WatchError(
+            f"the folder {str(root)!r} has a line break in its name, which git cannot share "
+            "objects across; rename it"
+        )
+    if shutil.which("git") is None:
+        raise WatchError("git is not on the PATH; install it")
+    if not ask_git(root, "rev-parse", "--is-inside-work-tree"):
+        raise WatchError(
+            f"{root} is not a git checkout; measure in a clone: `git clone <address>`"
+        )
+    if not ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
+        raise WatchError(f"{root} has no commit yet; commit first, asv measures commits")
+    if ask_git(root, "rev-parse", "--is-shallow-repository") == "true":
+        raise WatchError(
+            f"{root} is a shallow clone, its history is cut off; run `git fetch --unshallow`"
+        )
+
+
+def check_branch(root: Path, branch: str) -> None:
+    """Refuse a clone that lacks the tracked branch (as a detached head can).
+
+    Raises:
+        WatchError: there is no local branch of that name.
+    """
+    if not ask_git(root, "rev-parse", "--verify", f"refs/heads/{branch}"):
+        raise WatchError(
+            f"there is no local branch {branch!r}, which asv.conf.json tracks; "
+            f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
+        )
+
+
+def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
+    """Refuse changes of measured files that are not committed: a value belongs to a commit.
+
+    Args:
+        root: the checkout.
+        measured_paths: what is measured; every tracked file if empty.
+
+    Raises:
+        WatchError: a file that is measured differs from HEAD.
+    """
+    untracked = () if measured_paths else ("--untracked-files=no",)
+    dirty = ask_git(root, "status", "--porcelain", *untracked, "--", *measured_paths)
+    if dirty:
+        first = dirty.splitlines()[0].split(maxsplit=1)[1]
+        count = len(dirty.splitlines())
+        more = f" and {count - 1} more" if count > 1 else ""
+        raise WatchError(
+            f"{first}{more} differs from HEAD, and values are stored by commit; "
+            "commit or `git stash` first"
+        )
+
+
+def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
+    """Refuse a disk or a results folder that a run would fail on half way.
+
+    Raises:
+        WatchError: too little room for environments, or results cannot be written.
+    """
+    new = [pair for pair in pairs if not pair.folder.is_dir()]
+    results = configuration.results
+    sizes = [_TORCH_SIZE if pair.torch else _ENVIRONMENT_SIZE for pair in new]
+    need = sum(sizes) + _RESULTS_SIZE
+    free = shutil.disk_usage(results.parent).free
+    if free < need:
+        raise WatchError(
+            f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
+            f"needed ({len(new)} environments to install); make room, or remove .asv/env"
+        )
+    try:
+        results.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=results):
+            pass
+    except OSError as error:
+        raise WatchError(
+            f"results cannot be written to {results} ({error.strerror}); "
+            "it has to be a folder that this user can write"
+        ) from error

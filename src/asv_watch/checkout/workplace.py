@@ -1,0 +1,59 @@
+"""The checkout, environments and machine of a job, and the checks before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.asv.machine_identity import check_machine_name
+from asv_watch.asv.settings import Configuration, Pair, read_configuration, select_pairs
+from asv_watch.checkout import preflight
+from asv_watch.machine.description import default_name
+from asv_watch.machine.lock import exclusive_run
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """A checkout that passed every check, and what is measured in it."""
+
+    root: Path
+    configuration: Configuration
+    pairs: tuple[Pair, ...]
+    machine: str
+    """Folder of this machine's results, and its name in asv."""
+
+    @property
+    def results(self) -> Path:
+        """This machine's results."""
+        return self.configuration.results / self.machine
+
+
+@contextmanager
+def open_workplace(
+    root: Path, job: str, *, torch: str, machine: str, committed: bool = True
+) -> Iterator[Workplace]:
+    """Check the checkout, and hold it for a job.
+
+    Args:
+        root: the checkout.
+        job: what is going to measure, such as ``nightly``.
+        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        machine: the host's name if empty.
+        committed: refuse changes of measured files that are not committed.
+
+    Raises:
+        WatchError: the first check that fails, or another run holds the checkout.
+    """
+    preflight.check_checkout(root)
+    configuration = read_configuration(root)
+    pairs = select_pairs(configuration.pairs, torch)
+    name = machine or default_name()
+    check_machine_name(name)
+    if committed:
+        preflight.check_branch(root, configuration.branch)
+        preflight.check_clean(root, configuration.measured_paths)
+    preflight.check_room(configuration, pairs)
+    with exclusive_run(configuration.environments, job):
+        yield Workplace(root, configuration, pairs, name)

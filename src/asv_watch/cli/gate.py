@@ -1,0 +1,98 @@
+"""The subcommands that guard pull requests: one measures, the other writes the comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from asv_watch.cli.watch import Machine, Torch
+
+EXAMPLES = (
+    "Examples: asv-watch gate; "
+    "asv-watch gate --base origin/main --limit 10min --threshold 5% --comment gate.md"
+)
+
+
+def gate(
+    *,
+    base: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Branch that the pull request goes into.")
+    ] = "main",
+    head: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Newest commit of the pull request.")
+    ] = "HEAD",
+    limit: Annotated[
+        str, typer.Option(metavar="TIME", help="Time for measuring, such as 20min.")
+    ] = "20min",
+    threshold: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Fail if a case is slower by so much.")
+    ] = "3%",
+    override: Annotated[
+        str, typer.Option(metavar="REASON", help="Accept slower cases, and say why.")
+    ] = "",
+    comment: Annotated[
+        str, typer.Option(metavar="FILE", help="Write a comment here, as Markdown.")
+    ] = "",
+    json: Annotated[
+        str, typer.Option(metavar="FILE", help="Write the result here, for gate-comment.")
+    ] = "",
+    pull_request: Annotated[
+        int, typer.Option(metavar="NUMBER", min=0, help="Its number, for gate-comment.")
+    ] = 0,
+    cases: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Measure the cases that match, not those that the diff touches.",
+        ),
+    ] = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Is a pull request slower than its merge base, in the cases that its diff touches?"""
+    from asv_watch.gate.command import gate as job
+
+    return job(
+        Path.cwd(),
+        base=base,
+        head=head,
+        limit=limit,
+        threshold=threshold,
+        cases=cases,
+        override=override,
+        comment_file=comment,
+        json_file=json,
+        pull_request=pull_request,
+        torch=torch,
+        machine=machine,
+    )
+
+
+def gate_comment(
+    result: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]",
+            help="What gate --json wrote; by default the result in the existing comment.",
+        ),
+    ] = "",
+    *,
+    head: Annotated[
+        str, typer.Option(metavar="HASH", help="The commit that the workflow measured.")
+    ] = "",
+    pull_request: Annotated[
+        int, typer.Option(metavar="NUMBER", min=0, help="The pull request, without FILE.")
+    ] = 0,
+    label: Annotated[
+        str, typer.Option(metavar="LABEL", help="The label that accepts slower cases.")
+    ] = "slower-accepted",
+    author: Annotated[
+        str, typer.Option(metavar="LOGIN", help="Who writes the comment.")
+    ] = "github-actions[bot]",
+) -> None:
+    """Write a gate's result to its pull request on GitHub, in a workflow that may write."""
+    from asv_watch.gate.comment_command import gate_comment as job
+
+    job(result, head=head, pull_request=pull_request, label=label, author=author)

@@ -1,0 +1,298 @@
+"""The subcommands that measure, compare and publish: their options and help.
+
+Each calls the job of its name in `asv_watch.night`, which is imported when it is called.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Cases = Annotated[
+    str,
+    typer.Option(
+        metavar="PATTERN",
+        help="Take only the cases whose name matches this regular expression, such as darnn.",
+    ),
+]
+OneCase = Annotated[
+    str, typer.Option(metavar="PATTERN", help="A regular expression that matches one case.")
+]
+Full = Annotated[bool, typer.Option("--full", help="Measure every case, not the short set.")]
+Torch = Annotated[
+    str,
+    typer.Option(
+        metavar="RELEASE",
+        help="Measure with this torch release of asv.conf.json: a number, newest, or all.",
+    ),
+]
+Machine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of this machine's folder of results; by default the host name."
+    ),
+]
+_SIDE = "COMMIT[@RELEASE]"
+Before = Annotated[str, typer.Option(metavar=_SIDE, help="The baseline; . is the working tree.")]
+After = Annotated[str, typer.Option(metavar=_SIDE, help="What is compared with the baseline.")]
+
+
+def bench(
+    *,
+    full: Full = False,
+    cases: Cases = "",
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N", help="Measure only part K of N of the chosen cases, such as 2/5."
+        ),
+    ] = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Measure what is missing of HEAD, and publish the site."""
+    from asv_watch.bench.command import bench as job
+
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, shard=shard)
+
+
+def nightly(
+    *,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
+    ] = "4h",
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Go on with every case once the short set is measured."),
+    ] = False,
+    cases: Cases = "",
+    torch: Torch = "all",
+    machine: Machine = "",
+) -> int:
+    """Measure every commit that is not measured yet, most urgent first, and publish the site."""
+    from asv_watch.night.command import nightly as job
+
+    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, budget=budget)
+
+
+def compare(
+    *,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    fail_if_slower: Annotated[
+        bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
+    ] = False,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Compare two commits or torch releases, with interleaved rounds."""
+    from asv_watch.compare.command import compare as job
+
+    return job(
+        Path.cwd(),
+        before=before,
+        after=after,
+        torch=torch,
+        machine=machine,
+        cases=cases,
+        fail_if_slower=fail_if_slower,
+    )
+
+
+def reference(
+    *,
+    commit: Annotated[str, typer.Option(help="The commit to measure.")] = "HEAD",
+    renew: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMIT@RELEASE",
+            help="Measure a new reference against the old one, and name it in asv.conf.json.",
+        ),
+    ] = "",
+    full: Full = False,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Measure a commit interleaved with the reference that asv.conf.json names."""
+    from asv_watch.compare.reference import reference as job
+
+    return job(
+        Path.cwd(),
+        commit=commit,
+        renew=renew,
+        torch=torch,
+        machine=machine,
+        cases=cases,
+        full=full,
+    )
+
+
+def confirm(*, machine: Machine = "") -> int:
+    """Measure suspected changes again, interleaved with the commit before them."""
+    from asv_watch.compare.confirm import confirm as job
+
+    return job(Path.cwd(), machine=machine)
+
+
+def bisect(
+    *,
+    cases: OneCase,
+    before: Annotated[str, typer.Option(metavar=_SIDE, help="Where the range begins.")],
+    after: Annotated[
+        str,
+        typer.Option(
+            metavar=_SIDE, help="Where it ends: a later commit, or another torch release."
+        ),
+    ] = "HEAD",
+    machine: Machine = "",
+) -> int:
+    """Find the commit, or the torch release, that changed the time of a case."""
+    from asv_watch.bisect.command import bisect as job
+
+    return job(Path.cwd(), before=before, after=after, cases=cases, machine=machine)
+
+
+def explain(
+    *,
+    cases: OneCase,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> int:
+    """Name the operators and oneDNN kernels that account for a difference."""
+    from asv_watch.explain.command import explain as job
+
+    return job(Path.cwd(), before=before, after=after, torch=torch, cases=cases, machine=machine)
+
+
+def calibrate(
+    *,
+    runs: Annotated[int, typer.Option(min=2, help="Runs of HEAD, one after the other.")] = 3,
+    comparisons: Annotated[
+        int, typer.Option(min=0, help="Interleaved comparisons of HEAD with itself, afterwards.")
+    ] = 2,
+    cases: Cases = "",
+    torch: Torch = "newest",
+    machine: Machine = "",
+) -> None:
+    """Measure HEAD against itself: how noisy this machine is, and why."""
+    from asv_watch.calibrate.command import calibrate as job
+
+    job(Path.cwd(), runs=runs, comparisons=comparisons, torch=torch, machine=machine, cases=cases)
+
+
+def releases(
+    action: Annotated[
+        Literal["list", "add", "measure", "findings"],
+        typer.Argument(
+            help="list: pinned, measured, missing and newly published; add: try RELEASE with its "
+            "torchvision and pin both; measure: compare each release with its predecessor; "
+            "findings: every difference, and whether a second measurement confirms it."
+        ),
+    ] = "list",
+    release: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE",
+            help="The torch release to add, or the only one to measure or to print findings of; "
+            "nightly: the newest development build.",
+        ),
+    ] = "",
+    *,
+    torchvision: Annotated[
+        str, typer.Option(metavar="RELEASE", help="Add it with this release of torchvision.")
+    ] = "",
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="RELEASE",
+            help="Compare with this release, not the predecessor; RELEASE itself gives the noise.",
+        ),
+    ] = "",
+    commit: Annotated[
+        str, typer.Option(help="Measure with the package of this commit on both sides.")
+    ] = "HEAD",
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure what is stored already once more.")
+    ] = False,
+    index: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Ask this package index too, such as that of nightly builds."
+        ),
+    ] = "",
+    cases: Cases = "",
+    machine: Machine = "",
+) -> int:
+    """Track how fast torch's releases are: list, add and measure them."""
+    from asv_watch.releases import command as job
+    from asv_watch.releases.package_index import add_index
+
+    if index:
+        add_index(index)
+    if action == "add" and not release:
+        raise typer.BadParameter("name the release, such as `asv-watch releases add 2.15.0`")
+    if action == "list" and release:
+        raise typer.BadParameter("list shows all releases; leave the release out")
+    if action == "add":
+        return job.add(Path.cwd(), torch=release, torchvision=torchvision)
+    if action == "measure":
+        return job.measure(
+            Path.cwd(),
+            release=release,
+            against=against,
+            commit=commit,
+            machine=machine,
+            cases=cases,
+            again=again,
+        )
+    if action == "findings":
+        return job.list_findings(Path.cwd(), release=release, against=against, machine=machine)
+    return job.list_releases(Path.cwd(), machine=machine)
+
+
+def report(
+    *,
+    markup: Annotated[
+        Literal["markdown", "text"],
+        typer.Option("--as", help="Markdown for an issue, or plain text for an e-mail."),
+    ] = "markdown",
+    state: Annotated[
+        Literal["confirmed", "unconfirmed", "all"], typer.Option(help="Which changes to print.")
+    ] = "all",
+    count: Annotated[int, typer.Option(min=1, help="Print at most so many, newest first.")] = 10,
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="Only changes of this machine.")
+    ] = "",
+) -> None:
+    """Print changes to hand on: what, since when, how much, how certain, which commit, why."""
+    from asv_watch.publish.report_command import report as job
+
+    job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)
+
+
+def publish() -> None:
+    """Write the site from the stored results."""
+    from asv_watch.publish.command import publish as job
+
+    job(Path.cwd())
+
+
+def preview(
+    *,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines see the site.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="TCP port; 0 takes a free one.")
+    ] = 8080,
+) -> None:
+    """Serve the published site until Ctrl-C."""
+    from asv_watch.publish.preview import preview as job
+
+    job(Path.cwd(), host=host, port=port)

@@ -1,0 +1,58 @@
+"""Compares two commits or torch releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asv_watch.asv.selection import SHORT, matching
+from asv_watch.checkout import preflight
+from asv_watch.checkout.workplace import open_workplace
+from asv_watch.compare import report as compare_report
+from asv_watch.compare.measure import compare as measure
+from asv_watch.exit_status import ExitStatus
+from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.sides import side
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
+
+
+def compare(
+    root: Path,
+    *,
+    before: str,
+    after: str,
+    torch: str,
+    machine: str,
+    cases: str,
+    fail_if_slower: bool,
+) -> ExitStatus:
+    """Compare two sides in interleaved rounds and print the table; store the result.
+
+    Args:
+        root: the checkout.
+        before: the baseline, ``COMMIT[@RELEASE]``, or ``.`` for the working tree.
+        after: what is compared with it.
+        torch: release of a side that names none.
+        machine: name of this machine; the host's if empty.
+        cases: regular expression of cases; the short set if empty.
+        fail_if_slower: return `ExitStatus.SLOWER` where a case got slower.
+
+    Raises:
+        WatchError: a side does not exist, or no case ran on both.
+    """
+    selection = matching(cases, otherwise=SHORT).only_times()
+    with open_workplace(root, "compare", torch=torch, machine=machine, committed=False) as place:
+        sides = side(place, before, torch), side(place, after, torch)
+        pairs = sides[0].pair, sides[1].pair
+        preflight.check_room(place.configuration, pairs)
+        print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
+        compared = measure(place, sides, list_cases(place, pairs, selection))
+    print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
+    if compared.path is None:
+        print("not stored: no commit names the working tree's changes")
+    else:
+        print(f"stored in {compared.path.relative_to(root)}")
+    if compared.failed:
+        return ExitStatus.SOME_CASES_FAILED
+    slower = any(verdict(case) is Verdict.WORSE for case in compared.ratios)
+    return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

@@ -1,0 +1,146 @@
+"""Measures suspected changes again, interleaved with the commit before them.
+
+A change that only a few separate runs show may be interference. The interleaved comparison of its
+two commits is stored with kind ``confirm``; `asv_watch.judge.changes` then calls the
+change confirmed or refuted, or leaves it unconfirmed where the interval allows both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.asv.selection import EVERYTHING
+from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.report import describe
+from asv_watch.errors import WatchError
+from asv_watch.exit_status import ExitStatus
+from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.rounds import PRECISE
+from asv_watch.interleave.sides import side
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.findings import analyse
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.series import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A change that no interleaved comparison of its two commits has judged yet."""
+
+    case: str
+    torch: str
+    before: str
+    """Hash of the last commit measured before it."""
+    after: str
+    """Hash of the first commit measured after it."""
+
+
+def confirm(root: Path, *, machine: str) -> ExitStatus:
+    """Measure every unconfirmed change of this machine, and print the state of each.
+
+    Args:
+        root: the checkout.
+        machine: folder of results; the host's name if empty.
+
+    Raises:
+        WatchError: the results cannot be read.
+    """
+    with open_workplace(root, "confirm", torch="all", machine=machine) as place:
+        history = _history(place)
+        suspects = find_suspects(history, analyse(history).changes, place.machine)
+        compared = confirm_suspects(place, suspects)
+    if not compared:
+        print("no change is waiting for a confirmation")
+    failed = any(result.failed for result in compared)
+    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Compared]:
+    """Measure unconfirmed changes, print the state of each, and store the result.
+
+    Changes of the same two commits and torch release are measured together. A comparison in which
+    no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
+    the finished cases.
+
+    Raises:
+        WatchError: the results cannot be read, or none of the changes can be measured.
+    """
+    together: dict[tuple[str, str, str], set[str]] = {}
+    for suspect in suspects:
+        key = suspect.before, suspect.after, suspect.torch
+        together.setdefault(key, set()).add(suspect.case)
+    compared, errors = [], []
+    for versions, names in together.items():
+        try:
+            compared.append(_measure(place, *versions, names))
+        except WatchError as error:
+            print(f"  not measured: {error}", flush=True)
+            errors.append(error)
+    if errors and not compared:
+        raise errors[0]
+    measured = {(case.case, case.at) for result in compared for case in result.ratios}
+    if measured:
+        history = _history(place)
+        for change in analyse(history).changes:
+            case = history.series[change.series].case.name
+            if change.evidence is not None and (case, change.evidence.at) in measured:
+                commit = history.commits[change.commit].hash[:8]
+                print(f"{change.state.value}: {case} in {commit}, {describe(change.evidence)}")
+    return compared
+
+
+def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
+    """Return the unconfirmed changes of times on a machine, without those of the machine itself.
+
+    Args:
+        history: everything that is stored.
+        changes: those of the analysis.
+        machine: whose changes are listed.
+    """
+    return [
+        Suspect(
+            series.case.name,
+            history.environments[series.environment].torch,
+            history.commits[change.previous].hash,
+            history.commits[change.commit].hash,
+        )
+        for change in changes
+        if change.state is State.UNCONFIRMED
+        and (change.evidence is None or change.evidence.through_reference)
+        and change.cause != "machine"
+        and _is_time(series := history.series[change.series])
+        and series.machine == machine
+    ]
+
+
+def _is_time(series: Series) -> bool:
+    """Tell whether comparisons can measure a series: times, but no seconds of a ``track_*``."""
+    tracked = series.case.benchmark.rpartition(".")[2].startswith("track_")
+    return series.unit == "seconds" and not tracked
+
+
+def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:
+    """Compare two commits in some cases.
+
+    Raises:
+        WatchError: a commit, the torch release or all of the cases cannot be measured now.
+    """
+    sides = side(place, before, torch or "newest"), side(place, after, torch or "newest")
+    listed = list_cases(place, [sides[0].pair], EVERYTHING.only_times(), before)
+    cases = [case for case in listed if case.name in names]
+    if not cases:
+        raise WatchError(f"no suite has {', '.join(sorted(names))} any more")
+    print(
+        f"{sides[1].name}\n  against {sides[0].name}: {len(cases)} suspected changes", flush=True
+    )
+    return compare(place, sides, cases, "confirm", PRECISE)
+
+
+def _history(place: Workplace) -> History:
+    commits = read_commits(place.root, place.configuration.branch)
+    return load_history(place.configuration.results, commits)

@@ -1,0 +1,117 @@
+"""Compares two sides case by case and stores the result."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.errors import WatchError
+from asv_watch.interleave import processes
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
+from asv_watch.interleave.sides import Side
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    CaseResult,
+    ComparisonWriter,
+    Header,
+    Kind,
+    Unmeasured,
+)
+from asv_watch.statistics.ratio import ESTIMATE
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The result of a comparison."""
+
+    ratios: tuple[CaseRatio, ...]
+    unmeasured: tuple[Unmeasured, ...]
+    path: Path | None
+    """Where it is stored; ``None`` where a side is not committed."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a case failed on a side."""
+        return any(case.failed for case in self.unmeasured)
+
+
+def compare(
+    place: Workplace,
+    sides: tuple[Side, Side],
+    cases: Sequence[TimedCase],
+    kind: Kind | None = None,
+    sampling: Sampling = DEFAULT,
+    extra: Sequence[CaseResult] = (),
+) -> Compared:
+    """Measure two sides interleaved; store each case as soon as it is finished.
+
+    Args:
+        place: the checkout, whose suites measure both sides.
+        sides: before and after.
+        cases: what to measure.
+        kind: why they are compared; by default as the two sides differ.
+        sampling: how many rounds a case gets.
+        extra: results of the same comparison that no suite measures; stored first.
+
+    Raises:
+        WatchError: no case ran on both sides.
+    """
+    writer = _writer(place, sides, kind, sampling)
+    keep: Keep = (lambda result: None) if writer is None else writer.add
+    for result in extra:
+        keep(result)
+    suites = place.configuration.suites
+    results = [*extra, *measure_interleaved(sides, suites, cases, keep, sampling)]
+    ratios = tuple(result for result in results if isinstance(result, CaseRatio))
+    unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
+    if not ratios:
+        reason = unmeasured[0].failed or unmeasured[0].skipped
+        raise WatchError(f"no case ran on both sides ({reason}); try `make bench`")
+    return Compared(ratios, unmeasured, None if writer is None else writer.path)
+
+
+def _writer(
+    place: Workplace, sides: tuple[Side, Side], kind: Kind | None, sampling: Sampling
+) -> ComparisonWriter | None:
+    before, after = (side.version for side in sides)
+    if before is None or after is None:
+        return None
+    planted = sides[1].planted
+    if planted:
+        kind = "planted"
+    elif kind is None:
+        kind = "null" if before == after else "compare"
+        kind = "release" if before != after and before.commit == after.commit else kind
+    header = Header(
+        kind=kind,
+        at=int(time.time()),
+        machine=place.machine,
+        before=before,
+        after=after,
+        recipe=recipe(sampling, forks=all(side.can_fork for side in sides), planted=planted),
+    )
+    return ComparisonWriter(place.configuration.results, header)
+
+
+def recipe(sampling: Sampling, *, forks: bool, planted: float = 0.0) -> dict[str, float | str]:
+    """Return how ratios are taken; those taken in other ways have another noise.
+
+    Args:
+        sampling: how many rounds.
+        forks: each case has a forked process; otherwise all cases of a round share one.
+        planted: share by which the side after was slowed down on purpose.
+    """
+    return {
+        **dataclasses.asdict(sampling),
+        "fewest_samples": processes.FEWEST_SAMPLES,
+        "most_samples": processes.MOST_SAMPLES,
+        "round_s": processes.SECONDS,
+        "estimate": ESTIMATE,
+        **({} if forks else {"processes": "all cases one after the other in one"}),
+        **({"planted": planted} if planted else {}),
+    }

@@ -1,0 +1,153 @@
+"""Measures commits interleaved with the reference, and renews the reference.
+
+The reference is a commit with a torch release that asv.conf.json names. Because every commit is
+measured in turn with it, the state of the machine cancels in their ratio, and a new machine
+continues the series (`asv_watch.judge.reference_series`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
+from asv_watch.asv.settings import Pair
+from asv_watch.bench.coverage import ReferenceCoverage
+from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.report import summary
+from asv_watch.errors import WatchError
+from asv_watch.exit_status import ExitStatus
+from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.sides import Side, side
+
+_ENTRY = re.compile(r'("reference"\s*:\s*)"[^"]*"')
+
+
+def reference(
+    root: Path, *, commit: str, renew: str, torch: str, machine: str, cases: str, full: bool
+) -> ExitStatus:
+    """Measure what is missing of a commit, interleaved with the reference; or renew that.
+
+    Args:
+        root: the checkout.
+        commit: what is measured.
+        renew: the new reference, ``COMMIT@RELEASE``; empty to measure ``commit``.
+        torch: releases to measure the commit with: one, ``newest`` or ``all``.
+        machine: folder of results; the host's name if empty.
+        cases: regular expression of cases; the short set if empty.
+        full: an empty ``cases`` means every case.
+
+    Raises:
+        WatchError: there is no reference, or nothing could be measured.
+    """
+    selection = matching(cases, otherwise=EVERYTHING if full else SHORT).only_times()
+    compared: list[Compared] = []
+    errors: list[WatchError] = []
+    with open_workplace(root, "reference", torch=torch, machine=machine) as place:
+        if renew:
+            compared = [_renew(place, renew, selection)]
+        for pair in () if renew else place.pairs:
+            try:
+                compared += measure_against_reference(place, commit, pair, selection)
+            except WatchError as error:  # one release must not stop the others
+                errors.append(error)
+    if errors and not compared:
+        raise errors[0]
+    for problem in errors:
+        print(problem)
+    for result in compared:
+        print(summary(result.ratios))
+        if result.path is not None:
+            print(f"  stored in {result.path.relative_to(root)}")
+    if renew:
+        print(f"asv.conf.json names {renew} now; commit it together with the results")
+    elif not compared:
+        print("nothing was missing")
+    failed = errors or any(result.failed for result in compared)
+    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+
+def reference_side(place: Workplace) -> Side:
+    """Return the side that everything is measured against.
+
+    Raises:
+        WatchError: asv.conf.json names none, or none that exists.
+    """
+    name = place.configuration.reference
+    if not name:
+        raise WatchError(
+            'asv.conf.json names no reference; add a line such as "reference": "COMMIT@RELEASE", '
+            "with a commit and a torch release that will stay available"
+        )
+    try:
+        return side(place, name)
+    except WatchError as error:
+        raise WatchError(f'"reference" in asv.conf.json: {error}') from error
+
+
+def measure_against_reference(
+    place: Workplace, commit: str, pair: Pair, selection: Selection
+) -> list[Compared]:
+    """Measure what is missing of a commit with a torch pair, interleaved with the reference.
+
+    A case that has a stored ratio for the same reference, commit, pair and machine is not
+    measured again, and neither is one that was skipped. An interrupt keeps the finished cases.
+
+    Args:
+        place: the checkout, and the machine under whose name results are stored.
+        commit: a name that git resolves.
+        pair: environment in which the commit is measured.
+        selection: of them, the cases that time something are measured.
+
+    Returns:
+        The comparison, if anything was missing.
+
+    Raises:
+        WatchError: there is no reference, no such commit, or no case ran.
+    """
+    old, new = reference_side(place), side(place, commit, pair.torch)
+    assert old.version is not None  # noqa: S101 - it is no working tree
+    cases = list_cases(place, [old.pair, pair], selection, old.version.commit)
+    results = place.configuration.results
+    coverage = ReferenceCoverage(results, place.machine, old.version, selection)
+    known = coverage.measured(new.version) if new.version is not None else ()
+    missing = [case for case in cases if case.name not in known]
+    if new.version == old.version or not missing:
+        return []
+    print(f"{new.name}\n  against the reference, {old.name}", flush=True)
+    return [compare(place, (old, new), missing, "reference")]
+
+
+def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
+    """Measure a new reference against the old one, then name it in asv.conf.json.
+
+    The comparison links the series before and after. A case that has no ratio in it starts a
+    new series.
+
+    Raises:
+        WatchError: there is no old reference or no such target, they are the same, a case
+            failed (asv.conf.json then stays as it was), or asv.conf.json cannot be changed.
+    """
+    old, new = reference_side(place), side(place, target)
+    if old.version is None or new.version is None:
+        raise WatchError("a reference is a commit; commit the changes of src/ first")
+    if old.version == new.version:
+        raise WatchError(f"{new.name} is the reference already")
+    path = place.root / "asv.conf.json"
+    entry = f'"{new.version.commit}@{new.version.torch}"'
+    changed, count = _ENTRY.subn(
+        lambda match: match.group(1) + entry, path.read_text(encoding="utf-8")
+    )
+    if count != 1:
+        raise WatchError(
+            f'asv.conf.json has {count} entries "reference": "COMMIT@RELEASE"; leave exactly one'
+        )
+    cases = list_cases(place, [old.pair, new.pair], selection, old.version.commit)
+    compared = compare(place, (old, new), cases, "reference")
+    if compared.failed:
+        raise WatchError(
+            "a case failed, so its series could not be linked; the reference stays as it was"
+        )
+    path.write_text(changed, encoding="utf-8")
+    return compared

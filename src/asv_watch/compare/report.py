@@ -1,0 +1,67 @@
+"""The report of an interleaved comparison: Markdown, aligned for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from asv_watch.compare.measure import Compared
+from asv_watch.markdown import table
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.statistics.ratio import CONFIDENCE, Ratio, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+
+_WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+
+
+def report(compared: Compared, before: str, after: str) -> str:
+    """Return the cases, differences first and the largest on top, then those without a ratio."""
+    rows = sorted(
+        compared.ratios,
+        key=lambda case: (verdict(case) is Verdict.SAME, -abs(math.log(case.ratio))),
+    )
+    parts = [
+        f"**{after}** against **{before}**",
+        table(
+            ("case", "before", "after", "after / before", "interval", "rounds", "verdict"),
+            [_row(case) for case in rows],
+        ),
+        f"The interval holds the ratio with {CONFIDENCE:.0%} confidence; a difference is a ratio "
+        f"whose interval leaves 1 out and that is {MINIMUM_EFFECT:.1%} or more away from 1.",
+    ]
+    for label, reasons in (
+        ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
+        ("Failed", {case.case: case.failed for case in compared.unmeasured if case.failed}),
+    ):
+        if reasons:
+            parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
+    parts.append(summary(compared.ratios))
+    return "\n\n".join(parts)
+
+
+def summary(ratios: Sequence[CaseRatio]) -> str:
+    """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
+    verdicts = [verdict(case) for case in ratios]
+    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in _WORDS.items())
+    widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
+    cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
+    return f"Of {cases} {counts}; the widest interval is ±{widest:.1%}."
+
+
+def describe(ratio: Ratio) -> str:
+    """Return the change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
+    low, high = ratio.interval
+    return f"{ratio.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
+
+
+def _row(case: CaseRatio) -> tuple[str, ...]:
+    low, high = case.interval
+    return (
+        f"`{case.case}`",
+        f"{case.before_s * 1e3:.4g} ms",
+        f"{case.after_s * 1e3:.4g} ms",
+        f"{case.ratio:.3f}",
+        f"{low:.3f} … {high:.3f}",
+        str(len(case.ratios)),
+        _WORDS[verdict(case)],
+    )

@@ -1,0 +1,212 @@
+"""Checks a folder of results against the schema of its files, and names each fault.
+
+Loading a history is lenient: what is damaged is left out, and what belongs to other commits or
+benchmarks is not looked at. Here every file is read whole, whichever commit it is of.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from asv_watch.errors import WatchError
+from asv_watch.records import (
+    calibrations,
+    explanations,
+    outcomes,
+    release_values,
+    run_records,
+    suite_lists,
+)
+from asv_watch.records.benchmark_list import read_benchmarks
+from asv_watch.records.calibrations import read_calibrations
+from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.explanations import read_explanations
+from asv_watch.records.notes import read_notes
+from asv_watch.records.outcomes import read_outcomes
+from asv_watch.records.records import Benchmark, Problem
+from asv_watch.records.release_values import read_release_values
+from asv_watch.records.releases import read_releases
+from asv_watch.records.result_files import (
+    NAN_MARK,
+    DamagedError,
+    ResultFile,
+    Row,
+    read_json,
+    read_result_file,
+)
+from asv_watch.records.run_records import read_records
+
+_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
+"""Columns of a row that hold no entry for each case."""
+_PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
+"""Unit to the least and the largest value that is believed."""
+_IDENTITY = ("arch", "cpu", "num_cpu")
+"""Facts in which descriptions of one machine agree."""
+_DAY = 86_400  # s that clocks of two machines may differ by
+
+
+def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Problem, ...]:
+    """Check every file of a results folder.
+
+    Args:
+        results: Folder that holds ``benchmarks.json`` and a folder for each machine.
+        machines: Names of the machines that may be there, each result with a record of where it
+            was measured; empty where any machine may.
+
+    Returns:
+        The faults, each with its file; none if the folder is sound.
+
+    Raises:
+        WatchError: There is no such folder.
+    """
+    if not results.is_dir():
+        raise WatchError(f"{results} is no folder: give asv's results folder")
+    faults = _faults(results)
+    return tuple(itertools.chain(faults, _faults_of_origin(results, machines) if machines else ()))
+
+
+def _faults(results: Path) -> Iterator[Problem]:
+    benchmarks: dict[str, Benchmark] = {}
+    try:
+        benchmarks, problems = read_benchmarks(results)
+        yield from problems
+    except WatchError as error:
+        yield Problem(str(results / suite_lists.FILE_NAME), str(error).partition(": ")[2])
+    yield from read_notes(results, ())[1]
+    yield from read_comparisons(results)[1]
+    for folder in _machine_folders(results):
+        yield from _faults_of_machine(folder, benchmarks)
+
+
+def _machine_folders(results: Path) -> list[Path]:
+    return sorted(
+        path for path in results.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
+
+
+def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Problem]:
+    """Find what is not from a machine that may be there, or does not show that it is."""
+    for folder in _machine_folders(results):
+        if folder.name not in machines:
+            message = f'{folder.name} is not listed under "machines" of asv.conf.json'
+            yield Problem(str(folder), message)
+            continue
+        try:
+            stated = read_json(folder / "machine.json", dict[str, Any])
+        except DamagedError:  # named already
+            continue
+        for path in sorted(folder.glob("*-*.json")):
+            records, _ = read_records(path.with_suffix(run_records.SUFFIX))
+            if not records:
+                yield Problem(str(path), "no record says where it was measured")
+            for name, value in different_facts(stated, records[-1].machine if records else {}):
+                yield Problem(str(path), f"{name} is {value!r}, but machine.json says otherwise")
+
+
+def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """List identifying facts of a machine that differ between descriptions: the second's."""
+    return [
+        (name, str(second[name]))
+        for name in _IDENTITY
+        if name in first and name in second and str(first[name]) != str(second[name])
+    ]
+
+
+def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
+    machine = folder / "machine.json"
+    if machine.exists() or any(folder.glob("*-*.json")):  # comparisons alone need none
+        try:
+            content = read_json(machine, dict[str, Any])
+            if content.get("machine") != folder.name:
+                yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
+        except DamagedError as error:
+            yield Problem(str(machine), str(error))
+    for name, read in (
+        (calibrations.FILE_NAME, read_calibrations),
+        (explanations.FILE_NAME, read_explanations),
+        (release_values.FILE_NAME, read_release_values),
+    ):
+        if (folder / name).exists():
+            yield from read(folder / name)[1]
+    yield from read_releases(folder.parent, folder.name)[1]
+    for suffix, read_side in (
+        (outcomes.SUFFIX, read_outcomes),
+        (run_records.SUFFIX, read_records),
+    ):
+        for path in sorted(folder.glob(f"*{suffix}")):
+            yield from read_side(path)[1]
+            if not path.with_name(path.name.removesuffix(suffix) + ".json").exists():
+                yield Problem(str(path), "the result file that it belongs to is missing")
+    for path in sorted(folder.glob("*.json")):
+        if path.name not in {machine.name, suite_lists.FILE_NAME}:
+            try:
+                file = read_result_file(path)
+            except DamagedError as error:
+                yield Problem(str(path), str(error))
+                continue
+            for message in _faults_of_file(path, file, benchmarks):
+                yield Problem(str(path), message)
+
+
+def _faults_of_file(
+    path: Path, file: ResultFile, benchmarks: dict[str, Benchmark]
+) -> Iterator[str]:
+    if file.params["machine"] != path.parent.name:
+        yield f"it is of machine {file.params['machine']!r}, not {path.parent.name!r}"
+    if not _HASH.fullmatch(file.commit_hash):
+        yield f"commit_hash {file.commit_hash[:80]!r} is no full hash"
+    elif not file.commit_hash.startswith(path.name.partition("-")[0]):
+        yield f"it is of commit {file.commit_hash[:12]}, which its name does not begin with"
+    for name in file.results:
+        try:
+            row = file.row(name)
+            benchmark = benchmarks.get(name)
+            yield from _faults_of_row(name, row, benchmark.unit if benchmark else "")
+        except DamagedError as error:
+            yield f"{name}: {error}"
+
+
+def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
+    stored_version = row.cells.get("version")
+    if stored_version is not None and not isinstance(stored_version, str):
+        yield f"{name}: version {stored_version!r} is no text"
+    if row.cells.get("started_at") is not None:
+        started = row.started_at
+        if started is None or not 0 <= started <= time.time() + _DAY:
+            yield f"{name}: started_at {row.cells['started_at']!r} is no time up to now"
+    columns = {column: row.column(column) for column in row.cells if column not in _OF_THE_ROW}
+    for place, params in enumerate(itertools.product(*row.params)):
+        case = f"{name}({', '.join(map(str, params))})" if params else name
+        cells = {column: values[place] for column, values in columns.items()}
+        value = cells.get("result")
+        if value not in (None, NAN_MARK) and not _is_number(value):
+            yield f"{case}: its value {str(value)[:80]!r} is no finite number"
+        elif _is_number(value) and unit in _PLAUSIBLE:
+            least, largest = _PLAUSIBLE[unit]
+            if not least <= value <= largest:
+                yield f"{case}: its value {value!r} {unit} is not from {least:g} to {largest:g}"
+        samples = cells.get("samples")
+        if samples is not None and not (
+            isinstance(samples, list) and all(map(_is_number, samples))
+        ):
+            yield f"{case}: its samples are no list of finite numbers"
+        for low, high in (("stats_ci_99_a", "stats_ci_99_b"), ("stats_q_25", "stats_q_75")):
+            first, last = cells.get(low), cells.get(high)
+            if _is_number(first) and _is_number(last) and first > last:
+                yield f"{case}: {low} is above {high}"
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

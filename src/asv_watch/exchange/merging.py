@@ -1,0 +1,131 @@
+"""Merges a folder of results into another one and loses nothing.
+
+Files merge as `.gitattributes` lets git merge them: a result file keeps the line of each side,
+which readers take for several versions of it (`history.merged_versions`), a file of lines has the
+lines of both, and lists of benchmarks become their union.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asv_watch.errors import WatchError
+from asv_watch.exchange.checking import check_results, different_facts
+from asv_watch.files import read_regular, write_whole
+from asv_watch.records import notes, suite_lists
+from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge did, in numbers of files."""
+
+    added: int
+    extended: int
+    """They were there, and have something new."""
+    unchanged: int
+
+    def __str__(self) -> str:
+        return f"{self.added} files added, {self.extended} extended, {self.unchanged} unchanged"
+
+
+def merge_results(source: Path, target: Path, machines: Collection[str] = ()) -> Merged:
+    """Add everything that a folder of results holds to another one.
+
+    Args:
+        source: Where results come from; it is left as it is.
+        target: Where they go; made if it is missing.
+        machines: Names of the machines that may be in the source; empty where any may.
+
+    Raises:
+        WatchError: A file of the source is damaged, a file of both cannot be merged, or a
+            machine may not be in the source or is another one in the target; then nothing was
+            written.
+    """
+    faults = check_results(source, machines)
+    if faults:
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise WatchError(
+            f"{faults[0].path}: {faults[0].message}{more}; correct that there first "
+            "(`asv-watch results check` names all)"
+        )
+    contents: dict[Path, bytes] = {}
+    added = unchanged = 0
+    for path in sorted(_files(source)):
+        new = read_regular(path)
+        place = target / path.relative_to(source)
+        if not place.exists():
+            contents[place] = new
+            added += 1
+            continue
+        old = read_regular(place)
+        if machines and place.name == "machine.json":
+            _check_same_machine(place, old, new)
+        merged = _merge(place, old, new)
+        if merged == old:
+            unchanged += 1
+        else:
+            contents[place] = merged
+    for place, content in contents.items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, content)
+    return Merged(added, len(contents) - added, unchanged)
+
+
+def _check_same_machine(place: Path, old: bytes, new: bytes) -> None:
+    """Refuse results of another machine that calls itself by the name of a known one."""
+    for name, value in different_facts(json.loads(old), json.loads(new)):
+        raise WatchError(
+            f"{place} describes another machine: {name} is {value!r} in what is merged; give that "
+            "machine a name of its own"
+        )
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of results, without those of hidden folders such as ``.git``."""
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
+def _merge(place: Path, old: bytes, new: bytes) -> bytes:
+    if old == new:
+        return old
+    try:
+        if place.name == suite_lists.FILE_NAME:
+            lists = [parse_list(content) for content in (old, new)]
+            merged = merge_lists(lists)
+            return old if merged == lists[0] else list_bytes(merged)
+        if place.name == "machine.json":
+            facts: dict[str, Any] = json.loads(new) | json.loads(old)
+            return old if facts == json.loads(old) else json.dumps(facts, indent=4).encode()
+        if place.suffix == ".json":
+            return _union(_lines_of_json(old), _lines_of_json(new), old)
+    except ValueError as error:
+        raise WatchError(f"{place} cannot be merged ({error}); correct it first") from error
+    if place.suffix == ".jsonl":
+        return _union(old.splitlines(), new.splitlines(), old)
+    what = "merge its entries by hand" if place.name == notes.FILE_NAME else "remove one of them"
+    raise WatchError(f"{place} differs from the file of that name to be merged; {what}")
+
+
+def _lines_of_json(content: bytes) -> list[bytes]:
+    """Return a result file as lines, one for each version; old files are written over many."""
+    try:
+        return [json.dumps(json.loads(content)).encode()]
+    except ValueError:
+        return [json.dumps(json.loads(line)).encode() for line in content.splitlines() if line]
+
+
+def _union(old: Sequence[bytes], new: Sequence[bytes], unchanged: bytes) -> bytes:
+    """Return the old lines, then those of the new ones that are not among them."""
+    known = set(old)
+    extra = [line for line in new if line.strip() and line not in known]
+    return b"\n".join([*old, *extra, b""]) if extra else unchanged

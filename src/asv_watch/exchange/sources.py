@@ -1,0 +1,81 @@
+"""Finds results in a folder, an archive or a branch."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from asv_watch.errors import WatchError
+from asv_watch.records import suite_lists
+from asv_watch.records.git import ask_git, export_files
+
+
+@contextmanager
+def results_in(source: str, repository: Path) -> Iterator[Path]:
+    """Open a source; it is left as it is.
+
+    Args:
+        source: A folder (results, or what holds them), an archive (``.zip``, ``.tar.gz``, ...), or
+            a branch, tag or commit of the repository.
+        repository: Checkout whose branches are meant.
+
+    Yields:
+        The folder of results in it.
+
+    Raises:
+        WatchError: There is no such source, or it holds none or several folders of results.
+    """
+    path = Path(source)
+    if path.is_dir():
+        yield find_results(path, source)
+        return
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
+        folder = Path(temporary)
+        if path.is_file():
+            _unpack(path, folder)
+        else:
+            _check_out(repository, source, folder)
+        yield find_results(folder, source)
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    try:
+        if tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as opened:
+                opened.extractall(folder, filter="data")
+        else:
+            shutil.unpack_archive(archive, folder)
+    except (shutil.ReadError, tarfile.TarError, ValueError, EOFError, OSError) as error:
+        raise WatchError(
+            f"{archive} cannot be unpacked ({error}); give a .zip or .tar archive, a folder or "
+            "a branch"
+        ) from error
+
+
+def _check_out(repository: Path, revision: str, folder: Path) -> None:
+    """Put the files of a revision below the folder, without touching the checkout."""
+    commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if not commit or revision.startswith("-"):
+        raise WatchError(
+            f"{revision!r} is no folder, no archive and no branch of {repository}; "
+            "`git branch -a` lists branches, `git fetch` brings those of others"
+        )
+    export_files(repository, commit, folder)
+
+
+def find_results(folder: Path, source: str) -> Path:
+    """Return the folder at or below this one that holds folders of machines."""
+    holders = {path.parent.parent for path in folder.rglob("machine.json")}
+    if not holders and (folder / suite_lists.FILE_NAME).is_file():
+        return folder
+    if len(holders) != 1:
+        names = ", ".join(sorted(str(holder.relative_to(folder)) for holder in holders))
+        content = f"holds several folders of results ({names})" if names else "holds no results"
+        raise WatchError(
+            f"{source} {content}: give the folder that has a machine's folder with machine.json"
+        )
+    return holders.pop()

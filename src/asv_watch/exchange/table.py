@@ -1,0 +1,178 @@
+"""Results as a table, a row for each measurement of a case: CSV, Parquet, SQLite or a DataFrame.
+
+SQLite and CSV need nothing else; a DataFrame needs pandas and Parquet pyarrow as well
+(``pip install "torchspeed[table]"``).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asv_watch.errors import WatchError
+from asv_watch.records.history import History
+from asv_watch.records.records import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE = "measurements"
+"""Name of the table in SQLite."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One case at one commit in one environment on one machine; ``None`` is unknown."""
+
+    machine: str
+    environment: str
+    """asv's name of it."""
+    python: str
+    requirements: str
+    """JSON object: package to version."""
+    commit_hash: str
+    commit_date: int
+    """Seconds since the epoch."""
+    tags: str
+    """Of the commit, with a comma between."""
+    benchmark: str
+    case_name: str
+    parameters: str
+    """JSON object: name to plain value."""
+    unit: str
+    outcome: str
+    reason: str
+    value: float | None
+    """The reported value, in the unit."""
+    interval_low: float | None
+    interval_high: float | None
+    quartile_low: float | None
+    quartile_high: float | None
+    samples: int
+    """Number of samples that are stored."""
+    measured_at: int | None
+    """Seconds since the epoch."""
+    recipe: str
+
+
+COLUMNS = tuple(field.name for field in fields(TableRow))
+_TEXTS = frozenset(field.name for field in fields(TableRow) if field.type == "str")
+
+
+def measurements(history: History) -> Iterator[TableRow]:
+    """Give every measurement of a history, failed and skipped ones included."""
+    commits = {commit.hash: commit for commit in history.commits}
+    for series in history.series:
+        environment = history.environments[series.environment]
+        names = history.benchmarks[series.case.benchmark].param_names
+        parameters = {name: series.case.labels[name] for name in names}
+        for commit, run in series.runs.items():
+            if run.outcome is Outcome.NEVER_RUN:
+                continue
+            point = run.point
+            low, high = (point and point.interval) or (None, None)
+            first, third = (point and point.quartiles) or (None, None)
+            yield TableRow(
+                machine=series.machine,
+                environment=series.environment,
+                python=environment.python,
+                requirements=json.dumps(environment.requirements),
+                commit_hash=commit,
+                commit_date=commits[commit].date,
+                tags=",".join(commits[commit].tags),
+                benchmark=series.case.benchmark,
+                case_name=series.case.name,
+                parameters=json.dumps(parameters),
+                unit=series.unit,
+                outcome=run.outcome.value,
+                reason=run.reason,
+                value=None if point is None else point.value,
+                interval_low=low,
+                interval_high=high,
+                quartile_low=first,
+                quartile_high=third,
+                samples=0 if point is None else len(point.samples),
+                measured_at=run.at,
+                recipe=run.recipe,
+            )
+
+
+def to_frame(history: History) -> pd.DataFrame:
+    """Return the measurements as a DataFrame, times and dates as seconds since the epoch.
+
+    Raises:
+        ImportError: pandas is not installed.
+    """
+    import pandas as pd  # noqa: PLC0415 - of an extra that only this needs
+
+    return pd.DataFrame(map(astuple, measurements(history)), columns=list(COLUMNS))
+
+
+def write_table(history: History, path: Path) -> int:
+    """Write the measurements to a file in the format of its suffix; replace a file that exists.
+
+    Returns:
+        Number of measurements.
+
+    Raises:
+        WatchError: The ending is none of ``.csv``, ``.parquet``, ``.sqlite`` and ``.db``.
+        ImportError: What Parquet needs is not installed.
+        OSError: The file cannot be written.
+    """
+    writers = {
+        ".csv": _write_csv,
+        ".parquet": _write_parquet,
+        ".sqlite": _write_sqlite,
+        ".db": _write_sqlite,
+    }
+    if path.suffix not in writers:
+        raise WatchError(f"{path.name} does not say which format: end it in {', '.join(writers)}")
+    aside = path.with_name(f".{path.name}.tmp")
+    try:
+        count = writers[path.suffix](history, aside)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return count
+
+
+def _write_csv(history: History, path: Path) -> int:
+    count = 0
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for count, row in enumerate(measurements(history), start=1):  # noqa: B007 - the last one
+            writer.writerow(astuple(row))
+    return count
+
+
+def _write_parquet(history: History, path: Path) -> int:
+    frame = to_frame(history)
+    frame.to_parquet(path, engine="pyarrow", index=False)
+    return len(frame)
+
+
+def _write_sqlite(history: History, path: Path) -> int:
+    path.unlink(missing_ok=True)
+    kinds = ", ".join(f"{name} {'TEXT' if name in _TEXTS else 'REAL'}" for name in COLUMNS)
+    connection = sqlite3.connect(path)
+    try:
+        with connection:
+            connection.execute(f"CREATE TABLE {TABLE} ({kinds})")
+            places = ", ".join("?" * len(COLUMNS))
+            rows = (
+                tuple(
+                    cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
+                    for cell in astuple(row)
+                )
+                for row in measurements(history)
+            )
+            connection.executemany(f"INSERT INTO {TABLE} VALUES ({places})", rows)  # noqa: S608
+        return int(connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0])  # noqa: S608
+    finally:
+        connection.close()

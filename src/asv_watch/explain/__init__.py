@@ -1,0 +1,1 @@
+"""Names the operators that account for a difference."""

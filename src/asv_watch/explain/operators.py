@@ -1,0 +1,217 @@
+"""Explains a difference between two sides operator by operator.
+
+Both sides are profiled in alternation, each time by a new process (`probes/operators.py`), which
+imports torch itself: torch before 2.7 is slow in a process forked after that.
+An operator *accounts for* the difference where all of its times on one side are above all on the
+other; its contribution is the difference of the least times, because interference only adds time.
+Where valgrind is installed, it counts the instructions of both sides.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.errors import WatchError
+from asv_watch.interleave.commands import run_command
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.sides import Side
+from asv_watch.probes import paths as probes
+from asv_watch.records.explanations import (
+    FILE_NAME,
+    Explanation,
+    KernelChange,
+    OperatorDifference,
+    StoredExplanation,
+)
+from asv_watch.records.json_lines import append_lines
+
+ROUNDS = 4
+"""Profiles of each side: by chance all of one side are above all of the other in 3 % of cases."""
+Profile = dict[str, Any]
+"""As `asv_watch.probes.operators` prints it."""
+_MOST_OPERATORS = 30
+"""Operators that are stored."""
+_COUNTED_CALLS = 3
+"""As in `asv_watch.probes.operators`."""
+_COUNT_TIMEOUT = 600.0  # s: callgrind executes some fifty times slower than the processor
+_TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
+
+
+def explain(
+    place: Workplace,
+    sides: tuple[Side, Side],
+    case: TimedCase,
+    rounds: int = ROUNDS,
+    *,
+    with_instructions: bool = True,
+) -> Explanation:
+    """Profile a case on two sides, compare its operators, and store the explanation.
+
+    Nothing is stored where a side has changes that are not committed.
+
+    Args:
+        place: the checkout, whose suites measure both sides.
+        sides: before and after.
+        case: what to profile, on the CPU.
+        rounds: profiles of each side.
+        with_instructions: count them too, which takes minutes.
+
+    Raises:
+        WatchError: the case needs CUDA, or it cannot be profiled on a side.
+    """
+    if not case.can_fork:
+        raise WatchError(f"{case.name} runs on CUDA; only cases on the CPU are explained")
+    suites = place.configuration.suites
+    profiles: tuple[list[Profile], list[Profile]] = ([], [])
+    for number in range(rounds):
+        for turn in (number % 2, 1 - number % 2):
+            profiles[turn].append(_profile(sides[turn], suites, case))
+    explanation = compare_profiles(*profiles)
+    if with_instructions:
+        try:
+            before, after = (_count_instructions(side, suites, case) for side in sides)
+            counts = explanation.counts | {"instructions": (before, after)}
+            explanation = msgspec.structs.replace(explanation, counts=counts)
+        except WatchError as error:
+            explanation = msgspec.structs.replace(explanation, not_counted=str(error))
+    old, new = (side.version for side in sides)
+    if old is not None and new is not None:
+        kept = msgspec.structs.replace(
+            explanation, operators=explanation.operators[:_MOST_OPERATORS]
+        )
+        stored = StoredExplanation(
+            case=case.name, at=int(time.time()), before=old, after=new, explanation=kept
+        )
+        append_lines(place.results / FILE_NAME, [stored])
+    return explanation
+
+
+def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Explanation:
+    """Compare the operators, kernels and counts of two sides.
+
+    Args:
+        before: one or more profiles.
+        after: the same.
+    """
+    times = [[_times(profile) for profile in side] for side in (before, after)]
+    operators = [
+        _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))
+        for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1]))
+    ]
+    total = (
+        sum(operator.seconds[0] for operator in operators),
+        sum(operator.seconds[1] for operator in operators),
+    )
+    sign = 1 if total[1] >= total[0] else -1
+    operators.sort(key=lambda operator: (not operator.clear, -sign * operator.difference))
+    return Explanation(
+        seconds=total,
+        operators=tuple(operators),
+        kernels=_kernel_changes(before[0], after[0]),
+        counts={
+            name: (float(count), float(after[0]["counts"][name]))
+            for name, count in before[0]["counts"].items()
+        },
+    )
+
+
+_Times = list[tuple[float, float]]
+"""Calls and seconds of an operator in each profile."""
+
+
+def _times(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
+    return {
+        (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
+        for operator in profile["operators"]
+    }
+
+
+def _difference(key: tuple[str, str], before: _Times, after: _Times) -> OperatorDifference:
+    old, new = [seconds for _, seconds in before], [seconds for _, seconds in after]
+    return OperatorDifference(
+        *key,
+        calls=(statistics.median(n for n, _ in before), statistics.median(n for n, _ in after)),
+        seconds=(min(old), min(new)),
+        clear=max(old) < min(new) or max(new) < min(old),
+    )
+
+
+def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]:
+    chosen: list[dict[tuple[str, str], set[str]]] = [{}, {}]
+    for place, profile in enumerate((before, after)):
+        for kernel in profile["kernels"]:
+            problem = kernel["primitive"], kernel["problem"]
+            chosen[place].setdefault(problem, set()).add(kernel["implementation"])
+    return tuple(
+        KernelChange(
+            *problem,
+            tuple(sorted(chosen[0].get(problem, ()))),
+            tuple(sorted(chosen[1].get(problem, ()))),
+        )
+        for problem in dict.fromkeys((*chosen[0], *chosen[1]))
+        if chosen[0].get(problem) != chosen[1].get(problem)
+    )
+
+
+def _profile(side: Side, suites: Path, case: TimedCase) -> Profile:
+    try:
+        printed = _run_probe(side, suites, case, case.timeout)
+    except WatchError as error:
+        raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
+    profile: Profile = json.loads(printed)
+    if "skipped" in profile:
+        raise WatchError(f"{case.name} is skipped on {side.name}")
+    return profile
+
+
+def _count_instructions(side: Side, suites: Path, case: TimedCase) -> float:
+    """Count the instructions of one call with callgrind.
+
+    Raises:
+        WatchError: it is not installed here, or cannot run the case.
+    """
+    programs = [shutil.which(name) for name in ("setarch", "valgrind")]
+    if None in programs:
+        raise WatchError("valgrind is not installed; on Debian: apt install valgrind")
+    setarch, valgrind = (str(program) for program in programs)
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        command = [
+            *(setarch, "-R", valgrind, "--tool=callgrind", "--vgdb=no", "--instr-atstart=no"),
+            *("--collect-atstart=no", f"--callgrind-out-file={folder}/counts"),
+        ]
+        _run_probe(side, suites, case, _COUNT_TIMEOUT, command, "instructions")
+        dump = Path(folder) / "counts.1"
+        total = _TOTAL.search(dump.read_text(encoding="utf-8")) if dump.exists() else None
+    if total is None:
+        raise WatchError("callgrind wrote no count of instructions")
+    return int(total[1]) / _COUNTED_CALLS
+
+
+def _run_probe(
+    side: Side,
+    suites: Path,
+    case: TimedCase,
+    timeout_s: float,
+    command: Sequence[str] = (),
+    *arguments: str,
+) -> str:
+    """Run `asv_watch.probes.operators` and return what it printed."""
+    interpreter = [str(side.python), "-P", str(probes.OPERATORS)]
+    return run_command(
+        [*command, *interpreter, str(suites), case.identity, *arguments],
+        timeout_s,
+        env=os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)},
+    )

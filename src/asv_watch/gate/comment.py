@@ -1,0 +1,190 @@
+"""The comment of the gate: Markdown that begins with its answer.
+
+Names and reasons come from the code of a pull request. They are printed as code, inside which
+GitHub interprets nothing: no HTML, no links, no mentions.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterable
+
+import msgspec
+
+from asv_watch.gate.result import (
+    LARGEST_BYTES,
+    CaseState,
+    GateCase,
+    GateResult,
+    HeadAgainstBase,
+    parse_result,
+)
+from asv_watch.progress import human_time
+from asv_watch.statistics.ratio import CONFIDENCE
+
+LONGEST = 60_000
+"""Characters of a comment; GitHub takes 65,536."""
+_LONGEST_TEXT = 300
+_MARK = "torchspeed-gate"
+_STATE = re.compile(rf"<!-- {_MARK} ([\w+/=-]*) -->")
+_FIRST = (CaseState.SLOWER, CaseState.SUSPECTED, CaseState.FAILED)
+_REST = (CaseState.FASTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
+_HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
+
+
+def sentence(result: GateResult) -> str:
+    """Say the answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
+    if not result.cases:
+        return "No changed file can change a measured value, so nothing was measured"
+    slower = result.of_state(CaseState.SLOWER)
+    measured = sum(bool(case.changes) for case in result.cases)
+    answer = f"{len(slower)} of {measured} cases slower"
+    if slower:
+        answer += f", worst {describe(slower[0].changes[-1])}"
+    missing = len(result.of_state(CaseState.NOT_MEASURED))
+    limit = human_time(result.limit_s)
+    others = (
+        (
+            len(result.of_state(CaseState.SUSPECTED)),
+            f"suspected but not measured again in {limit}",
+        ),
+        (len(result.of_state(CaseState.FAILED)), "failed"),
+        (missing, f"not measured in {limit}"),
+    )
+    more = [f"{count} {what}" for count, what in others if count]
+    return f"{answer}; {', '.join(more)}" if more else answer
+
+
+def describe(change: HeadAgainstBase) -> str:
+    """Write a change with its interval, in percent: ``+6.2 % [5.4, 7.0]``."""
+    low, high = ((end - 1) * 100 for end in change.interval)
+    return f"{(change.ratio - 1) * 100:+.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def verdict_line(result: GateResult, accepted: str) -> str:
+    """Say whether the gate passes, and why.
+
+    Args:
+        result: what was measured.
+        accepted: why a slowdown is accepted; empty if it is not.
+    """
+    failing, failed = len(list(result.failing)), len(result.of_state(CaseState.FAILED))
+    slower = f"{failing} slower by {result.threshold:.1%} or more"
+    if not result.passes(accepted):
+        against = [slower] if failing and not accepted else []
+        against += [f"{failed} failed"] if failed else []
+        return f"**The gate fails: {', '.join(against)}.**"
+    if failing:
+        return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
+    return "The gate passes."
+
+
+def comment(result: GateResult, accepted: str = "") -> str:
+    """Write the whole comment; it holds the result, so that `stored_result` can read it again.
+
+    Args:
+        result: what was measured.
+        accepted: why a slowdown is accepted; empty if it is not.
+    """
+    parts = [f"{sentence(result)}.", verdict_line(result, accepted)]
+    first, rest = (result.of_state(*states) for states in (_FIRST, _REST))
+    end = [_how(result)] if result.cases else []
+    state = _stored(result)
+    room = LONGEST - sum(map(len, (*parts, *end))) - len(state) - 500
+    for cases, hidden in ((first, False), (rest, True)):
+        rows, room = _rows(result, cases, room)
+        if not rows:
+            continue
+        text = "\n".join([*_HEAD, *rows])
+        if len(rows) < len(cases):
+            text += f"\n\n{len(cases) - len(rows)} more are in the file of the result."
+        if hidden:
+            text = f"<details><summary>{len(cases)} others</summary>\n\n{text}\n\n</details>"
+        parts.append(text)
+    return "\n\n".join([*parts, *end, state]) + "\n"
+
+
+def code(text: str) -> str:
+    """Write any text as inline code of Markdown, in a table or outside.
+
+    A vertical bar, which would end the cell, becomes a broken one; characters that cannot be seen
+    are replaced; what is longer than 300 characters is cut off.
+    """
+    plain = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for letter in " ".join(text.split()).replace("|", "\N{BROKEN BAR}")
+    )
+    plain = plain if len(plain) <= _LONGEST_TEXT else f"{plain[: _LONGEST_TEXT - 1]}…"
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest or not plain.strip() else ""
+    return f"{fence}{space}{plain or '?'}{space}{fence}"
+
+
+def stored_result(text: str) -> GateResult | None:
+    """Return the result that a comment holds, or ``None`` if it holds none.
+
+    Raises:
+        WatchError: it is damaged.
+    """
+    match = _STATE.search(text)
+    if match is None or not match[1]:
+        return None
+    try:
+        unpacker = zlib.decompressobj()
+        content = unpacker.decompress(base64.b64decode(match[1], validate=True), LARGEST_BYTES)
+    except (ValueError, zlib.error):
+        content = b""
+    return parse_result(content, "the comment")
+
+
+def is_ours(text: str) -> bool:
+    """Tell whether a comment was written by `comment`."""
+    return _STATE.search(text) is not None
+
+
+def _stored(result: GateResult) -> str:
+    """Put the result inside an HTML comment; nothing in it where that would take too much room."""
+    packed = base64.b64encode(zlib.compress(msgspec.json.encode(result), 9)).decode()
+    return f"<!-- {_MARK} {packed if len(packed) < LONGEST // 2 else ''} -->"
+
+
+def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:
+    """Make the rows of a table that fit, and the room that is left."""
+    rows: list[str] = []
+    for case in cases:
+        row = _row(result, case)
+        room -= len(row) + 1
+        if room < 0:
+            break
+        rows.append(row)
+    return rows, room
+
+
+def _row(result: GateResult, case: GateCase) -> str:
+    verdict = result.state(case).value
+    reason = case.failed or ("" if case.changes else case.skipped)
+    if reason:
+        verdict = f"{verdict}: {code(reason)}"
+    cells = ["", "", ""]
+    if case.changes:
+        change = case.changes[-1]
+        cells = [f"{seconds * 1e3:.4g} ms" for seconds in (change.before_s, change.after_s)]
+        cells.append(describe(change))
+    return f"| {' | '.join([code(case.case), *cells, verdict])} |"
+
+
+def _how(result: GateResult) -> str:
+    chosen = "that the changed files touch"
+    if result.pattern:
+        chosen = f"that match {code(result.pattern)}"
+    return (
+        f"{result.head[:8]} against the merge base {result.base[:8]}, {code(result.environment)}, "
+        f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
+        f"{len(result.cases)} of {result.available} cases, {chosen}. A case is slower if "
+        f"{result.measurements} measurements, one after the other, all show it; the last one is "
+        f"shown, with its {CONFIDENCE:.0%} confidence interval. "
+        f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}` repeats it."
+    )

@@ -1,0 +1,134 @@
+"""The few calls of GitHub's interface that the gate needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+from asv_watch.errors import WatchError
+
+_TIMEOUT_S = 60
+_A_PAGE = 100
+_MOST_PAGES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """What is asked of a pull request."""
+
+    number: int
+    head: str
+    """Hash of its newest commit."""
+    description: str
+    labels: frozenset[str]
+
+
+class GitHub:
+    """One repository, by the token of a workflow."""
+
+    def __init__(self, api: str, repository: str, token: str) -> None:
+        """Choose the repository.
+
+        Args:
+            api: address of the interface, such as ``https://api.github.com``.
+            repository: ``owner/name``.
+            token: what GitHub gave the workflow.
+
+        Raises:
+            WatchError: one of them is missing or cannot be meant.
+        """
+        if not api.startswith(("https://", "http://127.0.0.1:")):
+            raise WatchError(f"GITHUB_API_URL {api!r} is no https address")
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+            raise WatchError(f"GITHUB_REPOSITORY {repository!r} is not owner/name")
+        if not token:
+            raise WatchError("GITHUB_TOKEN is not set; give the step the workflow's token")
+        self._address = f"{api}/repos/{repository}"
+        self._repository = repository
+        self._token = token
+
+    @classmethod
+    def from_environment(cls) -> GitHub:
+        """Take the repository whose workflow runs this.
+
+        Raises:
+            WatchError: no workflow does.
+        """
+        names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
+        return cls(*(os.environ.get(name, "") for name in names))
+
+    def pull_request(self, number: int) -> PullRequest:
+        """Read a pull request to this repository.
+
+        Raises:
+            WatchError: there is none of that number, or GitHub does not answer.
+        """
+        answer = self._ask("GET", f"pulls/{number}")
+        return PullRequest(
+            number,
+            str(answer["head"]["sha"]),
+            str(answer["body"] or ""),
+            frozenset(str(label["name"]) for label in answer["labels"]),
+        )
+
+    def comments(self, number: int, author: str) -> list[tuple[int, str]]:
+        """Read the comments of an author on a pull request: their identities and texts."""
+        comments: list[tuple[int, str]] = []
+        for page in range(1, _MOST_PAGES + 1):
+            path = f"issues/{number}/comments?per_page={_A_PAGE}&page={page}"
+            answer = self._ask("GET", path)
+            comments += [
+                (int(comment["id"]), str(comment["body"]))
+                for comment in answer
+                if comment["user"] and comment["user"]["login"] == author
+            ]
+            if len(answer) < _A_PAGE:
+                break
+        return comments
+
+    def write_comment(self, number: int, text: str, identity: int | None) -> None:
+        """Write a comment on a pull request, or the new text of one that is there."""
+        if identity is None:
+            self._ask("POST", f"issues/{number}/comments", {"body": text})
+        else:
+            self._ask("PATCH", f"issues/comments/{identity}", {"body": text})
+
+    def set_status(self, commit: str, context: str, *, passes: bool, description: str) -> None:
+        """Set the status of a commit."""
+        state = {"state": "success" if passes else "failure", "context": context}
+        state["description"] = description[:140]
+        run, server = os.environ.get("GITHUB_RUN_ID"), os.environ.get("GITHUB_SERVER_URL")
+        if run and server:
+            state["target_url"] = f"{server}/{self._repository}/actions/runs/{run}"
+        self._ask("POST", f"statuses/{commit}", state)
+
+    def _ask(self, method: str, path: str, content: object = None) -> Any:
+        """Send a request; return GitHub's answer.
+
+        Raises:
+            WatchError: GitHub refuses it, or does not answer.
+        """
+        request = urllib.request.Request(  # noqa: S310 - __init__ allows https alone
+            f"{self._address}/{path}",
+            method=method,
+            data=None if content is None else json.dumps(content).encode(),
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Accept": "application/vnd.github+json",
+                "Content-Type": "application/json",
+                "User-Agent": "torchspeed",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+                return json.load(answer)
+        except (urllib.error.URLError, TimeoutError, ValueError) as error:
+            raise WatchError(
+                f"GitHub did not do {method} {path} ({error}); check the workflow's "
+                "`permissions`, and run the job again"
+            ) from error

@@ -1,0 +1,192 @@
+"""What the gate measured of one pull request, as a file that another workflow reads.
+
+The file comes from a job that ran the code of the pull request, so everything in it is checked
+when it is read, and `asv_watch.gate.comment` escapes every text of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from asv_watch.errors import WatchError
+from asv_watch.files import read_regular
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.statistics.ratio import CONFIDENCE, verdict
+from asv_watch.statistics.rule import Verdict
+
+LARGEST_BYTES = 1_000_000
+"""Size of a file that is read."""
+FALSE_ALARMS = 0.01
+"""Share of gates of harmless changes in which any case may be called slower by chance."""
+
+_Positive = Annotated[float, msgspec.Meta(gt=0, lt=1e9)]
+_Text = Annotated[str, msgspec.Meta(max_length=2000)]
+_Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
+_Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
+
+
+class CaseState(Enum):
+    """What the gate says of a case."""
+
+    SLOWER = "slower"
+    """In every measurement."""
+    SUSPECTED = "slower, not measured again in time"
+    FAILED = "failed"
+    FASTER = "faster"
+    """In the first measurement."""
+    SAME = "same"
+    SKIPPED = "skipped"
+    NOT_MEASURED = "not measured in time"
+
+
+class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One measurement of a case, head against base."""
+
+    ratio: _Positive
+    interval: tuple[_Positive, _Positive]
+    before_s: _Positive
+    """Median of the samples before, seconds a call."""
+    after_s: _Positive
+    rounds: _Count
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that does not hold the ratio.
+
+        Raises:
+            ValueError: its ends are in the wrong order.
+        """
+        if not self.interval[0] <= self.ratio <= self.interval[1]:
+            raise ValueError("the interval does not hold the ratio")
+
+    @classmethod
+    def of(cls, ratio: CaseRatio) -> HeadAgainstBase:
+        """Take over what is reported of a measured ratio, in five digits."""
+        low, middle, high, before_s, after_s = (
+            float(f"{number:.5g}")
+            for number in (
+                ratio.interval[0],
+                ratio.ratio,
+                ratio.interval[1],
+                ratio.before_s,
+                ratio.after_s,
+            )
+        )
+        return cls(middle, (low, high), before_s, after_s, len(ratio.ratios))
+
+
+class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case that was chosen."""
+
+    case: _Text
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    changes: Annotated[tuple[HeadAgainstBase, ...], msgspec.Meta(max_length=9)] = ()
+    """Its measurements, the first one first."""
+    skipped: _Text = ""
+    """Why it cannot run here."""
+    failed: _Text = ""
+    """Why a measurement failed."""
+
+
+class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The gate of one head commit."""
+
+    pull_request: Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
+    """Its number; 0 where it has none."""
+    base: _Hash
+    """The merge base."""
+    head: _Hash
+    environment: _Text
+    """Such as ``torch 2.15.0``."""
+    machine: _Text
+    pattern: _Text
+    """Regular expression that chose the cases; empty where the changed files did."""
+    available: Annotated[int, msgspec.Meta(ge=0, lt=10**6)]
+    """Number of cases from which these were chosen."""
+    threshold: Annotated[float, msgspec.Meta(ge=0, lt=10)]
+    """Relative slowdown from which the gate fails (0.03 is 3 %)."""
+    limit_s: Annotated[float, msgspec.Meta(gt=0, lt=1e8)]
+    seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e8)]
+    """Duration of the measurements."""
+    cases: tuple[GateCase, ...]
+    format: Literal[1] = 1
+
+    @property
+    def measurements(self) -> int:
+        """In how many measurements a case has to be slower."""
+        return measurements_needed(len(self.cases))
+
+    def state(self, case: GateCase) -> CaseState:
+        """Say how one of the cases fared."""
+        verdicts = [verdict(change) for change in case.changes]
+        if case.failed:
+            return CaseState.FAILED
+        if not verdicts:
+            return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
+        if verdicts[0] is Verdict.BETTER:
+            return CaseState.FASTER
+        if not all(answer is Verdict.WORSE for answer in verdicts):
+            return CaseState.SAME
+        return CaseState.SLOWER if len(verdicts) >= self.measurements else CaseState.SUSPECTED
+
+    def of_state(self, *states: CaseState) -> list[GateCase]:
+        """List the cases in some states, the largest change first."""
+        cases = [case for case in self.cases if self.state(case) in states]
+        return sorted(cases, key=lambda case: -case.changes[-1].ratio if case.changes else 0.0)
+
+    @property
+    def failing(self) -> Iterator[GateCase]:
+        """The cases that are slower by the threshold or more."""
+        return (
+            case
+            for case in self.of_state(CaseState.SLOWER)
+            if case.changes[-1].ratio >= 1 + self.threshold
+        )
+
+    def passes(self, accepted: str) -> bool:
+        """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""
+        return not self.of_state(CaseState.FAILED) and (bool(accepted) or not any(self.failing))
+
+
+def measurements_needed(cases: int) -> int:
+    """In how many measurements a case has to be slower to be called slower, two at least.
+
+    A measurement calls a case slower by chance in half of what its interval leaves out, which is
+    0.5 %. With n cases and k measurements, ``n * 0.005**k`` cases are expected to be slower by
+    chance in every measurement. At most 0.01 of a case is allowed: two measurements suffice for
+    400 cases, three for 80,000.
+    """
+    needed = 2
+    while cases * ((1 - CONFIDENCE) / 2) ** needed > FALSE_ALARMS * (1 + 1e-9):
+        needed += 1
+    return needed
+
+
+def read_result(path: Path) -> GateResult:
+    """Read a file that nobody vouches for.
+
+    Raises:
+        WatchError: it is too large, or no result of the gate.
+        OSError: it cannot be read.
+    """
+    if path.stat().st_size > LARGEST_BYTES:
+        raise WatchError(f"{path} is larger than {LARGEST_BYTES} bytes; measure again")
+    return parse_result(read_regular(path), str(path))
+
+
+def parse_result(content: bytes, name: str) -> GateResult:
+    """Read the content of such a file.
+
+    Raises:
+        WatchError: it is no result of the gate.
+    """
+    try:
+        return msgspec.json.decode(content, type=GateResult)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise WatchError(
+            f"{name} is no result of `asv-watch gate` ({error}); measure again"
+        ) from error

@@ -1,0 +1,1 @@
+"""Two versions take samples in turn on one core."""

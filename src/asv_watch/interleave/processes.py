@@ -1,0 +1,259 @@
+"""One round of one case: a process on each side, which take samples in turn.
+
+Each side has a server that has imported torch and, where torch is as fast in a fork as elsewhere,
+forks a process for each case (`asv_watch.probes.timer`). Where the two processes compute
+on one thread they are pinned to one core, so that they share its clock, its caches and its
+neighbours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from asv_watch.interleave.sides import Side
+from asv_watch.probes import paths as probes
+
+MOST_SAMPLES = 16
+"""Of each side in a round."""
+FEWEST_SAMPLES = 8
+SECONDS = 1.5
+"""Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
+_TIMEOUTS_OF_A_ROUND = 4
+"""A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
+_SECONDS_TO_END = 2.0
+"""How long a server may take to end before it is killed."""
+_Process = Literal["fork", "shared", "own"]
+"""What runs a case: a fork of the server, the server itself, or a server that ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCase:
+    """A case of the suites that times something, and how it is started."""
+
+    name: str
+    """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
+    identity: str
+    """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
+    timeout: float
+    """Seconds within which it has to be ready, and to take a sample."""
+    short: bool = True
+    """Whether it belongs to the short set."""
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether a fork may measure it: CUDA needs a process that never forked."""
+        return "'cuda" not in self.name
+
+
+class CaseSkippedError(Exception):
+    """The case cannot run on a side; the message says why."""
+
+
+class CaseFailedError(Exception):
+    """The case raised, crashed or took too long on a side; the message says which and why.
+
+    Args:
+        message: the side's name and the reason.
+        server: of the side on which it failed.
+    """
+
+    def __init__(self, message: str, server: Server) -> None:
+        super().__init__(message)
+        self.server = server
+
+
+class Server(contextlib.AbstractContextManager["Server"]):
+    """The process of one side that starts cases; it starts when it is first needed."""
+
+    def __init__(self, side: Side, suites: Path) -> None:
+        self._side, self._suites = side, suites
+        self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
+        self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
+        self._errors_before = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: IO[bytes]
+        self._answers: IO[bytes]
+        self._case: TimedCase | None = None
+        self._until = 0.0
+        """When the round has to be over, on the monotonic clock."""
+
+    def __exit__(self, *error: object) -> None:
+        self._stop()
+        self._errors.close()
+        self._folder.cleanup()
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether cases of its side may be measured in forks."""
+        return self._side.can_fork
+
+    def start(self, case: TimedCase, process: _Process) -> None:
+        """Begin to make a case; `wait_until_ready` waits for it."""
+        if self._process is None:
+            self._launch()
+        self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
+        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * case.timeout
+        self._send(json.dumps({"case": case.identity, "process": process}))
+
+    def wait_until_ready(self) -> tuple[int, bool]:
+        """Wait until the case has warmed up; return its process and whether it has one thread.
+
+        Raises:
+            CaseSkippedError: it cannot run here.
+            CaseFailedError: it failed, or was not ready in time.
+        """
+        answer = self._answer()
+        if "skipped" in answer:
+            raise CaseSkippedError(answer["skipped"])
+        return int(answer["pid"]), bool(answer["one thread"])
+
+    def sample(self) -> float:
+        """Take a sample; return the seconds of a call.
+
+        Raises:
+            CaseFailedError: the case failed, or took too long.
+        """
+        self._send("")
+        return float(self._answer()["seconds"])
+
+    def end(self) -> None:
+        """End the case, if one is running; answers that were not read are dropped."""
+        if self._case is None:
+            return
+        self._send("end")
+        with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
+            while "status" not in self._read():
+                pass
+
+    def _launch(self) -> None:
+        environment = os.environ | dict(self._side.pair.variables)
+        self._process = subprocess.Popen(
+            [
+                *(str(self._side.python), "-P", str(probes.TIMER)),
+                *(str(self._suites), str(self._side.planted)),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            cwd=self._folder.name,
+            env=environment | {"PYTHONPATH": str(self._side.source)},
+            bufsize=0,  # `_read` waits for the pipe, and must not have read a line ahead
+            start_new_session=True,  # so that it can be killed together with its child
+        )
+        assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
+        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+
+    def _send(self, line: str) -> None:
+        with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
+            self._requests.write(line.encode() + b"\n")
+            self._requests.flush()
+
+    def _answer(self) -> dict[str, Any]:
+        """Return the answer to a request.
+
+        Raises:
+            CaseFailedError: the case ended instead.
+        """
+        answer = self._read()
+        if "status" in answer:
+            written = os.fstat(self._errors.fileno()).st_size - self._errors_before
+            # Not `read`: the process writes where this file's position is.
+            errors = os.pread(self._errors.fileno(), written, self._errors_before)
+            lines = errors.decode(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else f"exit status {answer['status']}"
+            raise CaseFailedError(f"{self._side.name}: {reason}", self)
+        return answer
+
+    def _read(self) -> dict[str, Any]:
+        """Return the next line; the end of the process counts as the end of its case."""
+        process, case = self._process, self._case
+        assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
+        left = self._until - time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._answers, selectors.EVENT_READ)
+            if not selector.select(max(0.0, min(left, case.timeout))):
+                self._stop(kill=True)
+                reason = f"did not answer in {case.timeout:g} s"
+                if left < case.timeout:
+                    reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+                raise CaseFailedError(f"{self._side.name} {reason}", self)
+        line = self._answers.readline()
+        answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
+        if "status" in answer:
+            self._case = None
+            if not answer.get("goes on"):
+                self._stop()
+        return answer
+
+    def _stop(self, *, kill: bool = False) -> None:
+        """End the process and its child: the end of standard input, then a kill."""
+        process, self._process = self._process, None
+        self._case = None
+        if process is None:
+            return
+        with contextlib.suppress(BrokenPipeError):
+            self._requests.close()
+        try:
+            process.wait(timeout=0 if kill else _SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self._answers.close()
+
+
+def measure_round(
+    servers: tuple[Server, Server], case: TimedCase, first: int = 0
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Measure one case on two sides, in turns A B B A.
+
+    Args:
+        servers: before and after.
+        case: what to measure.
+        first: which side is A, 0 or 1; the other one in the next round.
+
+    Returns:
+        For each side its samples in seconds a call, two of every turn.
+
+    Raises:
+        CaseSkippedError: a side cannot run it.
+        CaseFailedError: it failed on a side.
+    """
+    try:
+        forks: _Process = "fork" if all(server.can_fork for server in servers) else "shared"
+        for server in servers:
+            server.start(case, forks if case.can_fork else "own")
+        ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
+        if all(one_thread for _, one_thread in ready):
+            _pin_to_one_core([process for process, _ in ready])
+        samples: tuple[list[float], list[float]] = ([], [])
+        until = time.monotonic() + SECONDS
+        while len(samples[0]) < MOST_SAMPLES and (
+            time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
+        ):
+            for place in (first, 1 - first, 1 - first, first):
+                samples[place].append(servers[place].sample())
+    finally:
+        for server in servers:
+            server.end()
+    return tuple(samples[0]), tuple(samples[1])
+
+
+def _pin_to_one_core(processes: list[int]) -> None:
+    if not hasattr(os, "sched_setaffinity"):  # Linux alone can pin
+        return
+    core = max(os.sched_getaffinity(0))  # the first serves most interrupts
+    for process in processes:
+        # A process that has just died is reported when it is asked for a sample.
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(process, {core})

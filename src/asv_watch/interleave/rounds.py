@@ -1,0 +1,195 @@
+"""Measures cases on two sides, round after round, until each ratio is known closely enough.
+
+A round of every case comes before the next round of any, so that minutes lie between two rounds
+of one case. Each round has processes of its own on both sides, because the layout of memory, and
+with it the speed, differs from process to process. Every case gets the fewest rounds of the
+`Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
+narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
+of them count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.interleave.processes import (
+    CaseFailedError,
+    CaseSkippedError,
+    Server,
+    TimedCase,
+    measure_round,
+)
+from asv_watch.interleave.sides import Side
+from asv_watch.progress import human_time
+from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
+from asv_watch.statistics.ratio import (
+    estimate_ratio,
+    ratio_of_round,
+    spread_of_rounds,
+)
+from asv_watch.statistics.rule import MINIMUM_EFFECT
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How many rounds a case gets."""
+
+    fewest_rounds: int = 5
+    most_rounds: int = 16
+    half_width: float = 0.015
+    """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
+    doubtful_from: float = 0.01
+    """A ratio is doubtful that differs from 1 by this or more but by less than its whole interval,
+    if the interval is at most twice as wide as wanted. The case gets as many rounds again."""
+
+
+DEFAULT = Sampling()
+PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
+"""Tells a difference that counts from none, also in noisy cases."""
+
+Round = tuple[tuple[float, ...], tuple[float, ...]]
+"""The samples before and after, in seconds a call."""
+Keep = Callable[[CaseResult], None]
+
+
+def ratio_of_case(name: str, rounds: Sequence[Round], least_spread: float = 0.0) -> CaseRatio:
+    """Return a case's ratio from its rounds; their spread counts as no less than the least."""
+    ratios = tuple(ratio_of_round(before, after) for before, after in rounds)
+    ratio, interval = estimate_ratio(ratios, least_spread)
+    before, after = (
+        statistics.median(itertools.chain.from_iterable(side))
+        for side in zip(*rounds, strict=True)
+    )
+    return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after)
+
+
+class _Comparison:
+    """The cases of one comparison, open and finished."""
+
+    def __init__(self, cases: Sequence[TimedCase], sampling: Sampling, keep: Keep) -> None:
+        self.open: dict[TimedCase, list[Round]] = {case: [] for case in cases}
+        self._sampling = sampling
+        self._keep = keep
+        self._spreads: dict[TimedCase, float] = {}
+        self._repeated_until: dict[TimedCase, int] = {}
+        self.results: list[CaseResult] = []
+
+    def measure(self, servers: tuple[Server, Server], case: TimedCase, first: int) -> str:
+        """Measure a round of a case and return its ratio in words.
+
+        A case that is skipped or fails is closed, without the rounds before that.
+        """
+        try:
+            samples = measure_round(servers, case, first)
+            ratio = ratio_of_round(*samples)
+        except CaseSkippedError as reason:
+            self._close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
+            return f"skipped: {reason}"
+        except (CaseFailedError, ValueError) as reason:
+            on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
+            self._close(
+                case,
+                Unmeasured(
+                    case.name, int(time.time()), failed=str(reason), failed_before=on_before
+                ),
+            )
+            return f"failed: {reason}"
+        self.open[case].append(samples)
+        return f"{ratio - 1:+.1%}"
+
+    def close_known(self, *, all_of_them: bool = False) -> None:
+        """Close the cases with rounds enough whose ratio is known closely enough, or all.
+
+        The spread of a case counts as no less than that of the middle case.
+        """
+        fewest = self._sampling.fewest_rounds
+        ready = {case: rounds for case, rounds in self.open.items() if len(rounds) >= fewest}
+        self._spreads |= {
+            case: spread_of_rounds([ratio_of_round(*samples) for samples in rounds])
+            for case, rounds in ready.items()
+        }
+        least_spread = statistics.median(self._spreads.values()) if ready else 0.0
+        for case, rounds in ready.items():
+            result = ratio_of_case(case.name, rounds, least_spread)
+            if all_of_them or self._is_known(case, result):
+                self._close(case, result)
+
+    def _is_known(self, case: TimedCase, result: CaseRatio) -> bool:
+        """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
+        rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
+        if case in self._repeated_until:
+            return rounds >= self._repeated_until[case]
+        if width / 2 > self._sampling.half_width and rounds < self._sampling.most_rounds:
+            return False
+        most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
+        if not self._sampling.doubtful_from <= abs(math.log(result.ratio)) <= width <= most:
+            return True
+        self._repeated_until[case] = 2 * rounds
+        return False
+
+    def _close(self, case: TimedCase, result: CaseResult) -> None:
+        del self.open[case]
+        self.results.append(result)
+        self._keep(result)
+
+
+def measure_interleaved(
+    sides: tuple[Side, Side],
+    suites: Path,
+    cases: Sequence[TimedCase],
+    keep: Keep = lambda result: None,
+    sampling: Sampling = DEFAULT,
+) -> list[CaseResult]:
+    """Measure cases on two sides.
+
+    Args:
+        sides: before and after.
+        suites: folder of the suites.
+        cases: what to measure.
+        keep: called with each case that is finished. An interrupt first finishes the cases
+            that have rounds enough.
+        sampling: how many rounds.
+
+    Returns:
+        The cases in the order in which they were finished.
+    """
+    comparison = _Comparison(cases, sampling, keep)
+    started, measured = time.monotonic(), 0
+    try:
+        for number in itertools.count():
+            count = len(comparison.open)
+            with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+                for place, case in enumerate(list(comparison.open), start=1):
+                    message = comparison.measure((before, after), case, number % 2)
+                    measured += 1
+                    mean = (time.monotonic() - started) / measured
+                    left = _time_left(sampling, number, count - place, len(comparison.open), mean)
+                    print(
+                        f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                        f"{message}{left}",
+                        flush=True,
+                    )
+            comparison.close_known()
+            if not comparison.open:
+                break
+    except BaseException:  # an interrupt, or the end of a time budget
+        comparison.close_known(all_of_them=True)
+        raise
+    print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
+    return comparison.results
+
+
+def _time_left(
+    sampling: Sampling, number: int, left_of_round: int, open_cases: int, mean: float
+) -> str:
+    """Estimate the time until every case has its fewest rounds; some may need more."""
+    rounds = max(0, sampling.fewest_rounds - number - 1)
+    left = rounds * open_cases + left_of_round
+    more = "" if rounds else ", then uncertain cases"
+    return f", {human_time(left * mean)} left{more}"

@@ -1,0 +1,105 @@
+"""What is compared: a commit, or the working tree, with one torch release."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.asv.forking import is_fast_in_forks
+from asv_watch.asv.packages import build_package
+from asv_watch.asv.settings import Pair, select_pairs
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.errors import WatchError
+from asv_watch.records.comparisons import Version
+from asv_watch.records.git import ask_git, export_files
+
+WORKING_TREE = "."
+_PACKAGES = Path(".asv/interleaved/packages")
+"""Where the packages of commits are put, below the checkout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison."""
+
+    name: str
+    """As a person reads it: ``main (1a2b3c4d), torch 2.15.0``."""
+    source: Path
+    """Folder that holds the package as it was at the commit."""
+    pair: Pair
+    version: Version | None = None
+    """How a stored comparison names it; ``None`` for changes that are not committed."""
+    planted: float = 0.0
+    """Share of its time by which every sample is slowed down, to test whether that is detected:
+    of the side after."""
+
+    @property
+    def can_fork(self) -> bool:
+        """Whether a forked process is as fast as any other with this torch release."""
+        return not self.pair.torch or is_fast_in_forks(self.pair.torch)
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return self.pair.folder / "bin" / "python"
+
+
+def side(place: Workplace, text: str, release: str = "newest") -> Side:
+    """Make one side from what a person typed.
+
+    Args:
+        place: the checkout and its configuration.
+        text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
+            followed by ``@`` and a torch release: ``v1@2.14.1``.
+        release: torch release where ``text`` names none.
+
+    Raises:
+        WatchError: there is no such commit or release, or the commit has no package.
+    """
+    root, configuration = place.root, place.configuration
+    revision, _, own_release = text.partition("@")
+    pairs = select_pairs(configuration.pairs, own_release or release or "newest")
+    if len(pairs) != 1:
+        raise WatchError(f"a side takes one torch release, not {own_release or release!r}")
+    [pair] = pairs
+    package = configuration.package
+    if revision == WORKING_TREE:
+        if package and ask_git(root, "status", "--porcelain", "--", package):
+            return Side(f"the working tree, {pair.label}", root / package, pair)
+        if not package and ask_git(root, "status", "--porcelain", "--untracked-files=no"):
+            raise WatchError(
+                "the working tree has changes that are not committed, and only commits can be "
+                "built; commit them first"
+            )
+        revision = "HEAD"
+    commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if not commit or revision.startswith("-"):
+        raise WatchError(
+            f"{revision!r} is no commit, tag or branch of this repository; "
+            "`git log --oneline` lists them, and . is the working tree"
+        )
+    name = f"{revision} ({commit[:8]}), {pair.label}"
+    version = Version(commit, pair.torch, pair.torchvision, configuration.python)
+    folder = root / _PACKAGES / commit
+    if package:
+        return Side(name, _check_out(root, commit, folder, package), pair, version)
+    folder = folder.with_name(f"{commit}-{pair.folder.name}")
+    if not folder.is_dir():
+        build_package(root, pair, commit, folder)
+    return Side(name, folder, pair, version)
+
+
+def _check_out(root: Path, commit: str, folder: Path, package: str) -> Path:
+    """Put the package of a commit into a folder of its own; return where it is imported from.
+
+    Raises:
+        WatchError: the commit has none.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    if not export_files(root, commit, folder, package):
+        raise WatchError(
+            f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so there is '
+            "nothing to measure; choose another one"
+        )
+    return folder / package

@@ -1,0 +1,1 @@
+"""What a history means: suspicions, changes, events, causes."""

@@ -1,0 +1,136 @@
+"""What is known about the cause of a change: the commit that made it, and the operator.
+
+A bisection narrows a change to fewer commits than those between the two that were measured. An
+explanation compares the operators of two versions. Both are *about* a change when their versions
+lie between its two commits, with the torch release and the case of its series.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from asv_watch.judge.changes import Change
+from asv_watch.records.comparisons import Version
+from asv_watch.records.explanations import Explanation, KernelChange
+from asv_watch.records.history import History
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+
+_OPERATORS_OF_PRIMITIVES = {
+    "convolution": ("conv",),
+    "deconvolution": ("conv",),
+    "matmul": ("mm", "linear", "matmul"),
+    "inner_product": ("linear", "mm"),
+    "pooling": ("pool",),
+    "rnn": ("lstm", "gru", "rnn"),
+    "batch_normalization": ("batch_norm",),
+    "layer_normalization": ("layer_norm",),
+}
+"""oneDNN primitive to parts of the names of the operators that call it. A primitive that is not
+listed here is looked for by its own name."""
+_SMALLEST_PART = MINIMUM_EFFECT / 5
+"""Part of the time of all operators by which one must differ in order to be a cause: a fifth of
+the smallest difference that counts."""
+_MOST_APART = 3.0
+"""Factor by which the difference of the operators and that of the case may differ at most: timing
+each operator makes calls of many small operators slower, twice as slow and more."""
+
+
+def with_cause(history: History, change: Change) -> Change:
+    """Add what bisections and explanations say about a change of a time."""
+    series = history.series[change.series]
+    explanations = history.explanations.get(series.machine, ())
+    bisections = [
+        comparison
+        for comparison in history.comparisons.get(series.machine, ())
+        if comparison.header.kind == "bisect"
+    ]
+    if series.unit != "seconds" or not (bisections or explanations):
+        return change
+    positions = history.positions
+    torch = history.environments[series.environment].torch
+    first, last = (positions[history.commits[at].hash] for at in (change.previous, change.commit))
+
+    def is_within(before: Version, after: Version) -> bool:
+        places = [positions.get(version.commit, -1) for version in (before, after)]
+        same_torch = before.torch == after.torch and torch in {"", after.torch}
+        return same_torch and first <= places[0] < places[1] <= last
+
+    wanted = Verdict.WORSE if change.after > change.before else Verdict.BETTER
+    differing = [
+        (comparison.header.before.commit, comparison.header.after.commit)
+        for comparison in bisections
+        if is_within(comparison.header.before, comparison.header.after)
+        for ratio in comparison.ratios
+        if ratio.case == series.case.name and verdict(ratio) is wanted
+    ]
+    fewest = min(differing, key=lambda ends: positions[ends[1]] - positions[ends[0]], default=None)
+    explained = [
+        stored.explanation
+        for stored in explanations
+        if stored.case == series.case.name and is_within(stored.before, stored.after)
+    ]
+    return replace(change, made_by=fewest, explanation=explained[-1] if explained else None)
+
+
+def in_words(explanation: Explanation, ratio: float | None = None) -> str:
+    """Return one sentence: the operator that accounts for most of the difference.
+
+    Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
+    brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
+    count, all shapes of an operator together. The share is that of all which changed in the same
+    direction, so that noise of the others does not move it. An operator that differs by too small
+    a part of the whole call is no cause. Nor is any operator a cause where all of them together
+    differ in the other direction than the case, or less than a third or more than three times as
+    much.
+
+    Args:
+        explanation: of the difference.
+        ratio: time of the case after over before, as it was measured without a profiler; if it is
+            not known, the operators are not compared with it.
+    """
+    times: dict[str, tuple[float, float]] = {}
+    for operator in explanation.operators:
+        if operator.clear:
+            old, new = times.get(operator.name, (0.0, 0.0))
+            times[operator.name] = old + operator.seconds[0], new + operator.seconds[1]
+    if not times:
+        return "No operator differs clearly from its own noise"
+    differences = {name: after - before for name, (before, after) in times.items()}
+    total = math.fsum(differences.values())
+    alike = {name: value for name, value in differences.items() if value * total > 0}
+    name = max(alike, key=lambda name: abs(alike[name]), default="")
+    whole = min(explanation.seconds)
+    if not alike or abs(alike[name]) < _SMALLEST_PART * whole:
+        return "No operator accounts for the difference"
+    if ratio is not None and whole > 0 and not _agree(total, whole * math.log(ratio)):
+        return (
+            f"The profile does not show it: operators differ by {total / whole:+.1%} together, "
+            f"the case by {ratio - 1:+.1%}"
+        ).replace("%", " %")
+    before, after = times[name]
+    details = f"{_ms(before)} → {_ms(after)}"
+    kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
+    if kernel is not None:
+        old_kernel, new_kernel = (
+            ", ".join(names) or "none" for names in (kernel.before, kernel.after)
+        )
+        details += f", kernel {old_kernel} → {new_kernel}"
+    share = alike[name] / math.fsum(alike.values())
+    return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
+
+
+def _agree(operators: float, case: float) -> bool:
+    """Tell whether two differences, in seconds, may be the same."""
+    return case != 0 and 1 / _MOST_APART <= operators / case <= _MOST_APART
+
+
+def _calls(operator: str, kernel: KernelChange) -> bool:
+    """Tell whether an operator may be what called a kernel that changed, judged by their names."""
+    parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
+    return any(part in operator for part in parts)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"

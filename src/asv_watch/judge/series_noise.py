@@ -1,0 +1,104 @@
+"""Noise of the series of a history, as far as their own values or a calibration show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from asv_watch.judge.segments import Segment
+from asv_watch.records.history import History
+from asv_watch.records.series import Series
+from asv_watch.statistics.noise import (
+    OwnNoise,
+    calibrated_noise,
+    informed_noise,
+    middle_and_spread,
+    own_noise,
+    pooled_noise,
+)
+
+
+def own_noises(segments: Sequence[Sequence[Segment]]) -> tuple[OwnNoise, ...]:
+    """Estimate the noise of each series from its own values, segment by segment."""
+    return tuple(own_noise(segment.values for segment in of_series) for of_series in segments)
+
+
+def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None, ...]:
+    """Noise between runs of each series of a history, as far as it is known.
+
+    It comes from the first of these that there is:
+
+    1.  the differences of neighbouring values within the segments of the series, seven at least,
+        together with what the noise of other cases tells (`informed_noise`);
+    2.  the newest calibration of the machine, if it has the case (`calibrated_noise`);
+    3.  the differences of all series with the same metric on the machine, twenty at least from
+        five series: the largest of the estimates from their median, third quartile and ninth
+        decile, so that noisier cases than most count.
+
+    Args:
+        history: The history.
+        own: What the values of each of its series show (`own_noises`).
+
+    Returns:
+        For each series the standard deviation of the logarithm of a value, or ``None``.
+    """
+    calibrated = _calibrated(history)
+    of_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
+    for series, of_series in zip(history.series, own, strict=True):
+        if of_series.count:
+            of_metric.setdefault(_metric(series), []).append(of_series)
+    pooled = {metric: pooled_noise(members) for metric, members in of_metric.items()}
+    others = {metric: middle_and_spread(members) for metric, members in of_metric.items()}
+    noises: list[float | None] = []
+    for series, of_series in zip(history.series, own, strict=True):
+        noise = informed_noise(of_series, others.get(_metric(series)))
+        if noise is None:
+            noise = calibrated.get((series.machine, series.case.name))
+        noises.append(pooled.get(_metric(series)) if noise is None else noise)
+    return tuple(noises)
+
+
+def _calibrated(history: History) -> dict[tuple[str, str], float]:
+    """Noise of a run by machine and case, as the newest calibrations say."""
+    noises = {}
+    for machine, calibration in history.calibrations.items():
+        of_cases = [case.noise for case in calibration.cases]
+        for case in calibration.cases:
+            # A ratio has the noise of two runs.
+            noises[machine, case.case] = calibrated_noise(case.noise, of_cases) / math.sqrt(2)
+    return noises
+
+
+def _metric(series: Series) -> tuple[str, str, str]:
+    return series.machine, series.case.labels.get("metric", ""), series.unit
+
+
+@dataclass(frozen=True, slots=True)
+class MachineNoise:
+    """Noise of one metric on one device of a machine, over its series."""
+
+    machine: str
+    device: str
+    metric: str
+    median: float
+    """Half of the series are quieter: standard deviation of the logarithm, as a share."""
+    worst: float
+    series: int
+    """Number of series whose own values show their noise."""
+
+
+def machine_noise(history: History, own: Sequence[OwnNoise]) -> tuple[MachineNoise, ...]:
+    """Noise of each machine, device and metric, from series that show it themselves."""
+    noises: dict[tuple[str, str, str], list[float]] = {}
+    for series, of_series in zip(history.series, own, strict=True):
+        noise = of_series.cautious
+        if noise is not None:
+            labels = series.case.labels
+            key = (series.machine, labels.get("device", ""), labels["metric"])
+            noises.setdefault(key, []).append(noise)
+    return tuple(
+        MachineNoise(*key, median(of_key), max(of_key), len(of_key))
+        for key, of_key in sorted(noises.items())
+    )

@@ -1,0 +1,78 @@
+"""Time limits of measurements: of a night (``--budget``) and of the gate (``--limit``)."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from asv_watch.errors import WatchError
+
+_UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
+_LONGEST_S = 366 * 24 * 3600.0
+_PART = r"\s*(\d+(?:\.\d+)?)\s*(h|min|m|s)\s*"
+
+
+class BudgetSpentError(KeyboardInterrupt):
+    """The time is over: like an interrupt, it ends what is being measured."""
+
+
+def parse_duration_s(text: str) -> float:
+    """Read a duration such as ``4h``, ``90min`` or ``1h 30m``; return seconds.
+
+    Raises:
+        WatchError: it is not a duration, no time at all, or more than a year.
+    """
+    parts = re.findall(_PART, text)
+    duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+    remedy = "give a duration such as 4h, 90min or 1h30min"
+    if not re.fullmatch(f"(?:{_PART})+", text):
+        raise WatchError(f"the time limit {text[:100]!r} is not a duration; {remedy}")
+    if duration_s == 0:
+        raise WatchError(f"the time limit {text[:100]!r} leaves no time to measure; {remedy}")
+    if duration_s > _LONGEST_S:
+        raise WatchError(f"the time limit {text[:100]!r} is longer than a year; {remedy}")
+    return duration_s
+
+
+class Budget:
+    """A time limit that starts when it is made."""
+
+    def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
+        """Start.
+
+        Args:
+            limit_s: seconds.
+            clock: seconds since some fixed moment.
+        """
+        self._clock = clock
+        self._end = clock() + limit_s
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left; negative once they are spent."""
+        return self._end - self._clock()
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """Interrupt the body when the time is over; only in the main thread.
+
+        Raises:
+            BudgetSpentError: the time is over.
+        """
+        if self.left_s <= 0:
+            raise BudgetSpentError
+        before = signal.signal(signal.SIGALRM, _stop)
+        signal.setitimer(signal.ITIMER_REAL, self.left_s)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
+    raise BudgetSpentError

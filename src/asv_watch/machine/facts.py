@@ -1,0 +1,122 @@
+"""Where a run was measured: what the machine is, and what it was doing.
+
+*Facts* stay the same until a person changes something; a change of one is an event in the history.
+*State*, such as load, temperatures and clocks, changes all the time; it is read before and after a
+run.
+Everything is read and nothing is ever set.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from asv_watch.machine.description import cpu_description, describe
+from asv_watch.machine.gpu import gpu_facts, gpu_states
+
+_GIB = 1024**3
+CPUS = "sys/devices/system/cpu"
+
+
+def machine_facts(root: Path = Path("/")) -> dict[str, str]:
+    """Return what this machine is, as text by name.
+
+    Args:
+        root: where ``sys`` and ``proc`` are.
+    """
+    facts = describe() | _cpu_facts(root)
+    facts["kernel"] = f"{platform.release()} {platform.version()}"
+    try:
+        facts["distribution"] = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        facts["distribution"] = platform.platform()
+    facts["swap"] = f"{psutil.swap_memory().total / _GIB:.1f} GiB"
+    return facts | gpu_facts()
+
+
+def _cpu_facts(root: Path) -> dict[str, str]:
+    cpu = cpu_description()
+    facts = {
+        "cpu model": ", ".join(
+            f"{key} {cpu.get(key, 'unknown')}" for key in ("family", "model", "stepping")
+        ),
+        "cores": f"{psutil.cpu_count(logical=False)} with {psutil.cpu_count()} threads, "
+        f"{usable_cores()} usable",
+    }
+    # py-cpuinfo takes the size of one line of /proc/cpuinfo for that of the last level.
+    for index in sorted((root / CPUS / "cpu0/cache").glob("index*")):
+        level, kind = read_text(index / "level"), read_text(index / "type")
+        name = f"L{level}" + {"Data": "d", "Instruction": "i"}.get(kind, "")
+        facts[f"cache {name}"] = (
+            f"{read_text(index / 'size')}, shared by CPUs {read_text(index / 'shared_cpu_list')}"
+        )
+    clock_source = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    microcode = re.findall(r"^microcode\s*:\s*(\S+)", read_text(root / "proc/cpuinfo"), re.M)
+    shown = {
+        "governor": read_governors(root),
+        "frequency driver": read_text(root / CPUS / "cpu0/cpufreq/scaling_driver"),
+        "boost": read_text(root / CPUS / "cpufreq/boost"),
+        "no turbo": read_text(root / CPUS / "intel_pstate/no_turbo"),
+        "simultaneous multithreading": read_text(root / CPUS / "smt/control"),
+        "isolated CPUs": read_text(root / CPUS / "isolated"),
+        "clock source": read_text(root / clock_source),
+        "transparent huge pages": chosen_huge_pages(root),
+        "microcode": "".join(microcode[:1]),
+    }
+    return facts | {name: value for name, value in shown.items() if value}
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def read_governors(root: Path) -> str:
+    """Return the frequency governors of all cores; empty where the machine hides them."""
+    paths = (root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return ", ".join(sorted({read_text(path) for path in paths} - {""}))
+
+
+def chosen_huge_pages(root: Path) -> str:
+    """Return when the kernel uses huge pages, such as ``madvise``; empty if it does not say."""
+    choices = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    return "".join(re.findall(r"\[(\w+)\]", choices)[:1])
+
+
+def read_text(path: Path) -> str:
+    """Return the text of one of the kernel's files; empty where it is missing or not readable."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def machine_state() -> dict[str, Any]:
+    """Return what this machine is doing just now; units are in the names."""
+    load = os.getloadavg()
+    memory = psutil.virtual_memory()
+    frequency = psutil.cpu_freq()
+    state: dict[str, Any] = {
+        "load_1_5_15_min": [round(average, 2) for average in load],
+        "memory_available_bytes": memory.available,
+        "swap_used_bytes": psutil.swap_memory().used,
+        "uptime_s": int(time.time() - psutil.boot_time()),
+    }
+    if frequency is not None:
+        state["cpu_mhz"] = round(frequency.current)
+    readings = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
+    hottest = [sensor.current for sensors in readings.values() for sensor in sensors]
+    if hottest:
+        state["hottest_sensor_celsius"] = max(hottest)
+    gpus = gpu_states()
+    if gpus:
+        state["gpus"] = gpus
+    return state

@@ -1,0 +1,68 @@
+"""Ends what a run leaves behind: its processes, and its folder of temporary files.
+
+Every process that a run starts inherits two environment variables: `RUN`, the run's temporary
+folder, and `LOCK`, the lock of its checkout. They identify the processes of a run that has
+ended, in any process group or session.
+
+Run as a script (``python leftovers.py FOLDER``), this file guards a run. The script waits until
+its standard input is closed, which the kernel does as soon as the run has ended, even by
+SIGKILL. Then it ends the run's remaining processes and removes its folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import psutil
+
+RUN = "ASV_WATCH_RUN"
+LOCK = "ASV_WATCH_LOCK"
+_SECONDS_TO_END = 4.0
+"""After which processes that do not die, for instance waiting for a broken disk, are given up."""
+
+
+def _processes(belongs: Callable[[Mapping[str, str]], bool]) -> list[psutil.Process]:
+    """Processes whose environment belongs to a run, and all processes that they started."""
+    chosen: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and belongs(process.environ()):
+                for member in (process, *process.children(recursive=True)):
+                    chosen[member.pid] = member
+    return list(chosen.values())
+
+
+def end_processes(belongs: Callable[[Mapping[str, str]], bool]) -> None:
+    """Kill processes until none is left, for some seconds at most.
+
+    Args:
+        belongs: Tells from the environment variables of a process whether to kill it.
+    """
+    deadline = time.monotonic() + _SECONDS_TO_END
+    while processes := _processes(belongs):
+        for process in processes:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(processes, timeout=0.2)
+        if time.monotonic() > deadline:
+            return
+
+
+def main(folder: Path) -> None:
+    """Guard the run whose temporary folder this is."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    end_processes(lambda variables: variables.get(RUN) == str(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,197 @@
+"""Holds a checkout for one run: a lock, a guard, a temporary folder, signals.
+
+Two runs in one checkout would share environments: one would install its commit while the other
+measures. The lock is ``run.lock`` in the folder of the environments. The kernel releases it when
+its holder ends, also when it is killed; the file's content says who holds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from asv_watch.errors import WatchError
+from asv_watch.machine import leftovers
+from asv_watch.machine.leftovers import LOCK, RUN, end_processes
+
+FILE_NAME = "run.lock"
+_PREFIX = "asv-watch-run-"
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM or SIGHUP arrived: like an interrupt from the keyboard, the run is to end."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal.Signals(signal_number).name)
+        self.signal_number = signal_number
+
+
+@contextmanager
+def exclusive_run(environments: Path, job: str) -> Iterator[None]:
+    """Hold the checkout while the body runs; afterwards nothing of the run is left.
+
+    Within the body, SIGTERM and SIGHUP raise `TerminatedError`, and Python's temporary files go
+    to a folder that is removed. What a run that was killed left behind is cleaned up first. A
+    process started by the run that holds the lock belongs to that run and may enter too.
+
+    Args:
+        environments: The folder of asv's environments, such as ``.asv/env``.
+        job: What runs, for the message to others, such as ``nightly``.
+
+    Raises:
+        WatchError: Another run holds the checkout, or the lock cannot be written.
+    """
+    path = environments.resolve() / FILE_NAME
+    with ExitStack() as stack:
+        descriptor = _open(path)
+        stack.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if os.environ.get(LOCK) != str(path):
+                raise WatchError(_who_holds(path)) from error
+            folder = Path(os.environ[RUN])
+        except OSError as error:
+            raise WatchError(
+                f"{path} cannot be locked ({error.strerror}); "
+                "keep the checkout on a disk that supports locks"
+            ) from error
+        else:
+            _clean_up_after_the_last(path)
+            folder = _choose_folder()
+            _write(descriptor, {**_myself(job), "folder": str(folder)})
+            stack.callback(_write, descriptor, {})
+            stack.enter_context(_guarded(folder))
+            stack.enter_context(_variables({RUN: str(folder), LOCK: str(path)}))
+        stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
+        tempfile.tempdir = str(folder)
+        stack.enter_context(_signals())
+        yield
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise WatchError(
+            f"{path} cannot be written ({error.strerror}); it has to be a file in a folder that "
+            "this user can write"
+        ) from error
+
+
+def _myself(job: str) -> dict[str, Any]:
+    return {"job": job, "host": platform.node(), "pid": os.getpid(), "started": int(time.time())}
+
+
+def _write(descriptor: int, holder: Mapping[str, Any]) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _who_holds(path: Path) -> str:
+    holder = _read(path)
+    who = "another run"
+    if holder:
+        started = time.strftime("%Y-%m-%d %H:%M", time.localtime(holder.get("started")))
+        who = (
+            f"`{holder.get('job')}` (process {holder.get('pid')} on {holder.get('host')}, "
+            f"started {started})"
+        )
+    return f"{who} is measuring in this checkout; wait for its end or stop it, then try again"
+
+
+def _clean_up_after_the_last(path: Path) -> None:
+    """Clean up after a run whose guard was killed as well."""
+    end_processes(lambda variables: variables.get(LOCK) == str(path))
+    folder = Path(str(_read(path).get("folder", "")))
+    if folder.name.startswith(_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _choose_folder() -> Path:
+    """Choose the run's temporary folder; `_guarded` makes it, its guard process removes it."""
+    try:
+        return Path(tempfile.gettempdir(), f"{_PREFIX}{uuid.uuid4().hex}")
+    except OSError as error:
+        raise WatchError(
+            f"no temporary folder can be made ({error.strerror}); "
+            "make room, or set TMPDIR to a folder that is writable"
+        ) from error
+
+
+@contextmanager
+def _guarded(folder: Path) -> Iterator[None]:
+    """Start the guard of a run, make the run's folder, and have both cleaned up in the end."""
+    guard = subprocess.Popen(
+        [sys.executable, "-P", leftovers.__file__, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise WatchError(
+                f"{folder} cannot be made ({error.strerror}); "
+                "make room, or set TMPDIR to a folder that is writable"
+            ) from error
+        yield
+    finally:
+        guard.communicate()
+
+
+@contextmanager
+def _variables(variables: Mapping[str, str]) -> Iterator[None]:
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]
+
+
+def _terminate(signal_number: int, _: FrameType | None) -> NoReturn:
+    raise TerminatedError(signal_number)
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into exceptions, unless the process ignores or handles them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    replaced = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
+    for number in replaced:
+        signal.signal(number, _terminate)
+    try:
+        yield
+    finally:
+        for number in replaced:
+            signal.signal(number, signal.SIG_DFL)

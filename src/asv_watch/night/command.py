@@ -1,0 +1,207 @@
+"""Works through the queue of a night: measures, publishes, reports."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from asv_watch.asv.commands import AsvError, NoCaseError
+from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.bench.measure import Tally
+from asv_watch.checkout import preflight
+from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.compare.reference import reference_side
+from asv_watch.errors import WatchError
+from asv_watch.exit_status import ExitStatus
+from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
+from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
+from asv_watch.night.queue import Situation, Tonight, next_task
+from asv_watch.night.tasks import SOURCES, all_commits
+from asv_watch.publish.command import publish
+from asv_watch.records.comparisons import Version
+from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.loading import load_history
+
+
+def nightly(
+    root: Path,
+    *,
+    torch: str,
+    machine: str,
+    cases: str,
+    full: bool,
+    budget: str,
+    clock: Callable[[], float] = time.time,
+    timer: Callable[[], float] = time.monotonic,
+) -> ExitStatus:
+    """Measure what is missing, most urgent first, until the budget is spent; publish.
+
+    A commit or a release that fails does not stop the rest. It is tried again on the next nights,
+    and set aside after `NIGHTS`.
+
+    Args:
+        root: the checkout.
+        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        machine: folder of results; the host's name if empty.
+        cases: regular expression of cases; the short set if empty.
+        full: measure every case once the short set of every commit is measured.
+        budget: time for measuring, such as ``4h``; publishing comes on top.
+        clock: seconds since the epoch.
+        timer: seconds since some fixed moment, which the budget is measured by.
+
+    Returns:
+        `ExitStatus.SOME_CASES_FAILED` where a case, a commit or a release failed tonight.
+
+    Raises:
+        WatchError: the checkout is unfit, or the site could not be written.
+    """
+    selection = matching(cases, otherwise=SHORT)
+    budget_s = parse_duration_s(budget)
+    with open_workplace(root, "nightly", torch=torch, machine=machine) as place:
+        night = _Night(place, selection, clock, full=full and not cases)
+        night.begin()
+        night.work(Budget(budget_s, timer))
+        return night.end()
+
+
+class _Night:
+    """One night: what is tried in it, and how it goes."""
+
+    def __init__(
+        self, place: Workplace, selection: Selection, clock: Callable[[], float], *, full: bool
+    ) -> None:
+        self._place = place
+        self._full = full
+        root, configuration = place.root, place.configuration
+        self._branch = configuration.branch
+        self._failed: dict[str, str] = {}
+        """What failed tonight as a whole, a commit or a release, and why."""
+        paths = configuration.measured_paths
+        changing = ask_git(root, "rev-list", "--first-parent", self._branch, "--", *paths)
+        self._changing = frozenset(changing.split())
+        """Hashes of the commits that can change a measured value."""
+        suites = [
+            ask_git(root, "rev-parse", f"HEAD:{path.relative_to(root)}")
+            for path in (configuration.suites, root / "asv.conf.json")
+        ]
+        self._reference = self._find_reference()
+        attempts = Attempts(place.results, " ".join(suites), clock)
+        self._tonight = Tonight(place, selection, attempts, Tally())
+        self._situation = self._read_results()
+
+    def begin(self) -> None:
+        """Report a rewritten branch and note the night."""
+        head = ask_git(self._place.root, "rev-parse", self._branch)
+        last = self._tonight.attempts.last_head
+        history = ask_git(self._place.root, "rev-list", self._branch).split()
+        if last and last not in history:
+            print(
+                f"{self._branch} was rewritten: {last[:8]}, its newest commit of the last night, "
+                "is not on it any more. Results of such commits stay stored but are not shown; "
+                f"every commit that is on {self._branch} now is measured."
+            )
+        self._tonight.attempts.begin_night(head)
+
+    def work(self, budget: Budget) -> None:
+        """Take the most urgent task, again and again, until nothing is left or time is over."""
+        tried: set[str] = set()
+        unusable: set[str] = set()
+        while task := next_task(self._situation, SOURCES, tried, unusable):
+            tried.add(task.name)
+            print(f"{task.reason}:", flush=True)
+            try:
+                preflight.check_room(self._place.configuration, task.environments)
+                with budget.enforced():
+                    reason = task.run(self._tonight)
+            except BudgetSpentError:
+                print("\nthe time budget is spent; the next night continues here", flush=True)
+                self._situation = self._read_results()
+                return
+            except NoCaseError:
+                raise
+            except OSError as error:  # a full disk: no commit is to blame, and none will do
+                self._failed["measuring"] = f"{error.filename}: {error.strerror}"
+                return
+            except WatchError as error:
+                reason = error.reason if isinstance(error, AsvError) else str(error)
+                if task.pair is None or task.pair.folder.is_dir():
+                    self._fail(task.name, task.description, reason)
+                else:  # the environment could not be made: no commit is to blame
+                    unusable.add(task.pair.environment)
+                    self._fail(task.pair.environment, str(task.pair), reason)
+                continue
+            self._situation = self._read_results()
+            if self._situation.needs(task):
+                self._fail(
+                    task.name, task.description, reason or "some of its cases are not measured"
+                )
+        print("nothing is left to be done tonight", flush=True)
+
+    def end(self) -> ExitStatus:
+        """Report, publish, and return the exit status."""
+        if self._tonight.tally.counts:
+            print(f"tonight: {self._tonight.tally}")
+        self._report_remaining()
+        for failure in self._tonight.tally.failures:
+            print(failure, file=sys.stderr)
+        for what, reason in self._failed.items():
+            print(f"{what} failed: {reason}", file=sys.stderr)
+        if any(self._place.configuration.results.glob("*/*-*.json")):
+            publish(self._place.root)
+        else:
+            print("nothing was ever measured here, so the site stays as it is")
+        failed = self._tonight.tally.failures or self._failed
+        return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+
+    def _find_reference(self) -> Version | None:
+        if not self._place.configuration.reference:
+            return None
+        try:
+            return reference_side(self._place).version
+        except WatchError as error:
+            self._failed["the reference"] = str(error)
+            return None
+
+    def _read_results(self) -> Situation:
+        configuration = self._place.configuration
+        commits = read_commits(self._place.root, self._branch)
+        history = None
+        with contextlib.suppress(WatchError):  # nothing was ever measured here
+            history = load_history(configuration.results, commits)
+        return Situation(
+            configuration=configuration,
+            pairs=self._place.pairs,
+            machine=self._place.machine,
+            selection=self._tonight.selection,
+            full=self._full,
+            commits=tuple(commit for commit in commits if commit.hash in self._changing),
+            attempts=self._tonight.attempts,
+            history=history,
+            reference=self._reference,
+        )
+
+    def _fail(self, name: str, what: str, reason: str) -> None:
+        self._tonight.attempts.add_failure(name, reason)
+        self._failed[what] = reason
+        print(f"  failed, going on with the next: {reason}", flush=True)
+
+    def _report_remaining(self) -> None:
+        commits = list(all_commits(self._situation))
+        left = sum(map(self._situation.needs, commits))
+        print(f"{len(commits)} commits and releases, {left} of them still to be measured")
+        tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
+        names = {task.name: task.description for task in tasks}
+        names |= {pair.environment: str(pair) for pair in self._situation.pairs}
+        set_aside = {
+            names[name]: failures.reason
+            for name, failures in self._tonight.attempts.failures.items()
+            if failures.set_aside and name in names
+        }
+        for name, reason in set_aside.items():
+            print(f"set aside after {NIGHTS} nights: {name}: {reason}")
+        if set_aside:
+            path = (self._place.results / FILE_NAME).relative_to(self._place.root)
+            print(f"to have these tried again, remove their lines from {path}")

@@ -1,0 +1,108 @@
+"""Examines confirmed changes: narrows each to one commit, and names its operators.
+
+A change that an interleaved comparison of its two commits confirmed is *narrowed* by a bisection
+where several commits lie between the two, and then *explained* operator by operator. Both are
+stored where `asv_watch.judge.causes` finds them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from asv_watch.asv.selection import Selection
+from asv_watch.asv.settings import Pair
+from asv_watch.bisect.command import describe_culprit
+from asv_watch.bisect.search import bisect, candidates_between
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.explain.operators import explain
+from asv_watch.interleave.cases import find_case
+from asv_watch.interleave.sides import side
+from asv_watch.judge.causes import in_words
+from asv_watch.judge.changes import Change, State
+from asv_watch.records.git import ask_git
+from asv_watch.records.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What is not known yet about a confirmed change: its commit, or its operators."""
+
+    what: Literal["bisect", "explain"]
+    case: str
+    pair: Pair
+    before: str
+    """Hash of the last commit that is known to come before the change."""
+    after: str
+    """Hash of the first commit that is known to come after it."""
+
+    def run(self, place: Workplace) -> str:
+        """Examine the change and store the result.
+
+        Returns:
+            Why that did not succeed; empty if it did.
+
+        Raises:
+            WatchError: a version or the case cannot be measured.
+        """
+        names = f"{self.before}@{self.pair.torch}", f"{self.after}@{self.pair.torch}"
+        sides = side(place, names[0]), side(place, names[1])
+        only = Selection(f"^{re.escape(self.case)}$", times=True)
+        case = find_case(place, [sides[0].pair], only)
+        if self.what == "explain":
+            print(f"  {in_words(explain(place, sides, case))}", flush=True)
+            return ""
+        candidates = candidates_between(place, *names)
+        culprits = bisect(place, case, candidates)
+        for culprit in culprits:
+            print(f"  {describe_culprit(place.root, culprit)}", flush=True)
+        narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
+        return "" if narrowed else "no commit between the two gave a clear result"
+
+
+@functools.cache  # a night looks at its queue after every task
+def _count_candidates(checkout: Path, before: str, after: str, package: str) -> int:
+    """Count the commits after ``before``, up to ``after``, that change the package."""
+    paths = [f":/{package}"] if package else []
+    span = ("--first-parent", "--count", f"{before}..{after}", "--", *paths)
+    return int(ask_git(checkout, "rev-list", *span) or 0)
+
+
+def examinations(
+    checkout: Path,
+    history: History,
+    changes: Sequence[Change],
+    machine: str,
+    pairs: Sequence[Pair],
+    package: str,
+) -> Iterator[Examination]:
+    """Yield what is not known yet about the confirmed changes of a machine.
+
+    Args:
+        checkout: any folder of the checkout.
+        history: everything that is stored.
+        changes: those of the analysis.
+        machine: whose changes are examined.
+        pairs: torch releases that can be measured.
+        package: folder whose changes count; every file of the repository if empty.
+    """
+    by_release = {pair.torch: pair for pair in pairs}
+    for change in changes:
+        series = history.series[change.series]
+        pair = by_release.get(history.environments[series.environment].torch)
+        compared = change.evidence is not None and not change.evidence.through_reference
+        on_cpu = "'cuda" not in series.case.name
+        if pair is None or series.machine != machine or not on_cpu:
+            continue
+        if not compared or change.state is not State.CONFIRMED:
+            continue
+        ends = (history.commits[at].hash for at in (change.previous, change.commit))
+        before, after = change.made_by or ends
+        if _count_candidates(checkout, before, after, package) > 1:
+            yield Examination("bisect", series.case.name, pair, before, after)
+        if change.explanation is None:
+            yield Examination("explain", series.case.name, pair, before, after)

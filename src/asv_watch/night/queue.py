@@ -1,0 +1,166 @@
+"""What a night works through, in order of urgency: derived from git, results and releases.
+
+A source is a function from `Situation` to tasks; `asv_watch.night.tasks` lists the
+kinds of tasks and the sources. `next_task` leaves out what is done, was tried tonight, or is set
+aside because it failed on too many nights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from asv_watch.asv.selection import EVERYTHING, Selection
+from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.bench.coverage import Coverage, ReferenceCoverage
+from asv_watch.bench.measure import Tally
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.judge.changes import Change
+from asv_watch.judge.findings import analyse
+from asv_watch.night.attempts import Attempts
+from asv_watch.records.comparisons import Version
+from asv_watch.records.history import History
+from asv_watch.records.records import Commit
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is stored when the next task is chosen; read again after each task."""
+
+    configuration: Configuration
+    pairs: tuple[Pair, ...]
+    """Pinned torch releases that this night measures with, newest first."""
+    machine: str
+    selection: Selection
+    """Cases that count."""
+    full: bool
+    """Whether every case is measured once those that count are."""
+    commits: tuple[Commit, ...]
+    """Commits of the branch that can change a measured value, oldest first."""
+    attempts: Attempts
+    history: History | None
+    """Results of all commits of the branch; ``None`` before the first measurement."""
+    reference: Version | None = None
+    """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Which commits have each case that counts."""
+        results = self.configuration.results
+        return Coverage(results, self.history, self.machine, self.selection)
+
+    @cached_property
+    def full_coverage(self) -> Coverage:
+        """Which commits have every case of the suites."""
+        return Coverage(self.configuration.results, self.history, self.machine, EVERYTHING)
+
+    @cached_property
+    def references(self) -> ReferenceCoverage | None:
+        """Which commits are measured completely against the reference."""
+        if self.reference is None:
+            return None
+        results = self.configuration.results
+        return ReferenceCoverage(results, self.machine, self.reference, self.selection)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Changes of the cases that count, the newest commit first."""
+        if self.history is None:
+            return ()
+        pattern = self.selection.pattern
+        names = [series.case.name for series in self.history.series]
+        changes = analyse(self.history).changes
+        return tuple(change for change in changes if re.search(pattern, names[change.series]))
+
+    @cached_property
+    def suspects(self) -> list[Suspect]:
+        """Changes of this machine that are to be measured again."""
+        if self.history is None:
+            return []
+        return find_suspects(self.history, self.changes, self.machine)
+
+    def is_set_aside(self, task: Task) -> bool:
+        """Tell whether the task, or every task of its environment, failed on too many nights."""
+        environment = task.pair.environment if task.pair is not None else ""
+        failures = map(self.attempts.failures.get, (task.name, environment))
+        return any(failure is not None and failure.set_aside for failure in failures)
+
+    def needs(self, task: Task) -> bool:
+        """Tell whether a task is neither done nor set aside."""
+        return not (task.is_done(self) or self.is_set_aside(task))
+
+
+@dataclass
+class Tonight:
+    """What a task works with."""
+
+    place: Workplace
+    selection: Selection
+    """Cases to measure."""
+    attempts: Attempts
+    tally: Tally
+    """Outcomes and failures, which the task adds to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that a night can do within minutes, and continue on the next night."""
+
+    name: str
+    """Identifies the task over the nights, in ``attempts.jsonl``."""
+    description: str
+    """What it does, for a person."""
+    reason: str
+    """Why it is in the queue, such as ``newest commit``."""
+    environments: tuple[Pair, ...]
+    """Where it measures."""
+    is_done: Callable[[Situation], bool]
+    """Whether everything that it measures is stored."""
+    run: Callable[[Tonight], str]
+    """Does it, and stores each part as soon as it is measured.
+
+    It returns why the task is not done, as far as that is known; else an empty text. It raises a
+    `WatchError` if it failed as a whole; the night goes on with the next task.
+    """
+
+    @property
+    def pair(self) -> Pair | None:
+        """The environment of asv that it measures in, which is made if it is missing.
+
+        If that fails, no other task of this environment is tried tonight. The environments of two
+        releases that are compared are none of asv's.
+        """
+        return self.environments[0] if len(self.environments) == 1 else None
+
+
+TaskSource = Callable[[Situation], Iterable[Task]]
+
+
+def next_task(
+    situation: Situation,
+    sources: Sequence[TaskSource],
+    tried: Collection[str],
+    unusable: Collection[str],
+) -> Task | None:
+    """Return the most urgent task, or ``None`` if there is nothing left to do.
+
+    Args:
+        situation: what is stored now.
+        sources: the most urgent first.
+        tried: names of tonight's tasks, which are not tried again.
+        unusable: environments that could not be made tonight.
+    """
+    return next(
+        (
+            task
+            for source in sources
+            for task in source(situation)
+            if task.name not in tried
+            and (task.pair is None or task.pair.environment not in unusable)
+            and situation.needs(task)
+        ),
+        None,
+    )

@@ -1,0 +1,1 @@
+"""Publishes the site, serves it, and reports its changes."""

@@ -1,0 +1,1 @@
+"""What is stored, and the readers that turn it into a history."""

@@ -1,0 +1,205 @@
+"""Stored interleaved comparisons: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
+
+A file holds one comparison of two versions, *before* and *after*. Its first line is a `Header`;
+each further line is one case: a `CaseRatio`, or an `Unmeasured` case with the reason. A line is
+written when its case is finished, so an interrupted comparison keeps the finished cases. The name
+does not end in ``.json``, because asv takes such files for results.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
+from asv_watch.records.records import Problem
+
+FOLDER = "comparisons"
+
+Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
+"""Why two versions were compared.
+
+``compare``: a person asked; ``reference``: a commit against the machine's reference;
+``confirm``: a suspected change against its predecessor; ``release``: two torch releases;
+``null``: a version against itself; ``planted``: against itself, slowed down on purpose;
+``bisect``: a midpoint of a bisection.
+"""
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
+Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What one side of a comparison ran: a commit of the package with a torch pair."""
+
+    commit: Hash
+    """Full hash."""
+    torch: str
+    torchvision: str
+    python: str
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What was compared, where and how."""
+
+    kind: Kind
+    at: Time
+    """When it began, seconds since the epoch."""
+    machine: str
+    before: Version
+    after: Version
+    recipe: dict[str, float | str] = {}
+    """How ratios were taken, such as rounds, samples and seconds a round."""
+    format: Literal[1] = 1
+
+
+class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One case that was measured on both sides."""
+
+    case: str
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was finished, seconds since the epoch."""
+    ratios: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2)]
+    """After over before, a value for each round."""
+    ratio: Positive
+    """After over before: above 1 is slower."""
+    interval: tuple[Positive, Positive]
+    """Confidence interval of the ratio (99 %)."""
+    before_s: Positive
+    """Median of the samples before, seconds a call."""
+    after_s: Positive
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that does not hold the ratio.
+
+        Raises:
+            ValueError: its ends are in the wrong order.
+        """
+        if not self.interval[0] <= self.ratio <= self.interval[1] < math.inf:
+            raise ValueError("the interval does not hold the ratio")
+
+
+class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case without a ratio: it was skipped or it failed on a side."""
+
+    case: str
+    at: Time
+    skipped: str = ""
+    """Why it cannot run here; empty where it failed."""
+    failed: str = ""
+    """What went wrong; empty where it was skipped."""
+    failed_before: bool = False
+    """Whether it failed on the side before; not known of comparisons before 2026-11-22."""
+
+    def __post_init__(self) -> None:
+        """Refuse a case without a reason, or with two.
+
+        Raises:
+            ValueError: not exactly one of the reasons is given, or one that was skipped failed.
+        """
+        if bool(self.skipped) == bool(self.failed) or (self.failed_before and self.skipped):
+            raise ValueError("a case without a ratio is either skipped or failed")
+
+
+CaseResult = CaseRatio | Unmeasured
+
+
+class StoredComparison(msgspec.Struct, frozen=True):
+    """A comparison as its file holds it; a case that was measured again counts once."""
+
+    path: Path
+    header: Header
+    ratios: tuple[CaseRatio, ...]
+    unmeasured: tuple[Unmeasured, ...]
+
+
+class ComparisonWriter:
+    """Writes a comparison case by case.
+
+    The file appears with the first case, and each case is one write of one whole line.
+    """
+
+    def __init__(self, results: Path, header: Header) -> None:
+        """Choose the file's name.
+
+        Args:
+            results: the folder of all machines' results.
+            header: the file's first line.
+        """
+        folder = results / header.machine / FOLDER
+        begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
+        versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
+        name = f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}"
+        copies = (folder / f"{name}-{copy}.jsonl" for copy in itertools.count(2))
+        names = itertools.chain([folder / f"{name}.jsonl"], copies)
+        self._header = [header]
+        self.path = next(path for path in names if not path.exists())
+        """Where the comparison is stored."""
+
+    def add(self, result: CaseResult) -> None:
+        """Append a finished case and wait until it is on the disk."""
+        append_lines(self.path, [*self._header, result])
+        self._header = []
+
+
+def read_comparisons(
+    results: Path,
+) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
+    """Read the comparisons of all machines, oldest first.
+
+    Args:
+        results: the folder of all machines' results.
+
+    Returns:
+        The comparisons, and a problem for each file or line that is damaged and left out.
+    """
+    comparisons, problems = [], []
+    for path in sorted(results.glob(f"*/{FOLDER}/*.jsonl")):
+        comparison, damaged = read_comparison(path)
+        problems += damaged
+        if comparison is not None:
+            comparisons.append(comparison)
+    comparisons.sort(key=lambda comparison: (comparison.header.at, comparison.path))
+    return tuple(comparisons), tuple(problems)
+
+
+def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]:
+    """Read one file.
+
+    Returns:
+        The comparison, or ``None`` where the file or its header cannot be read; and a problem
+        for each damaged line, which is left out.
+    """
+    records, problems = read_lines(path, _decode, "case")
+    results: dict[str, CaseResult] = {}
+    header = None
+    for number, record in records:
+        if number == 1 and isinstance(record, Header):
+            header = record
+        elif not isinstance(record, Header):
+            results[record.case] = record
+    if header is None:
+        unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
+        message = "line 1 is no header of a comparison; the file was left out"
+        return None, unreadable or [Problem(str(path), message)]
+    ratios = tuple(result for result in results.values() if isinstance(result, CaseRatio))
+    others = tuple(result for result in results.values() if isinstance(result, Unmeasured))
+    return StoredComparison(path, header, ratios, others), problems
+
+
+_HEADER = msgspec.json.Decoder(Header)
+_CASE = msgspec.json.Decoder(CaseRatio)
+_UNMEASURED = msgspec.json.Decoder(Unmeasured)
+
+
+def _decode(line: bytes) -> Header | CaseResult:
+    if b'"kind"' in line:
+        return _HEADER.decode(line)
+    return _CASE.decode(line) if b'"ratios"' in line else _UNMEASURED.decode(line)

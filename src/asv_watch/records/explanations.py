@@ -1,0 +1,85 @@
+"""Stored explanations of differences: ``results/<machine>/explanations.jsonl``.
+
+One JSON object a line, the newest last: why one case takes longer, or less, with one version than
+with another, operator by operator (``asv-watch explain``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from asv_watch.records.comparisons import Time, Version
+from asv_watch.records.json_lines import read_stored
+from asv_watch.records.records import Problem
+
+FILE_NAME = "explanations.jsonl"
+
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class OperatorDifference(msgspec.Struct, frozen=True):
+    """One operator with one set of input shapes, before and after, in one call of the case."""
+
+    name: str
+    """Such as ``aten::convolution``."""
+    shapes: str
+    """Of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    calls: tuple[Count, Count]
+    seconds: tuple[Seconds, Seconds]
+    """Least self time: without the operators that it calls."""
+    clear: bool
+    """All times of one side are above all times of the other."""
+
+    @property
+    def difference(self) -> float:
+        """Seconds after less seconds before."""
+        return self.seconds[1] - self.seconds[0]
+
+
+class KernelChange(msgspec.Struct, frozen=True):
+    """A problem for which oneDNN chose different kernels."""
+
+    primitive: str
+    """Such as ``convolution``."""
+    problem: str
+    """Its sizes, as oneDNN writes them."""
+    before: tuple[str, ...]
+    """Implementations, such as ``ref:any``; empty where the problem did not occur."""
+    after: tuple[str, ...]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between two versions in one call of a case."""
+
+    seconds: tuple[Seconds, Seconds]
+    """Sum of all operators' self times, before and after."""
+    operators: tuple[OperatorDifference, ...]
+    """Those that contribute most to the difference first."""
+    kernels: tuple[KernelChange, ...] = ()
+    counts: dict[str, tuple[Count, Count]] = {}
+    """Before and after: ``dispatches``, ``flops``, ``allocations``, ``allocated_bytes`` and,
+    where valgrind could count them, ``instructions``."""
+    not_counted: str = ""
+    """Why there are no instructions."""
+
+
+class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """An explanation with what it is about."""
+
+    case: str
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was made, seconds since the epoch."""
+    before: Version
+    after: Version
+    explanation: Explanation
+    format: Literal[1] = 1
+
+
+def read_explanations(path: Path) -> tuple[tuple[StoredExplanation, ...], tuple[Problem, ...]]:
+    """Read a machine's file, oldest first, and a problem for each line that is damaged."""
+    return read_stored(path, StoredExplanation, "explanation")

@@ -1,0 +1,164 @@
+"""The commits of a branch, as git lists them, and their files.
+
+The order is that of asv's revisions: along the first parents, oldest first, so
+a merged branch counts as one commit. Only the ``git`` command is used; the
+functions here only read, but `run_git` and `ask_git` run whatever their caller gives.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+from asv_watch.errors import WatchError
+from asv_watch.records.records import Commit
+
+# A hook or a wrapper may have pointed these at another repository.
+_REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
+
+
+def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
+    """Read all commits of a branch, with its date, subject and tags.
+
+    Args:
+        repository: A checkout or a bare repository.
+        branch: Name of a local branch; the same branch of ``origin`` stands in
+            for it where a detached checkout has no local one.
+
+    Returns:
+        Commits along the first parents, oldest first. Tags that point elsewhere
+        have no place on this line and are left out.
+
+    Raises:
+        WatchError: git is missing, this is no repository, it is a shallow
+            clone, or it has no such branch.
+    """
+    if not repository.is_dir():
+        raise WatchError(f"{repository} is not a folder: give the path of a git checkout")
+    shallow = run_git(repository, "rev-parse", "--is-shallow-repository").strip()
+    if shallow == "true":
+        raise WatchError(
+            f"{repository} is a shallow clone, whose history ends early: "
+            "run `git fetch --unshallow --tags`"
+        )
+    reference = _branch_reference(repository, branch)
+    tags = _tags(repository)
+    log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", reference)
+    return tuple(
+        Commit(commit, int(date), subject, tuple(tags.get(commit, ())), position)
+        for position, (commit, date, subject) in enumerate(log)
+    )
+
+
+def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
+    """Read commits with `git log`.
+
+    Args:
+        repository: A checkout or a bare repository.
+        fields: What to give of each commit, as git formats it, with ``%x09`` (a tab) between.
+        arguments: Options and revisions.
+
+    Raises:
+        WatchError: git is missing or fails.
+    """
+    settings = ("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8")
+    log = run_git(repository, *settings, "log", "-z", f"--format={fields}", *arguments, "--")
+    most = fields.count("%x09")
+    return [record.split("\t", most) for record in log.split("\0") if record]
+
+
+def _branch_reference(repository: Path, branch: str) -> str:
+    for reference in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+        if run_git(repository, "for-each-ref", "--format=%(refname)", reference).strip():
+            return reference
+    raise WatchError(
+        f"{repository} has no branch {branch!r} (a detached checkout has none, a new repository "
+        f"has no commits): run `git fetch origin {branch}:{branch}` or `git branch {branch}`"
+    )
+
+
+def _tags(repository: Path) -> dict[str, list[str]]:
+    """Commit hash to the tags on it; an annotated tag counts for the commit it names."""
+    listing = run_git(
+        repository,
+        "for-each-ref",
+        "--sort=version:refname",
+        "--format=%(objectname) %(*objectname) %(refname:strip=2)",
+        "refs/tags",
+    )
+    tags: dict[str, list[str]] = {}
+    for line in listing.splitlines():
+        tag_object, commit, name = line.split(" ", 2)
+        tags.setdefault(commit or tag_object, []).append(name)
+    return tags
+
+
+def run_git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository and return what it prints.
+
+    Variables such as ``GIT_DIR`` are ignored: ``repository`` alone says which one is meant.
+
+    Raises:
+        WatchError: git is missing or fails; the message quotes git's first line.
+    """
+    done = _run(repository, arguments)
+    if done.returncode != 0:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        message = lines[0] if lines else f"exit status {done.returncode}"
+        raise WatchError(
+            f"git cannot read {repository} ({message}): give the path of a git checkout"
+        )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def ask_git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository; return what it prints, stripped, or ``""`` where it fails.
+
+    Raises:
+        WatchError: git is missing.
+    """
+    done = _run(repository, arguments)
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+
+
+def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bool:
+    """Put the files of a commit below a folder, without touching the checkout.
+
+    Args:
+        repository: A checkout or a bare repository.
+        commit: A commit that it has.
+        folder: Where to.
+        paths: Files and folders of the commit; all of them if none is given.
+
+    Returns:
+        Whether the commit has such paths; otherwise nothing is written.
+
+    Raises:
+        WatchError: git is missing.
+    """
+    archived = _run(repository, ("archive", "--format=tar", commit, *paths))
+    if archived.returncode:
+        return False
+    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return True
+
+
+def variables_for_git() -> dict[str, str]:
+    """Return this process's environment, without what would point git at another repository."""
+    return {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
+
+
+def _run(repository: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["git", "-C", str(repository), *arguments],
+            capture_output=True,
+            check=False,
+            env=variables_for_git() | {"LC_ALL": "C"},
+        )
+    except FileNotFoundError as error:
+        raise WatchError("git was not found: install git and put it on PATH") from error

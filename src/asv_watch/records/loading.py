@@ -1,0 +1,292 @@
+"""Loads a results folder into a ``History``.
+
+A results folder holds ``benchmarks.json`` and a folder for each machine, with its
+``machine.json``, its own ``benchmarks.json``, a result file for each commit and environment,
+beside each the outcomes of its cases and a record of where they were measured, and the machine's
+calibrations and comparisons. What is sound is loaded; what is damaged becomes a
+``Problem`` that names its file; what is sound but not current (an older version
+of a benchmark, a commit of another branch) is counted as ``LeftOut``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from asv_watch.errors import WatchError
+from asv_watch.files import digest
+from asv_watch.records import (
+    calibrations,
+    explanations,
+    outcomes,
+    release_values,
+    run_records,
+    suite_lists,
+)
+from asv_watch.records.benchmark_list import read_benchmarks
+from asv_watch.records.calibrations import Calibration, read_calibrations
+from asv_watch.records.comparisons import StoredComparison, read_comparisons
+from asv_watch.records.explanations import StoredExplanation, read_explanations
+from asv_watch.records.history import History
+from asv_watch.records.notes import read_notes
+from asv_watch.records.outcomes import read_outcomes
+from asv_watch.records.packed_runs import PackedRuns, pack
+from asv_watch.records.records import (
+    Commit,
+    Environment,
+    LeftOut,
+    Machine,
+    Problem,
+    Record,
+)
+from asv_watch.records.release_values import ReleaseValue, read_release_values
+from asv_watch.records.releases import TriedRelease, read_releases
+from asv_watch.records.result_files import (
+    DamagedError,
+    Origin,
+    read_json,
+    read_result_file,
+)
+from asv_watch.records.run_cache import KnownFile, RunCache, encode_origin
+from asv_watch.records.run_columns import columns_of_cases
+from asv_watch.records.run_records import read_records
+from asv_watch.records.series import Series
+from asv_watch.records.stored_runs import RunReader
+
+T = TypeVar("T")
+
+
+def load_history(
+    results_dir: Path, commits: Sequence[Commit], cache: RunCache | None = None
+) -> History:
+    """Load everything that a results folder says about the commits of a branch.
+
+    Args:
+        results_dir: asv's results folder.
+        commits: The branch, oldest first, as ``git.read_commits`` gives it.
+        cache: What is known from the last time.
+
+    Returns:
+        Its history, with the commits that have results or tags. There is a series
+        for each case of ``benchmarks.json`` on each machine and environment that
+        has a result file, even if that case never ran there.
+
+    Raises:
+        WatchError: The folder or its ``benchmarks.json`` is missing or unusable.
+    """
+    if not results_dir.is_dir():
+        raise WatchError(
+            f"{results_dir} is no folder: give asv's results folder, or measure with `asv run`"
+        )
+    return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
+
+
+@dataclass(slots=True)
+class _Setup:
+    """What one machine measured in one environment, by commit hash."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    """Names of the result files."""
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+    runs: dict[str, PackedRuns] = field(default_factory=dict)
+    """Places of the runs are indices of their cases."""
+
+
+class _Loader:
+    """Collects the parts of a history from one file after the other."""
+
+    def __init__(self, results_dir: Path, commits: Sequence[Commit], cache: RunCache) -> None:
+        self._results_dir = results_dir
+        self._cache = cache
+        self._commits = commits
+        self._order = {commit.hash: position for position, commit in enumerate(commits)}
+        self._benchmarks, self._problems = read_benchmarks(results_dir)
+        comparisons, damaged = read_comparisons(results_dir)
+        self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
+        for comparison in comparisons:
+            machine = comparison.header.machine
+            self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
+        self._notes, problems = read_notes(results_dir, commits)
+        self._problems += [*damaged, *problems]
+        self._runs = RunReader(self._benchmarks, self._notes, self._order)
+        self._runs.problems = self._problems
+        self._left_out = self._runs.left_out
+        for commit in self._notes.unplaced:
+            self._left_out[commit, "notes.toml names it; it is no commit of the branch"] += 1
+        self._machines: dict[str, Machine] = {}
+        self._environments: dict[str, tuple[int, Environment]] = {}
+        self._setups: dict[tuple[str, str], _Setup] = {}
+        self._calibrations: dict[str, Calibration] = {}
+        self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
+        self._release_values: dict[str, tuple[ReleaseValue, ...]] = {}
+        self._releases: dict[str, dict[str, TriedRelease]] = {}
+
+    def load(self) -> History:
+        for folder in sorted(self._results_dir.iterdir()):
+            if folder.is_dir() and not folder.name.startswith("."):
+                self._load_machine(folder)
+            elif not folder.exists():
+                self._problem(folder, "it is a link that leads nowhere; it was left out")
+        setups = self._setups.items()
+        measured = {commit for setup in self._setups.values() for commit in setup.files}
+        measured |= {
+            comparison.header.after.commit
+            for of_machine in self._comparisons.values()
+            for comparison in of_machine
+            if comparison.header.kind == "reference"
+        }
+        return History(
+            commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
+            machines=self._machines,
+            environments={name: env for name, (_, env) in sorted(self._environments.items())},
+            benchmarks=self._benchmarks,
+            series=tuple(self._series()),
+            problems=tuple(self._problems),
+            left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
+            facts={key: self._in_order(setup.facts) for key, setup in setups},
+            recorded={
+                key: self._in_order(setup.records) for key, setup in setups if setup.records
+            },
+            calibrations=self._calibrations,
+            notes=self._notes,
+            positions=self._order,
+            comparisons=self._comparisons,
+            explanations=self._explanations,
+            release_values=self._release_values,
+            releases=self._releases,
+        )
+
+    def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
+        return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._problems.append(Problem(str(path), message))
+
+    def _series(self) -> Iterator[Series]:
+        texts: dict[str, int] = {}
+        for (machine, environment), setup in self._setups.items():
+            of_cases = columns_of_cases(self._in_order(setup.runs), len(self._runs.cases), texts)
+            for case, columns in zip(self._runs.cases, of_cases, strict=True):
+                benchmark = self._benchmarks[case.benchmark]
+                yield Series(
+                    machine=machine,
+                    environment=environment,
+                    case=case,
+                    unit=benchmark.unit,
+                    higher_is_better=benchmark.higher_is_better,
+                    columns=columns,
+                )
+
+    def _load_machine(self, folder: Path) -> None:
+        try:
+            files = sorted(folder.iterdir(), key=lambda path: path.name)
+        except OSError as error:
+            self._problem(folder, f"it cannot be read: {error.strerror}")
+            return
+        others = {"machine.json", suite_lists.FILE_NAME}
+        result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
+        suffixes = (outcomes.SUFFIX, run_records.SUFFIX)
+        sidecars = {file for file in files if file.name.endswith(suffixes)}
+        machine_file = folder / "machine.json"
+        if not result_files and not sidecars and not machine_file.exists():
+            return
+        machine = self._read_machine(machine_file)
+        self._machines[machine.name] = machine
+        if folder / calibrations.FILE_NAME in files:
+            of_machine, damage = read_calibrations(folder / calibrations.FILE_NAME)
+            self._problems += damage
+            if of_machine:
+                self._calibrations[machine.name] = of_machine[-1]
+        path = folder / explanations.FILE_NAME
+        self._explanations[machine.name], damage = read_explanations(path)
+        self._problems += damage
+        releases, damage = read_releases(self._results_dir, folder.name)
+        self._problems += damage
+        if releases:
+            self._releases[machine.name] = releases
+        path = folder / release_values.FILE_NAME
+        self._release_values[machine.name], damage = read_release_values(path)
+        self._problems += damage
+        for path in result_files:
+            self._load_file(path, machine.name, sidecars)
+        for path in sorted(sidecars):
+            self._problem(path, "the result file that it belongs to is missing; it was left out")
+
+    def _read_machine(self, path: Path) -> Machine:
+        try:
+            content = read_json(path, dict[str, Any])
+            if not isinstance(content.get("machine"), str):
+                raise DamagedError("it names no machine")
+        except DamagedError as error:
+            self._problem(path, f"{error}; the folder's name is taken for the machine's")
+            return Machine(path.parent.name)
+        facts = {key: str(value) for key, value in content.items()}
+        facts.pop("version", None)
+        return Machine(facts.pop("machine"), facts)
+
+    def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
+        """Load a result file, and take its side files out of `sidecars`."""
+        records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
+        outcomes_path = path.with_suffix(outcomes.SUFFIX)
+        inputs = [path, *sidecars & {outcomes_path}]
+        known = self._cache.find_file(inputs, self._order)
+        problems, left_out = len(self._problems), self._left_out.copy()
+        reports, key = None, ""
+        if known is None:
+            key = "".join(map(digest, inputs))
+            reports = self._read_sidecar(outcomes_path, sidecars, read_outcomes)
+        sidecars.discard(outcomes_path)
+        environment = path.stem.partition("-")[2] or path.stem
+        content = None
+        try:
+            if known is None:
+                content = read_result_file(path)
+                commit, origin = content.commit_hash, content.origin
+            else:
+                commit, origin = known.commit, self._cache.origin(known)
+            if origin.machine != machine:
+                raise DamagedError(f"it is of machine {origin.machine!r}, not {machine!r}")
+        except DamagedError as error:
+            self._problem(path, f"{error}; its results are left out")
+            return
+        if commit not in self._order:
+            self._left_out[commit, "the commit is not on the branch"] += 1
+            return
+        setup = self._setups.setdefault((machine, environment), _Setup())
+        if commit in setup.files:
+            same = setup.files[commit]
+            self._problem(path, f"it repeats {same}, of the same commit and environment")
+            return
+        setup.files[commit] = path.name
+        self._add_environment(environment, self._order[commit], origin)
+        setup.facts[commit] = origin.facts
+        if records:
+            setup.records[commit] = records
+        if known is not None:
+            setup.runs[commit] = known.runs
+            self._left_out.update({(name, why): count for name, why, count in known.left_out})
+        elif content is not None:
+            setup.runs[commit] = runs = pack(self._runs.read(path, content, reports or {}))
+            if len(self._problems) == problems:
+                new = [(*what, count) for what, count in (self._left_out - left_out).items()]
+                packed = encode_origin(origin)
+                self._cache.add(key, KnownFile(commit, self._order[commit], packed, runs, new))
+
+    def _read_sidecar(
+        self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]
+    ) -> T | None:
+        if path not in sidecars:
+            return None
+        sidecars.remove(path)
+        content, problems = read(path)
+        self._problems += problems
+        return content
+
+    def _add_environment(self, name: str, position: int, origin: Origin) -> None:
+        """Keep what the newest commit's file says of an environment."""
+        if name not in self._environments or self._environments[name][0] < position:
+            environment = Environment(name, origin.python, origin.requirements, origin.variables)
+            self._environments[name] = (position, environment)

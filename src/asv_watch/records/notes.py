@@ -1,0 +1,162 @@
+"""What people wrote about results: ``results/notes.toml``.
+
+Two kinds of entries. A ``[[change]]`` marks a reported change as expected or explained, with a
+text that is shown with it. A ``[[recipe]]`` declares how results were sampled that do not
+record it themselves, so that a change of the recipe is not taken for a change of speed::
+
+    [[change]]
+    commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
+    kind = "expected"          # or "explained"
+    text = "The batch was doubled"
+    cases = ["*resnet18*"]     # patterns of case names; all if left out
+    machine = "ci-2core"       # all if left out
+
+    [[recipe]]
+    from = "9596ba59"          # first commit measured so; the first of the branch if left out
+    recipe = "rounds=3 repeat=3,20,2.5"
+    benchmarks = ["*.time_*"]  # patterns of benchmark names; all if left out
+    reason = "Three rounds repeat better than two"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+
+from asv_watch.records.records import Commit, Problem
+
+FILE_NAME = "notes.toml"
+_ALL = ("*",)
+
+CommitStart = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{7,64}$")]
+Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+
+
+class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A remark about the changes that a commit caused."""
+
+    commit: CommitStart
+    kind: Literal["expected", "explained"]
+    text: Text
+    cases: tuple[str, ...] = _ALL
+    machine: str = ""
+
+    def is_about(self, machine: str, case: str) -> bool:
+        """Tell whether it concerns a case (by its name) on a machine."""
+        return self.machine in {"", machine} and _matches(case, self.cases)
+
+
+class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The recipe of results that do not record theirs, from a commit on."""
+
+    recipe: Text
+    reason: Text
+    first: CommitStart | None = msgspec.field(name="from", default=None)
+    benchmarks: tuple[str, ...] = _ALL
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    change: tuple[ChangeNote, ...] = ()
+    recipe: tuple[RecipeNote, ...] = ()
+
+
+class Placed(NamedTuple):
+    """A note on a change, and the position of its commit along the branch."""
+
+    position: int
+    note: ChangeNote
+
+
+class Notes:
+    """The notes of a results folder, placed along a branch."""
+
+    def __init__(
+        self,
+        changes: Sequence[Placed] = (),
+        recipes: Sequence[tuple[int, RecipeNote]] = (),
+        unplaced: Sequence[str] = (),
+    ) -> None:
+        """Keep notes with the positions of their commits.
+
+        Args:
+            changes: Remarks on changes.
+            recipes: Position of the first commit, and the recipe from there on.
+            unplaced: Commits named by notes that are not on the branch, or not just one of it.
+        """
+        self.changes = tuple(changes)
+        self.unplaced = tuple(unplaced)
+        self._recipes = sorted(recipes, key=lambda placed: placed[0])
+        self.recipe = lru_cache(maxsize=None)(self._recipe)
+
+    def _recipe(self, benchmark: str, position: int) -> RecipeNote | None:
+        """Return the declared recipe of a benchmark's results at a commit, if there is one."""
+        chosen = None
+        for first, note in self._recipes:
+            if first <= position and _matches(benchmark, note.benchmarks):
+                chosen = note
+        return chosen
+
+    def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
+        """Return the last note about a change of a case between two commits, if there is one.
+
+        Args:
+            machine: Name of the machine.
+            case: Name of the case.
+            after: Position of the last commit before the change.
+            until: Position of the first commit after it.
+        """
+        chosen = None
+        for position, note in self.changes:
+            if after < position <= until and note.is_about(machine, case):
+                chosen = note
+        return chosen
+
+
+def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Problem]]:
+    """Read the notes of a results folder.
+
+    Args:
+        results: The folder.
+        commits: The branch, oldest first.
+
+    Returns:
+        The notes, and a problem for a file that cannot be read or has another shape; none of
+        its notes is used then.
+    """
+    path = results / FILE_NAME
+    try:
+        stored = msgspec.toml.decode(path.read_bytes(), type=_File)
+    except FileNotFoundError:
+        return Notes(), []
+    except OSError as error:
+        return Notes(), [Problem(str(path), f"it cannot be read: {error.strerror}")]
+    except (msgspec.MsgspecError, ValueError) as error:
+        return Notes(), [
+            Problem(str(path), f"{error}; none of its notes is used: correct it (docs/history.md)")
+        ]
+    named = {note.commit for note in stored.change} | {
+        note.first for note in stored.recipe if note.first is not None
+    }
+    positions = {start: _positions(start, commits) for start in named}
+    placed: dict[str | None, int] = {
+        start: matching[0] for start, matching in positions.items() if len(matching) == 1
+    }
+    placed[None] = 0
+    return Notes(
+        [Placed(placed[note.commit], note) for note in stored.change if note.commit in placed],
+        [(placed[note.first], note) for note in stored.recipe if note.first in placed],
+        sorted(named - placed.keys()),
+    ), []
+
+
+def _positions(start: str, commits: Sequence[Commit]) -> list[int]:
+    return [position for position, commit in enumerate(commits) if commit.hash.startswith(start)]
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,184 @@
+"""The records of a history: what was measured, where, on which commit, and how it went.
+
+They hold no logic beyond reading their own fields, and nothing here knows how asv stores results
+or how the site shows them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+
+import msgspec
+
+from asv_watch.records.recipe import code_version
+
+
+class Outcome(Enum):
+    """How one case ended at one commit in one environment on one machine.
+
+    *Stale* is no outcome: it is derived from the newest commit measured, never stored.
+    """
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    SKIPPED = "skipped"
+    NEVER_RUN = "never run"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the tracked branch, or a tagged one."""
+
+    hash: str
+    """Full hexadecimal hash."""
+    date: int
+    """Committer date, seconds since the epoch."""
+    subject: str
+    """First line of the message: hostile input, to be escaped where shown."""
+    tags: tuple[str, ...] = ()
+    position: int = -1
+    """Number of commits before it along the branch, measured or not; -1 if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where results were measured, as its ``machine.json`` says."""
+
+    name: str
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What results were measured with: Python, requirements, variables."""
+
+    name: str
+    """asv's name of it: the file name of its results, after the commit."""
+    python: str
+    requirements: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def torch(self) -> str:
+        """The torch release, or an empty string where none is pinned."""
+        return self.requirements.get("torch", "")
+
+
+class Benchmark(msgspec.Struct, frozen=True):
+    """One function of a suite, as ``benchmarks.json`` describes it."""
+
+    name: str
+    """Dotted name, such as ``time_series.TimeSeries.time_forward``."""
+    type: str = ""
+    """``time``, ``peakmemory`` or ``track``."""
+    unit: str = "unit"
+    """``seconds``, ``bytes`` or what a ``track_*`` says."""
+    param_names: tuple[str, ...] = ()
+    params: tuple[tuple[str, ...], ...] = ()
+    """The values of each parameter, as asv writes them (``repr`` of the value)."""
+    version: str = ""
+    """``"<version of its code>; <how it is sampled>"``; old ones have the first part alone."""
+    code: str = ""
+    """Source of the function and its set-up, as asv stores it."""
+    higher_is_better: bool = False
+    timeout: float = math.nan
+    """Seconds after which a case of it is stopped."""
+    position: int = 5
+    """Where lists have its family, as its suite declares: 0 first, 9 last."""
+
+    @property
+    def code_version(self) -> str:
+        """Version of its code: results of another one are not current."""
+        return code_version(self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One benchmark with one value for each of its parameters."""
+
+    benchmark: str
+    params: tuple[str, ...] = ()
+    """Values as asv writes them, one for each of the benchmark's parameters."""
+    labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
+    """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass`` and ``metric``.
+
+    The pass is ``forward``, ``backward``, or empty for a case that is neither;
+    the metric is what is measured: ``time``, ``peak memory``, ``instructions``.
+    A parameter of the same name takes precedence.
+    """
+
+    @property
+    def name(self) -> str:
+        """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
+        return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
+
+
+class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The value of one case at one commit, with its spread."""
+
+    value: float
+    """The reported value of the samples (`history.reported_value`), in the benchmark's unit.
+
+    Their median where they were not recorded; always finite.
+    """
+    interval: tuple[float, float] | None = None
+    """From the least sample to the lower quartile; 99 % confidence interval of a median."""
+    quartiles: tuple[float, float] | None = None
+    """First and third quartile of the samples."""
+    samples: tuple[float, ...] = ()
+    """All samples, where the run recorded them."""
+    started_at: int | None = None
+    """When its benchmark started, seconds since the epoch."""
+
+
+class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
+
+    outcome: Outcome
+    point: Point | None = None
+    reason: str = ""
+    """Why it failed, timed out or was skipped: the message of the run."""
+    at: int | None = None
+    """When it ran, seconds since the epoch, where that is known."""
+    recipe: str = ""
+    """How its samples were taken (`asv_watch.records.recipe`); empty if unknown."""
+
+
+NEVER_RUN = Run(Outcome.NEVER_RUN)
+"""The run of a case that was not selected when its commit was measured."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A piece of the stored results that could not be read."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Sound results that are not shown, and why."""
+
+    name: str
+    """The benchmark, the case or the commit that they belong to."""
+    reason: str
+    count: int
+    """Number of results (benchmarks in a result file, or whole files for a commit)."""
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What a run recorded of where it measured: text by name."""
+
+    at: int
+    """When it began, seconds since the epoch."""
+    machine: dict[str, str]
+    """Facts of the machine, which stay the same until a person changes something."""
+    environment: dict[str, str]
+    """Facts of the environment: Python, torch and its build, threads, variables."""
+    before: dict[str, str] = {}
+    """State of the machine when it began: load, temperatures, clocks; units in the names."""
+    after: dict[str, str] = {}
+    """The same when it ended."""

@@ -1,0 +1,24 @@
+"""The order of releases, as pip has it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from packaging.version import InvalidVersion, Version
+
+
+@cache
+def release_order(version: str) -> Version:
+    """Return what releases are ordered by: 2.9 before 2.10, and a development build before both.
+
+    Local parts such as ``+cpu`` do not count. Text that is no version comes first.
+    """
+    try:
+        return Version(version.partition("+")[0])
+    except InvalidVersion:
+        return Version("0")
+
+
+def is_development(version: str) -> bool:
+    """Tell whether a version is a development build, such as ``2.16.0.dev20261121``."""
+    return release_order(version).is_devrelease

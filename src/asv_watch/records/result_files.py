@@ -1,0 +1,194 @@
+"""One of asv's result files: what one commit gave in one environment.
+
+The format is asv's api version 2. ``results`` maps a benchmark to a row whose
+cells are named by ``result_columns``; trailing empty cells are cut off. A cell
+of a benchmark with parameters is a list over the cartesian product of their
+values, last parameter fastest, or ``null`` when all entries would be. In the
+``result`` cell a literal ``NaN`` is a case that was not run, ``null`` one that
+gave no value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+
+from asv_watch.files import read_regular
+from asv_watch.records.benchmark_list import MOST_CASES
+from asv_watch.records.merged_versions import merge_versions
+
+NAN_MARK = "\x00NaN"
+"""What a literal ``NaN`` is read as where `read_json` had no need of the slow reader."""
+_MARK_AS_TEXT = rb"\u0000NaN"
+
+T = TypeVar("T")
+
+
+class DamagedError(Exception):
+    """A result file, or a part of it, has not the shape that asv writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The results of one benchmark: cells over the product of its parameters."""
+
+    params: tuple[tuple[str, ...], ...]
+    version: str
+    """Empty where none is stored."""
+    cells: dict[str, Any]
+    """Column name to the cell as stored."""
+    count: int
+    """Number of cases: the length of each cell that is a list."""
+
+    def column(self, name: str) -> list[Any]:
+        """Give one cell as a list over the cases.
+
+        Raises:
+            DamagedError: The cell is no list, or of another length.
+        """
+        cell = self.cells.get(name)
+        if cell is None:
+            return [None] * self.count
+        if not isinstance(cell, list) or len(cell) != self.count:
+            raise DamagedError(f"{name} has not one entry for each of the {self.count} cases")
+        return cell
+
+    @property
+    def started_at(self) -> int | None:
+        """When the benchmark started, seconds since the epoch (asv stores milliseconds)."""
+        stored = self.cells.get("started_at")
+        if not isinstance(stored, (int, float)) or not abs(stored) < 1e15:
+            return None
+        return int(stored // 1000)
+
+
+class Origin(msgspec.Struct, frozen=True, array_like=True):
+    """Where and with what results were measured; most files of a machine have the same."""
+
+    machine: str
+    facts: dict[str, str]
+    """Of the machine and the environment: ``requirement <name>``, ``variable <name>``."""
+    python: str
+    requirements: dict[str, str]
+    variables: dict[str, str]
+
+
+class ResultFile(msgspec.Struct):
+    """What a result file says before its rows are matched with today's benchmarks."""
+
+    version: Literal[2]
+    commit_hash: Annotated[str, msgspec.Meta(min_length=1)]
+    params: dict[str, Any]
+    """Facts of the machine, its name among them, and of the environment."""
+    results: dict[str, Any]
+    result_columns: list[str]
+    python: Any = ""
+    requirements: dict[str, Any] | None = None
+    env_vars: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a file that lacks what msgspec cannot check.
+
+        Raises:
+            ValueError: It names no machine, or lacks a column.
+        """
+        if "machine" not in self.params:
+            raise ValueError("params names no machine")
+        if not {"result", "params"} <= set(self.result_columns):
+            raise ValueError("result_columns lacks result or params")
+
+    @property
+    def origin(self) -> Origin:
+        """Where and with what it was measured."""
+        requirements, variables = texts(self.requirements), texts(self.env_vars)
+        facts = {
+            name: value
+            for name, value in texts(self.params).items()
+            if name not in {"machine", "python", *requirements}
+        }
+        python = str(self.python)
+        facts |= {
+            "python": python,
+            **{f"requirement {name}": value for name, value in requirements.items()},
+            **{f"variable {name}": value for name, value in variables.items()},
+        }
+        return Origin(str(self.params["machine"]), facts, python, requirements, variables)
+
+    def row(self, benchmark: str) -> Row:
+        """Decode the row of one benchmark.
+
+        Raises:
+            DamagedError: It has not the shape that asv writes.
+        """
+        stored = self.results[benchmark]
+        if not isinstance(stored, list) or len(stored) > len(self.result_columns):
+            raise DamagedError("its row does not fit result_columns")
+        cells = dict(zip(self.result_columns, stored, strict=False))
+        try:
+            params = tuple(map(tuple, cells.get("params") or []))
+            hash(params)
+        except TypeError as error:
+            raise DamagedError("its params are no lists of texts") from error
+        count = math.prod(map(len, params))
+        if count > MOST_CASES:
+            raise DamagedError(f"its params make {count} cases")
+        version = cells.get("version")
+        return Row(params, version if isinstance(version, str) else "", cells, count)
+
+
+def texts(stored: dict[str, Any] | None) -> dict[str, str]:
+    """Turn values into texts, ``null`` into an empty one."""
+    return {name: "" if value is None else str(value) for name, value in (stored or {}).items()}
+
+
+def read_json(path: Path, shape: type[T]) -> T:
+    """Read a JSON file as asv writes it.
+
+    With stored samples a long history is some 100 MB of numbers, which msgspec reads in a
+    fraction of the standard library's time. It refuses the literal ``NaN``, so this is made the
+    text `NAN_MARK` first. What msgspec cannot parse, such as a text with a ``NaN`` in it, is read
+    again by the standard library; a text that equals the mark becomes another one there.
+
+    Raises:
+        DamagedError: It cannot be read, is no JSON, or has another shape.
+    """
+    try:
+        content = read_regular(path)
+        try:
+            return msgspec.json.decode(
+                content.replace(b"NaN", b'"' + _MARK_AS_TEXT + b'"'), type=shape
+            )
+        except msgspec.ValidationError:
+            raise
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            content = content.replace(_MARK_AS_TEXT, b"\\u0000" + _MARK_AS_TEXT)
+            try:
+                whole = json.loads(content)
+            except ValueError:
+                whole = merge_versions(content)
+            return msgspec.convert(whole, shape)
+    except OSError as error:
+        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+    except msgspec.ValidationError as error:
+        raise DamagedError(f"it has not the shape that asv writes: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"it is no JSON: {error}") from error
+
+
+def read_result_file(path: Path) -> ResultFile:
+    """Read and check the frame of one result file; its rows are decoded one by one.
+
+    Raises:
+        DamagedError: It cannot be read, is no JSON, or has not asv's shape.
+    """
+    try:
+        return read_json(path, ResultFile)
+    except DamagedError as error:
+        if "$.version" in str(error):
+            raise DamagedError("it is not in asv's format 2: run `asv update`") from error
+        raise

@@ -1,0 +1,67 @@
+"""Where each run was measured, in ``<result file>.environment.jsonl``.
+
+A line is one run: ``at`` (seconds since the epoch), the facts of the ``machine`` and of the
+``environment``, each text by name, and the machine's state ``before`` and ``after``. What
+else a line holds, such as long ``details``, is for people who open the file. A run writes a line
+when it has stored its first case and, as the state ``after`` is known then, another one when it
+ends; of two lines with the same ``at`` the last one counts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from asv_watch.records.json_lines import read_lines
+from asv_watch.records.records import Problem, Record
+
+SUFFIX = ".environment.jsonl"
+PROCESSES = "processes"
+"""The fact of the environment that says how the cases of a run were started."""
+FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
+"""Its values. The second one holds for runs from before it was recorded."""
+
+
+class _Line(msgspec.Struct):
+    at: Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
+    machine: dict[str, str]
+    environment: dict[str, str]
+    before: Any = None
+    after: Any = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
+    """Read the records of a result file, oldest first, and a problem for each bad line."""
+    lines, problems = read_lines(path, _LINE.decode, "record of a run")
+    records = {
+        int(line.at): Record(
+            int(line.at),
+            line.machine,
+            {PROCESSES: NOT_FORKED} | line.environment,
+            _flat(line.before),
+            _flat(line.after),
+        )
+        for _, line in lines
+    }
+    return tuple(records[at] for at in sorted(records)), problems
+
+
+def _flat(state: Any, name: str = "") -> dict[str, str]:
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    if isinstance(state, dict):
+        members = [(str(key), value) for key, value in state.items()]
+    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
+        members = [(str(key), value) for key, value in enumerate(state)]
+    elif isinstance(state, list):
+        return {name: ", ".join(map(str, state))}
+    else:
+        return {} if state is None else {name: str(state)}
+    flat: dict[str, str] = {}
+    for key, value in members:
+        flat |= _flat(value, f"{name} {key}".strip())
+    return flat

@@ -1,0 +1,226 @@
+"""The runs that a result file holds, with the outcomes from its side file.
+
+How a case ended, from the value stored and what the outcomes say:
+
+========================  ======================================================
+stored value              outcome
+========================  ======================================================
+a finite number           ok, unless the outcomes say that a later round failed
+``null``                  as the outcomes say, else failed for an unknown reason
+``NaN``, or no row        as the outcomes say, else never run
+infinite, text, other     failed, with that as the reason, and a ``Problem``
+========================  ======================================================
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from asv_watch.records.labels import case_labels, measures_models
+from asv_watch.records.notes import Notes
+from asv_watch.records.outcomes import Report
+from asv_watch.records.recipe import code_version, recipe_of
+from asv_watch.records.records import (
+    NEVER_RUN,
+    Benchmark,
+    Case,
+    Outcome,
+    Point,
+    Problem,
+    Run,
+)
+from asv_watch.records.reported_value import report_value
+from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
+
+_SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
+
+
+class RunReader:
+    """Matches result files with the cases of today's benchmarks."""
+
+    def __init__(
+        self, benchmarks: Mapping[str, Benchmark], notes: Notes, positions: Mapping[str, int]
+    ) -> None:
+        """Expand the parameters of the benchmarks.
+
+        Args:
+            benchmarks: The benchmarks by name.
+            notes: Notes that declare recipes which results do not record.
+            positions: Of commits along the branch.
+        """
+        self._benchmarks = benchmarks
+        self._notes = notes
+        self._positions = positions
+        of_models = measures_models(benchmarks.values())
+        self.cases = [
+            Case(benchmark.name, params, case_labels(benchmark, params, of_models=of_models))
+            for benchmark in benchmarks.values()
+            for params in itertools.product(*benchmark.params)
+        ]
+        """All cases of the benchmarks."""
+        self._numbers = {
+            (case.benchmark, case.params): number for number, case in enumerate(self.cases)
+        }
+        self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
+        self.problems: list[Problem] = []
+        """What could not be read."""
+        self.left_out: Counter[tuple[str, str]] = Counter()
+        """Number of results that were left out, by benchmark and reason."""
+
+    def read(
+        self, path: Path, content: ResultFile, reports: Mapping[str, Report]
+    ) -> dict[int, Run]:
+        """Read the runs of one result file.
+
+        Args:
+            path: The file, for messages.
+            content: Its content, of a commit of the branch.
+            reports: The outcomes of its cases, by their names.
+
+        Returns:
+            Index in `cases` to run, for each case that was run.
+        """
+        runs: dict[int, Run] = {}
+        outdated = set()
+        position = self._positions[content.commit_hash]
+        for name in content.results:
+            benchmark = self._benchmarks.get(name)
+            if benchmark is None:
+                self.left_out[name, "no suite has this benchmark any more"] += 1
+                continue
+            try:
+                row = content.row(name)
+                if row.version and code_version(row.version) != benchmark.code_version:
+                    outdated.add(name)
+                    self.left_out[name, "measured with other code of the benchmark"] += 1
+                else:
+                    note = self._notes.recipe(name, position)
+                    recipe = recipe_of(row.version) or (note.recipe if note else "")
+                    self._read_row(path, name, row, reports, sys.intern(recipe), runs)
+            except DamagedError as error:
+                self._problem(path, f"{name}: {error}; its results are left out")
+        if reports:  # outcomes count for cases of which the result file has no row
+            for number, case in enumerate(self.cases):
+                report = reports.get(case.name)
+                if report and number not in runs and case.benchmark not in outdated:
+                    runs[number] = _without_value(report)
+        return runs
+
+    def _problem(self, path: Path, message: str) -> None:
+        self.problems.append(Problem(str(path), message))
+
+    def _read_row(
+        self,
+        path: Path,
+        name: str,
+        row: Row,
+        reports: Mapping[str, Report],
+        recipe: str,
+        runs: dict[int, Run],
+    ) -> None:
+        columns = [row.column("result")]
+        for column in _SPREAD_COLUMNS:
+            try:
+                columns.append(row.column(column))
+            except DamagedError as error:
+                self._problem(path, f"{name}: {error}; its values are shown without {column}")
+                columns.append([None] * row.count)
+        started_at = row.started_at
+        unusable = 0
+        for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
+            if number is None:
+                if _finite(value) is not None:
+                    self.left_out[name, "no suite has this combination of parameters"] += 1
+                continue
+            report = reports.get(self.cases[number].name) if reports else None
+            run = _run(value, spread, started_at, report, recipe)
+            if run is None:
+                unusable += 1
+                reason = f"it gave no finite number: {value!r}"
+                run = Run(Outcome.FAILED, None, reason, started_at)
+            if run is not NEVER_RUN:
+                runs[number] = run
+        if unusable:
+            message = f"{unusable} of {row.count} results are no finite numbers"
+            self._problem(path, f"{name}: {message}; they count as failed")
+
+    def _layout(self, name: str, row: Row) -> list[int | None]:
+        """Return today's case at each place of a row, ``None`` where the suites have none."""
+        key = (name, row.params)
+        if key not in self._layouts:
+            combinations = itertools.product(*row.params)
+            self._layouts[key] = [self._numbers.get((name, params)) for params in combinations]
+        return self._layouts[key]
+
+
+def _run(
+    value: Any, spread: list[Any], started_at: int | None, report: Report | None, recipe: str
+) -> Run | None:
+    """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
+
+    Args:
+        value: Its entry in the column ``result``.
+        spread: Its entries in `_SPREAD_COLUMNS`.
+        started_at: When its benchmark started, seconds since the epoch.
+        report: Its outcome, if there is one.
+        recipe: How its benchmark was sampled.
+    """
+    if value is None and report is None:
+        return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
+    if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
+        return NEVER_RUN if report is None else _without_value(report)
+    median = _finite(value)
+    if median is None:
+        return None
+    if report is not None and report.rounds_left and report.outcome is not Outcome.OK:
+        return _without_value(report)  # a later round failed; the samples before it are stored
+    lower, upper, q_25, q_75, stored_samples = spread
+    samples = _finite_samples(stored_samples)
+    if samples:
+        reported = report_value(samples)
+        point = Point(reported.value, reported.interval, reported.quartiles, samples, started_at)
+    else:
+        point = Point(median, _pair(lower, upper), _pair(q_25, q_75), (), started_at)
+    at = started_at if report is None or report.at is None else report.at
+    return Run(Outcome.OK, point, "", at, recipe)
+
+
+def _without_value(report: Report) -> Run:
+    """Return what a report means where no value is stored."""
+    if report.outcome is Outcome.OK:
+        return Run(Outcome.FAILED, None, "it ran, but its value was not stored", report.at)
+    if report.outcome is Outcome.NEVER_RUN:
+        return NEVER_RUN
+    return Run(report.outcome, None, report.reason, report.at)
+
+
+def _finite(value: Any) -> float | None:
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
+    """Return an interval, if both ends are finite numbers in order (a single sample has none)."""
+    low, high = _finite(lower), _finite(upper)
+    return None if low is None or high is None or low > high else (low, high)
+
+
+def _finite_samples(samples: Any) -> tuple[float, ...]:
+    """Return the samples, or none at all if any is no finite number."""
+    try:
+        # One pass in C: the sum of anything infinite or NaN is not finite.
+        return tuple(map(float, samples)) if samples and math.isfinite(sum(samples)) else ()
+    except (TypeError, OverflowError):
+        return ()

@@ -1,0 +1,153 @@
+"""The benchmarks of today's suites, as each machine listed them, and their union.
+
+asv keeps one list for all machines, ``results/benchmarks.json``, which every run replaces by its
+own. Here each machine has a list of its own, ``results/<machine>/benchmarks.json``, and asv's list
+is the union of them, so that machines whose suites differ do not remove each other's benchmarks.
+
+Lists are in asv's format, sorted, with one benchmark a line and ``"version"`` last. Lists that git
+merged by keeping the lines of both sides are therefore still JSON, which asv reads; where a
+benchmark has several lines, they are read as one entry.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from asv_watch.files import read_regular, write_whole
+
+FILE_NAME = "benchmarks.json"
+API_VERSION = 2
+"""Of asv's lists of benchmarks."""
+_SUITES_AT = "suites_at"
+"""Key of an entry: when the suites that it is from were committed, seconds since the epoch."""
+_OF_ONE_RUN = "setup_cache_key"
+"""Key that asv needs while it runs only: a line number, which every edit of a suite moves."""
+
+Entries = dict[str, dict[str, Any]]
+"""Name of a benchmark to its entry."""
+
+
+def parse_list(content: bytes) -> Entries:
+    """Read a list, or one that git merged.
+
+    Raises:
+        ValueError: It is no list of benchmarks in asv's format.
+    """
+
+    def merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        together: dict[str, list[Any]] = {}
+        for name, value in pairs:
+            together.setdefault(name, []).append(value)
+        return {name: _merge(values) for name, values in together.items()}
+
+    try:
+        listed = json.loads(content, object_pairs_hook=merged)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if not isinstance(listed, dict) or listed.pop("version", None) != API_VERSION:
+        raise ValueError(f"it is no list of benchmarks in asv's format {API_VERSION}")
+    return listed
+
+
+def read_machine_list(results: Path, machine: str) -> Entries:
+    """Read the list of a machine, or asv's list where the machine has none that can be read."""
+    for folder in (results / machine, results):
+        entries = _read(folder / FILE_NAME)
+        if entries is not None:
+            return entries
+    return {}
+
+
+def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_at: int) -> None:
+    """Store what a machine's suites hold now, and the union of all machines' lists.
+
+    A file that would not change is not written.
+
+    Args:
+        results: Folder of all machines' results.
+        machine: Name of its folder there.
+        entries: What asv found in the suites.
+        suites_at: When the suites were committed, seconds since the epoch.
+
+    Raises:
+        OSError: A list cannot be written; the old one stays.
+    """
+    own = results / machine / FILE_NAME
+    known = [_read(path) or {} for path in (own, results / FILE_NAME)]
+    listed: Entries = {}
+    for name, entry in entries.items():
+        new = {key: value for key, value in entry.items() if key != _OF_ONE_RUN}
+        before = [of_list[name] for of_list in known if name in of_list]
+        same = [old for old in before if old == new | {_SUITES_AT: old.get(_SUITES_AT)}]
+        listed[name] = same[0] if same else new | {_SUITES_AT: suites_at}
+    _write(own, listed)
+    lists = {path: _read(path) for path in sorted(results.glob(f"*/{FILE_NAME}"))}
+    if None in lists.values():  # what a damaged list held is in the union still
+        lists[results / FILE_NAME] = _read(results / FILE_NAME)
+    _write(results / FILE_NAME, merge_lists(filter(None, lists.values())))
+
+
+def merge_lists(lists: Iterable[Entries]) -> Entries:
+    """Return the union of lists; the order in which they are given does not matter."""
+    together: dict[str, list[Any]] = {}
+    for entries in lists:
+        for name, entry in entries.items():
+            together.setdefault(name, []).append(entry)
+    return {name: _merge(versions) for name, versions in together.items()}
+
+
+def _merge(versions: list[Any]) -> Any:
+    """Merge entries of one benchmark: the newest suites count, with the parameters of all.
+
+    Other code of it, or other parameters, are not comparable: there the newest alone counts.
+    """
+    if len(versions) == 1 or not all(isinstance(version, dict) for version in versions):
+        return versions[-1]
+    oldest_first = sorted(versions, key=lambda v: (_seconds(v), json.dumps(v, sort_keys=True)))
+    return functools.reduce(_merge_two, oldest_first)
+
+
+def _seconds(entry: dict[str, Any]) -> float:
+    stored = entry.get(_SUITES_AT)
+    return stored if isinstance(stored, int | float) else 0.0
+
+
+def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
+    if any(older.get(key) != newer.get(key) for key in ("version", "param_names")):
+        return newer
+    try:
+        union = [
+            after + [value for value in before if value not in after]
+            for before, after in zip(older["params"], newer["params"], strict=True)
+        ]
+    except (LookupError, TypeError, ValueError):  # they have not the same shape
+        return newer
+    return newer | {"params": union}
+
+
+def list_bytes(entries: Mapping[str, Any]) -> bytes:
+    """Return the content of a list's file."""
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
+        for name, entry in sorted(entries.items())
+    ]
+    return f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode()
+
+
+def _read(path: Path) -> Entries | None:
+    try:
+        listed = parse_list(read_regular(path))
+    except (OSError, ValueError):
+        return None
+    return {name: entry for name, entry in listed.items() if isinstance(entry, dict)}
+
+
+def _write(path: Path, entries: Entries) -> None:
+    if _read(path) == entries:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, list_bytes(entries))

@@ -1,0 +1,1 @@
+"""Compares the releases of a requirement."""

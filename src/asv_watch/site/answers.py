@@ -1,0 +1,286 @@
+"""Answers to the four questions of the first screen.
+
+Which model is slowest on the CPU; has anything changed lately, how much and how sure is it; what
+did the newest torch change; what failed in the newest run, and why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.releases import Releases
+from asv_watch.records.records import Environment
+from asv_watch.site.commit_changes import largest_first, recent_changes
+from asv_watch.site.contents import Contents, SeriesSummary, Setup
+from asv_watch.site.names import case_name
+from asv_watch.site.releases import ReleaseView, newest_column, release_views
+from asv_watch.statistics.rule import Verdict, noise_of_ratio, smallest_difference
+
+RUNNERS_UP = 2
+"""Models named after the slowest."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowestModel:
+    """The case that takes longest, of models on the CPU, and those that follow."""
+
+    first: SeriesSummary
+    backward: SeriesSummary | None
+    """The same case's backward pass."""
+    others: tuple[SeriesSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """What changed in the newest measured commits, and the smallest change that would show."""
+
+    commits: int
+    slower: tuple[Change, ...]
+    """Times that increased, the largest change first."""
+    faster: tuple[Change, ...]
+    others: tuple[Change, ...]
+    """Changes of memory, counts and the like, in the same order."""
+    times: int
+    """Series of times that have values."""
+    without_noise: bool
+    """Whether the noise of no time is known, so that no change can be reported yet."""
+    detectable: tuple[float, float] | None
+    """Median and 90th percentile of the smallest relative change between two runs that counts as
+    a difference, over the times whose noise is known."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a few words: how many times changed, and how sure that is."""
+        if self.slower:
+            return _count(self.slower, "slower")
+        if self.faster:
+            return f"Nothing slower, {_count(self.faster, 'faster')}"
+        if self.commits < 2 or self.without_noise:
+            return "Too early to tell"
+        return "No change of a time"
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRelease:
+    """The newest torch against the release before it, at one commit."""
+
+    old: str
+    """Release of torch."""
+    new: str
+    machine: str
+    commits: tuple[str, ...]
+    """Hashes: a case was measured at the same commit with both, other cases maybe at others."""
+    environments: tuple[Environment, Environment] | None
+    """The old and the new of separate runs; ``None`` where they were compared interleaved."""
+    mean: float
+    """Geometric mean of new time / old time."""
+    count: int
+    """Number of times in the mean."""
+    slower: tuple[tuple[str, float], ...]
+    """Names and ratios of the times that clearly differ, the largest change first."""
+    faster: tuple[tuple[str, float], ...]
+    others: int = 0
+    """Number of other measurements, such as peak memory, that clearly differ."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a few words."""
+        if self.slower or self.faster:
+            return f"{len(self.slower)} slower, {len(self.faster)} faster"
+        return "No clear difference"
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """How the newest run went: that of the first setup."""
+
+    setup: Setup
+    failed: tuple[SeriesSummary, ...]
+    """Failed or timed out in it."""
+    cases: int
+    skipped_mostly: str
+    """The reason that most of its skipped cases give."""
+    stale: int
+    """Cases of the setup whose newest value is from an older commit."""
+    failed_elsewhere: int
+    """Cases that failed or timed out in the newest run of another setup."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a few words."""
+        return f"{len(self.failed)} of {self.cases} cases" if self.failed else "Nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to the questions of the first screen, where there are any."""
+
+    recent: RecentChanges
+    release: NewestRelease | None
+    run: NewestRun | None
+    slowest: SlowestModel | None
+    release_views: tuple[ReleaseView, ...]
+    """The releases that were compared interleaved, which one of the answers is from."""
+
+    @property
+    def headlines(self) -> list[tuple[str, str]]:
+        """Each question with its answer in a few words."""
+        lines = [("Has anything become slower lately?", self.recent.headline)]
+        if self.release:
+            question = f"What did torch {self.release.new} change against {self.release.old}?"
+            lines.append((question, self.release.headline))
+        if self.run:
+            lines.append(("What failed in the newest run?", self.run.headline))
+        return lines
+
+
+def answers_of(contents: Contents) -> Answers:
+    """Answer the questions of the first screen."""
+    views = release_views(contents)
+    return Answers(
+        recent=changes_lately(contents),
+        release=newest_release(contents, views),
+        run=newest_run(contents),
+        slowest=slowest_model(contents),
+        release_views=tuple(views),
+    )
+
+
+def _count(changes: Sequence[Change], direction: str) -> str:
+    """Return how many are confirmed, and how many are not."""
+    confirmed = sum(change.state is State.CONFIRMED for change in changes)
+    unconfirmed = len(changes) - confirmed
+    if not confirmed:
+        return f"{unconfirmed} {direction}, unconfirmed"
+    more = f", {unconfirmed} more unconfirmed" if unconfirmed else ""
+    return f"{confirmed} {direction}{more}"
+
+
+def _times(contents: Contents) -> list[SeriesSummary]:
+    """Times of the first setup that have values."""
+    first = contents.of_setup(contents.setups[0]) if contents.setups else []
+    return [row for row in first if row.metric.label == "time" and row.has_value]
+
+
+def slowest_model(contents: Contents) -> SlowestModel | None:
+    """Find the slowest model or benchmark; ``None`` if no model was measured on the CPU."""
+    times = _times(contents)
+    on_cpu = [row for row in times if row.labels.get("device") == "cpu"]
+    on_cpu = on_cpu if contents.layout.of_models else times
+    forward = [row for row in on_cpu if row.labels.get("pass") == "forward"]
+    ordered = sorted(forward or on_cpu, key=lambda row: -row.newest_value)
+    if not ordered:
+        return None
+    slowest_of: dict[tuple[str, str], SeriesSummary] = {}
+    for row in ordered:
+        slowest_of.setdefault((row.owner, row.model), row)
+    first, *others = slowest_of.values()
+    backward = [
+        row
+        for row in on_cpu
+        if "pass" in first.labels and row.labels == {**first.labels, "pass": "backward"}
+    ]
+    return SlowestModel(first, backward[0] if backward else None, tuple(others[:RUNNERS_UP]))
+
+
+def changes_lately(contents: Contents) -> RecentChanges:
+    """Sort the changes of the newest measured commits."""
+    commits, changes = recent_changes(contents)
+    of_times = [c for c in changes if contents.series[c.series].metric.unit == "seconds"]
+    others = [c for c in changes if contents.series[c.series].metric.unit != "seconds"]
+    times = [row for row in contents.series if row.metric.unit == "seconds" and row.has_value]
+    shares = sorted(share for row in times if (share := detectable(row)) is not None)
+    return RecentChanges(
+        commits=commits,
+        slower=largest_first([change for change in of_times if change.verdict == "worse"]),
+        faster=largest_first([change for change in of_times if change.verdict == "better"]),
+        others=largest_first(others),
+        times=len(times),
+        without_noise=not shares,
+        detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
+    )
+
+
+def detectable(summary: SeriesSummary) -> float | None:
+    """Smallest relative change between two runs of a series that counts as a difference."""
+    noise = noise_of_ratio(summary.noise, summary.noise)
+    return None if noise is None else smallest_difference(noise)
+
+
+def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRelease | None:
+    """Compare the newest two releases, interleaved if that was done on any machine.
+
+    Args:
+        contents: The separate runs of releases at one commit are taken from it otherwise.
+        views: The releases that were compared interleaved (`releases.release_views`).
+    """
+    for view in views:
+        column = newest_column(view)
+        if column is not None and column.mean is not None:
+            name_of = {row.case: row.name for row in view.tables[0].rows}
+            return NewestRelease(
+                old=column.step.before,
+                new=column.step.after,
+                machine=view.history.machine,
+                commits=column.commits,
+                environments=None,
+                mean=column.mean,
+                count=column.count,
+                slower=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.slower),
+                faster=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.faster),
+            )
+    machines = list(dict.fromkeys(setup.machine.name for setup in contents.setups))
+    of_machine = {releases.machine: releases for releases in contents.findings.releases}
+    in_order = (of_machine[machine] for machine in machines if machine in of_machine)
+    answers = (_newest_of_runs(contents, releases) for releases in in_order)
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | None:
+    environments = [contents.history.environments[name] for name in releases.environments[-2:]]
+    times = [
+        (case_name(case), judgement.ratio, judgement.verdict)
+        for case, unit, judgement in releases.newest
+        if unit == "seconds" and judgement.ratio is not None
+    ]
+    times.sort(key=lambda entry: -max(entry[1], 1 / entry[1]))
+    if not times:
+        return None
+    return NewestRelease(
+        old=environments[0].torch,
+        new=environments[1].torch,
+        machine=releases.machine,
+        commits=(releases.commit,),
+        environments=(environments[0], environments[1]),
+        mean=geometric_mean(ratio for _, ratio, _ in times),
+        count=len(times),
+        slower=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.WORSE),
+        faster=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.BETTER),
+        others=sum(answer.differs for _, unit, answer in releases.newest if unit != "seconds"),
+    )
+
+
+def newest_run(contents: Contents) -> NewestRun | None:
+    """Count the outcomes of the newest run; ``None`` if nothing was measured."""
+    if not contents.setups:
+        return None
+    setup = contents.setups[0]
+    members = contents.of_setup(setup)
+    of_run = [row for row in members if row.at == setup.newest]
+    reasons = Counter(row.reason for row in of_run if row.status == "skipped")
+    return NewestRun(
+        setup=setup,
+        failed=tuple(row for row in of_run if row.status in {"failed", "timed out"}),
+        cases=len(of_run),
+        skipped_mostly=reasons.most_common(1)[0][0] if reasons else "",
+        stale=sum(row.status == "stale" for row in members),
+        failed_elsewhere=sum(
+            other.counts.get(outcome, 0)
+            for other in contents.setups[1:]
+            for outcome in ("failed", "timed out")
+        ),
+    )

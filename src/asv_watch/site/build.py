@@ -1,0 +1,94 @@
+"""Writes a whole site into an empty folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from asv_watch.site.answers import Answers, answers_of
+from asv_watch.site.badge import write_badge
+from asv_watch.site.bundle import bundle
+from asv_watch.site.case_files import write_case_files
+from asv_watch.site.contents import Contents
+from asv_watch.site.data_files import write_data_files
+from asv_watch.site.feed import write_feed
+from asv_watch.site.index import Json, index_data
+from asv_watch.site.link_preview import draw_link_preview
+from asv_watch.site.pages import render_page
+from asv_watch.site.regressions import lasting_regressions, regressions_data
+from asv_watch.site.scripts import json_bytes
+from asv_watch.site.stylesheet import stylesheet
+
+STATIC = Path(__file__).parent / "static"
+
+
+def build_site(
+    folder: Path,
+    contents: Contents,
+    *,
+    generated: int,
+    project: dict[str, str],
+    published: tuple[Json, ...] = (),
+) -> None:
+    """Write a whole site into a folder.
+
+    Args:
+        folder: Where to; made if missing.
+        contents: What to show.
+        generated: When, seconds since the epoch: the one thing in the files
+            that differs between two builds of the same history.
+        project: `name`, `url`, `commit_url` (the front of a commit's address) and
+            `site` (where the site is served, with a slash at its end); each address
+            may be empty.
+        published: Values from the literature, as ``docs/site-data.md`` lists them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("theme.js", "favicon.svg"):
+        shutil.copyfile(STATIC / name, folder / name)
+    (folder / "torchspeed.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
+    script = bundle(STATIC / "script" / "main.js")
+    (folder / "torchspeed.js").write_text(script, encoding="utf-8")
+    index = index_data(
+        contents,
+        generated=generated,
+        project=project,
+        published=published,
+    )
+    write_data_files(folder, contents, index)
+    write_case_files(folder, contents)
+    regressions = lasting_regressions(contents)
+    worse = sorted(
+        (change for regression in regressions for change in regression.changes),
+        key=lambda change: (-change.commit, change.series),
+    )
+    for file, changes, name, title in (
+        ("feed.xml", contents.changes, "changes", "changes in speed and memory"),
+        ("regressions.xml", worse, "regressions", "regressions that last"),
+    ):
+        feed = write_feed(
+            contents,
+            changes,
+            name=name,
+            title=title,
+            project=project["name"],
+            site=project["site"],
+        )
+        (folder / file).write_bytes(feed)
+    answers = answers_of(contents)
+    page = render_page(
+        contents,
+        answers,
+        generated=generated,
+        project=project,
+        regressions=regressions,
+    )
+    (folder / "index.html").write_bytes(page)
+    (folder / "preview.png").write_bytes(_link_preview(project["name"], contents, answers))
+    data = regressions_data(contents, regressions)
+    (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
+    (folder / "badge.svg").write_bytes(write_badge(contents))
+
+
+def _link_preview(project: str, contents: Contents, answers: Answers) -> bytes:
+    what = "Speed of PyTorch models" if contents.layout.of_models else "Benchmarks"
+    return draw_link_preview(project, f"{what}, commit by commit", answers)

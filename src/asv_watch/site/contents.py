@@ -1,0 +1,440 @@
+"""Everything that the site shows of a history, worked out once for pages, data files and feeds."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import geometric_mean
+
+import numpy as np
+
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.findings import Findings, Level
+from asv_watch.records.ancestry import Ancestry
+from asv_watch.records.history import History
+from asv_watch.records.records import (
+    Benchmark,
+    Environment,
+    Machine,
+    Outcome,
+    Point,
+    Record,
+)
+from asv_watch.records.release_order import release_order
+from asv_watch.records.run_columns import Places
+from asv_watch.records.series import Series
+from asv_watch.site import names
+from asv_watch.site.layout import Layout, layout_of
+
+_LEAST_SHARE = 0.1
+"""Series with a value, relative to the machine that has most, for a machine to be shown first."""
+SPARK_VALUES = 60
+"""Values that a sparkline shows at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is measured: values of one metric may share an axis."""
+
+    id: str
+    label: str
+    unit: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A machine with an environment: values of one setup may be compared over commits."""
+
+    machine: Machine
+    environment: Environment
+    commits: tuple[int, ...]
+    """Indices of the commits measured with it, one at least."""
+    counts: dict[str, int]
+    """Outcome to the number of cases that ended so at its newest commit."""
+    at: int | None
+    """When the last case of its newest commit was measured, seconds since the epoch, if known."""
+    record: tuple[int, Record] | None
+    """The newest commit whose runs recorded where they were measured, and the last record."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names of the machine and the environment."""
+        return (self.machine.name, self.environment.name)
+
+    @property
+    def newest(self) -> int:
+        """Index of the newest commit measured with it."""
+        return self.commits[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSummary:
+    """One series and how it is at the newest commit of its setup."""
+
+    index: int
+    id: str
+    series: Series
+    benchmark: Benchmark
+    metric: Metric
+    environment: Environment
+    group: str
+    """Heading under which lists have its benchmark."""
+    commits: Places
+    """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
+    others: tuple[tuple[int, str, str], ...]
+    """Commit index, outcome and reason of every run without a value, oldest first."""
+    status: str
+    """``ok``, ``stale``, ``failed``, ``timed out``, ``skipped`` or ``never run``."""
+    at: int | None
+    """Commit index that the status is from."""
+    reason: str
+    behind: int
+    """Measured commits newer than the newest value."""
+    change: Change | None
+    """The newest change that is not refuted."""
+    levels: tuple[Level, ...]
+    segments: tuple[int, ...]
+    """Index of the first commit of each segment: nothing is compared across them."""
+    noise: float | None
+    """Standard deviation of the logarithm of a value between runs, where it is known."""
+    spark: tuple[float | None, ...]
+    """The newest values, one place for each commit of the setup, gaps as ``None``."""
+    cuts: tuple[int, ...]
+    """Places in ``spark`` where a segment starts, but the first one."""
+
+    @property
+    def comparable_from(self) -> int:
+        """Index of the first commit that was measured under the same conditions as the newest."""
+        return self.segments[-1] if self.segments else 0
+
+    @property
+    def last(self) -> tuple[int, Point] | None:
+        """The newest value and its commit index."""
+        if not self.has_value:
+            return None
+        point = self.series.columns.valued.run(-1).point
+        return None if point is None else (int(self.commits[-1]), point)
+
+    @property
+    def newest_value(self) -> float:
+        """The newest value, in the unit of the metric; 0 if there is none."""
+        return self.value_at(int(self.commits[-1])) if self.has_value else 0.0
+
+    @property
+    def has_value(self) -> bool:
+        """Whether any run of it has a value."""
+        return len(self.commits) > 0
+
+    def value_at(self, commit: int) -> float:
+        """Return the value at a commit, 0 where there is none."""
+        values: list[float] = self.series.columns.valued.values[self.commits == commit].tolist()
+        return values[0] if values else 0.0
+
+    @property
+    def spark_range(self) -> tuple[float, float]:
+        """The least and the greatest value in ``spark``, which has one at least."""
+        known = [value for value in self.spark if value is not None]
+        return min(known), max(known)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of the case."""
+        return self.series.case.labels
+
+    @property
+    def model(self) -> str:
+        """The row it belongs to in a matrix."""
+        return names.row_name(self.series.case)
+
+    @property
+    def owner(self) -> str:
+        """What summaries of many changes call it: its model, or else its group of benchmarks."""
+        return self.model if "pass" in self.labels else self.group
+
+    @property
+    def column(self) -> str:
+        """The column it belongs to: every other parameter, device and pass first."""
+        first = [value for key in ("device", "pass") if (value := self.labels.get(key))]
+        first = first if "pass" in self.labels else []
+        return " · ".join([*first, *names.settings(self.labels)])
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRatio:
+    """The geometric mean of the ratios, newest commit over baseline, of a group of series."""
+
+    metric: Metric
+    setup: Setup
+    labels: dict[str, str]
+    base: int
+    """Index of the baseline's commit."""
+    ratio: float
+    count: int
+    """Number of series."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Everything the site shows of a history."""
+
+    history: History
+    findings: Findings
+    metrics: tuple[Metric, ...]
+    setups: tuple[Setup, ...]
+    """The one to show first at the front."""
+    series: tuple[SeriesSummary, ...]
+    means: tuple[MeanRatio, ...]
+    ancestry: Ancestry
+    layout: Layout
+    models: tuple[str, ...]
+    """What rows of a matrix stand for and has a value, in the order of the groups: the place of
+    a model gives its hue."""
+    devices: frozenset[str]
+    """Values of the first column's label that were measured."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Changes of all series and states, newest commit first."""
+        return self.findings.changes
+
+    def of_setup(self, setup: Setup) -> list[SeriesSummary]:
+        """Return the series of a setup."""
+        return [summary for summary in self.series if setup_key(summary.series) == setup.key]
+
+    def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
+        """Return the series of each benchmark."""
+        members: dict[str, list[SeriesSummary]] = defaultdict(list)
+        for summary in self.series:
+            members[summary.benchmark.name].append(summary)
+        return members
+
+
+def in_order(history: History) -> History:
+    """Return the same history with its series in the order of the site."""
+    return replace(history, series=tuple(sorted(history.series, key=series_order)))
+
+
+def series_order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
+    """Return the order of series on the site: benchmark, parameters, machine, environment."""
+    return (series.case.benchmark, series.case.params, series.machine, series.environment)
+
+
+def contents_of(
+    history: History, findings: Findings, ancestry: Ancestry | None = None
+) -> Contents:
+    """Work out what to show of a history.
+
+    Args:
+        history: The series must be in the order of `series_order`.
+        findings: What the analysis says about it.
+        ancestry: What lies between its commits; by default those along the branch alone.
+    """
+    setups = _setups(history)
+    commits = {setup.key: setup.commits for setup in setups}
+    metric_of = {series.case.benchmark: _metric(series) for series in history.series}
+    layout = layout_of(history.benchmarks.values())
+    newest_change: dict[int, Change] = {}
+    for change in findings.changes:
+        if change.state is not State.REFUTED:
+            newest_change.setdefault(change.series, change)
+    series = tuple(
+        _summary(
+            index,
+            history,
+            findings,
+            layout=layout,
+            metric=metric_of[of_case.case.benchmark],
+            measured=commits.get(setup_key(of_case), ()),
+            change=newest_change.get(index),
+        )
+        for index, of_case in enumerate(history.series)
+    )
+    measured = (row for row in series if row.has_value)
+    first = next(iter(layout.columns), "")
+    by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
+    return Contents(
+        history=history,
+        findings=findings,
+        metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
+        setups=setups,
+        series=series,
+        means=mean_ratios(series, setups, history),
+        ancestry=ancestry or Ancestry(history.commits),
+        layout=layout,
+        models=tuple(dict.fromkeys(row.model for row in by_group)),
+        devices=frozenset(filter(None, (row.labels.get(first) for row in by_group))),
+    )
+
+
+def mean_ratios(
+    series: Iterable[SeriesSummary], setups: Iterable[Setup], history: History
+) -> tuple[MeanRatio, ...]:
+    """Return the geometric mean of newest / baseline for each metric and setup.
+
+    Of models there is one for each device and pass. The baseline of a setup is the newest tagged
+    commit measured with it before its newest commit, or the first commit measured where none is
+    tagged. A series that was measured under other conditions at the baseline does not count.
+    """
+    setup_of = {setup.key: setup for setup in setups if len(setup.commits) > 1}
+    groups: dict[tuple[Metric, tuple[str, str], str, str], list[float]] = defaultdict(list)
+    for summary in series:
+        setup = setup_of.get(setup_key(summary.series))
+        if setup is None or ("pass" in summary.labels and "device" not in summary.labels):
+            continue
+        base = baseline(history, setup.commits)
+        before, after = map(summary.value_at, (base, setup.newest))
+        if summary.comparable_from <= base and before > 0 and after > 0:
+            of_model = "pass" in summary.labels
+            labels = [summary.labels[key] if of_model else "" for key in ("device", "pass")]
+            groups[summary.metric, setup.key, labels[0], labels[1]].append(after / before)
+    means = []
+    for (metric, key, device, direction), ratios in groups.items():
+        named = {"device": device, "pass": direction}
+        labels_of_group = {name: label for name, label in named.items() if label}
+        base = baseline(history, setup_of[key].commits)
+        ratio = geometric_mean(ratios)
+        means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, ratio, len(ratios)))
+    return tuple(sorted(means, key=_mean_order))
+
+
+def _mean_order(mean: MeanRatio) -> tuple[str, tuple[str, str], str, bool, str]:
+    direction = mean.labels.get("pass", "")
+    is_forward = direction == "forward"
+    device = mean.labels.get("device", "")
+    return (mean.metric.id, mean.setup.key, device, not is_forward, direction)
+
+
+def baseline(history: History, commits: Sequence[int]) -> int:
+    """Return the commit to compare the newest one with by default, by index.
+
+    That is the newest tagged one before it, else the first.
+
+    Args:
+        history: The history.
+        commits: Indices of measured commits, oldest first; one at least.
+    """
+    tagged = [index for index in commits[:-1] if history.commits[index].tags]
+    return tagged[-1] if tagged else commits[0]
+
+
+def setup_key(series: Series) -> tuple[str, str]:
+    """Return the names of the machine and the environment of a series."""
+    return (series.machine, series.environment)
+
+
+def _setups(history: History) -> tuple[Setup, ...]:
+    """Return all setups, the one to show first at the front.
+
+    The machine that measured the newest commit comes first; of several such machines the one with
+    the most series. Of its environments the one that measured the newest commit comes first, then
+    the one with the newest torch. Machines that measured few cases come last.
+    """
+    members: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    series_of_machine: Counter[str] = Counter()
+    for series in history.series:
+        members[setup_key(series)].append(series)
+        series_of_machine[series.machine] += len(series.columns.valued.rows) > 0
+    setups = []
+    for (machine, environment), of_setup in members.items():
+        indices = [history.indices(series.columns) for series in of_setup]
+        measured = history.in_any(indices)
+        if not measured:
+            continue
+        newest_runs = [
+            series.last
+            for series, of_series in zip(of_setup, indices, strict=True)
+            if len(of_series) and of_series[-1] == measured[-1]
+        ]
+        records = history.recorded.get((machine, environment), {})
+        record = [(history.order[commit], noted[-1]) for commit, noted in records.items()][-1:]
+        setups.append(
+            Setup(
+                machine=history.machines[machine],
+                environment=history.environments[environment],
+                commits=tuple(measured),
+                counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
+                at=max((run.at for run in newest_runs if run.at is not None), default=None),
+                record=record[0] if record else None,
+            )
+        )
+    setups.sort(key=lambda setup: setup.key)
+    setups.sort(
+        key=lambda setup: (setup.newest, release_order(setup.environment.torch)), reverse=True
+    )
+    newest_of: Counter[str] = Counter()
+    for setup in setups:
+        newest_of[setup.machine.name] = max(newest_of[setup.machine.name], setup.newest)
+    enough = _LEAST_SHARE * max(series_of_machine.values(), default=0)
+
+    def of_machine(setup: Setup) -> tuple[bool, int, int, str]:
+        name = setup.machine.name
+        count = series_of_machine[name]
+        return (count < enough, -newest_of[name], -count, name)
+
+    setups.sort(key=of_machine)
+    return tuple(setups)
+
+
+def _summary(
+    index: int,
+    history: History,
+    findings: Findings,
+    *,
+    layout: Layout,
+    metric: Metric,
+    measured: tuple[int, ...],
+    change: Change | None,
+) -> SeriesSummary:
+    series = history.series[index]
+    environment = history.environments[series.environment]
+    columns = series.columns
+    valued = columns.valued
+    commits, of_rows = history.indices(valued), history.indices(columns)
+    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
+    runs = {int(of_rows[row]): columns.run(row) for row in without_value}
+    last = series.last
+    newest = slice(-SPARK_VALUES, None)
+    values = dict(zip(commits[newest].tolist(), valued.values[newest].tolist(), strict=True))
+    behind = len(measured) - bisect_right(measured, int(commits[-1])) if len(commits) else 0
+    is_stale = behind and last.outcome is Outcome.OK
+    segments = findings.segments[index] if findings.segments else ()
+    starts = tuple(int(segment.commits[0]) for segment in segments)
+    shown = measured[newest]
+    return SeriesSummary(
+        index=index,
+        id=names.series_id(series, names.environment_id(environment)),
+        series=series,
+        benchmark=history.benchmarks[series.case.benchmark],
+        metric=metric,
+        environment=environment,
+        group=layout.group(history.benchmarks[series.case.benchmark]),
+        commits=commits,
+        others=tuple((commit, run.outcome.value, run.reason) for commit, run in runs.items()),
+        status="stale" if is_stale else last.outcome.value,
+        at=int(of_rows[-1]) if len(of_rows) else None,
+        reason=last.reason,
+        behind=behind,
+        change=change,
+        levels=findings.levels[index],
+        segments=starts,
+        noise=findings.noise[index],
+        spark=tuple(values.get(commit) for commit in shown),
+        cuts=tuple(bisect_left(shown, start) for start in starts[1:] if start > shown[0]),
+    )
+
+
+def _metric(series: Series) -> Metric:
+    label = series.case.labels.get("metric") or series.unit
+    direction = "-more" if series.higher_is_better else ""
+    name = names.slug(f"{label}-{series.unit}{direction}".replace(" ", "-"))
+    return Metric(name, label, series.unit, series.higher_is_better)
+
+
+def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
+    """Order metrics: the two of every model, other times, other memory, the rest by name."""
+    unit, label = metric.unit, metric.label
+    is_memory = label == "peak memory"
+    return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)

@@ -1,0 +1,143 @@
+"""The data files that the script reads: index, values by benchmark, values by revision."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asv_watch.records.run_columns import Places
+from asv_watch.site import names
+from asv_watch.site.contents import Contents, SeriesSummary
+from asv_watch.site.index import (
+    BLOCK,
+    Json,
+    published_values,
+    series_in_a_file,
+    shortened,
+)
+from asv_watch.site.scripts import json_bytes, write_script
+from asv_watch.site.whole_numbers import whole_numbers
+
+_OF_REVISIONS = ("v", "lo", "hi")
+"""Kinds of numbers in the files of revisions."""
+
+_Column = list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What a series has at each commit of the history."""
+
+    numbers: dict[str, _Column]
+    """By kind of number."""
+    scale: tuple[int, int] | None = None
+    """Decimals and middle of the values (`whole_numbers`); ``None`` if they are as they are."""
+
+    def part(self, span: slice, kinds: Container[str]) -> Json:
+        """Return the numbers of some kinds at some commits."""
+        part: Json = {} if self.scale is None else {"scale": self.scale}
+        return part | {kind: of[span] for kind, of in self.numbers.items() if kind in kinds}
+
+
+def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
+    """Write the index, the files of every benchmark and a file per block of revisions."""
+    write_script(folder, "index", index)
+    (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
+    commits = len(contents.history.commits)
+    columns = [_columns(row, commits) for row in contents.series]
+    for name, benchmark, members in series_files("s", contents):
+        series = [_history_of(row, columns[row.index]) for row in members]
+        write_script(folder, name, {"benchmark": benchmark, "series": series})
+    for number, block in enumerate(_blocks(columns, commits)):
+        write_script(folder, f"r/{number}", {"first": number * BLOCK, "series": block})
+
+
+def series_files(
+    prefix: str, contents: Contents
+) -> Iterator[tuple[str, str, Sequence[SeriesSummary]]]:
+    """Divide the series of each benchmark over files.
+
+    Args:
+        prefix: Folder below ``data``.
+        contents: What to divide.
+
+    Yields:
+        Name below ``data`` without ``.js``, benchmark, and the series of the file.
+    """
+    share = series_in_a_file(contents)
+    for benchmark, members in contents.by_benchmark().items():
+        for number, first in enumerate(range(0, len(members), share)):
+            suffix = f"~{number}" if number else ""
+            name = f"{prefix}/{names.slug(benchmark)}{suffix}"
+            yield name, benchmark, members[first : first + share]
+
+
+def _columns(summary: SeriesSummary, commits: int) -> _Columns:
+    if not summary.has_value:
+        return _Columns({})
+    at, valued = summary.commits, summary.series.columns.valued
+    values, interval = valued.values, valued.interval
+    shown = published_values(values, is_exact=np.isnan(interval[:, 0]))
+    whole = whole_numbers(shown)
+    columns = {"v": _spread_out(at, shown if whole is None else whole.numbers, commits)}
+    for low, high, ends in (("lo", "hi", interval), ("q1", "q3", valued.quartiles)):
+        # A distance from a value of zero has no relative size.
+        known = ~np.isnan(ends[:, 0]) & (values != 0)
+        if known.any():
+            of = values[known]
+            for key, differences in ((low, of - ends[known, 0]), (high, ends[known, 1] - of)):
+                distances = names.distances(differences, of)
+                columns[key] = _spread_out(at[known], distances, commits)
+    return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
+
+
+def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
+    """Return a place for each commit, with the numbers in the places of theirs."""
+    column: _Column = []
+    of_places = numbers.tolist()
+    edges = [0, *(np.flatnonzero(np.diff(at) != 1) + 1).tolist(), len(at)]
+    for start, end in pairwise(edges):
+        column += [None] * (int(at[start]) - len(column))
+        column += of_places[start:end]
+    return column + [None] * (commits - len(column))
+
+
+def _is_known(number: float | None) -> bool:
+    return number is not None
+
+
+def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
+    data: Json = {"s": summary.index, "from": 0, "v": []}
+    if summary.has_value:
+        span = slice(int(summary.commits[0]), int(summary.commits[-1]) + 1)
+        data["from"] = span.start
+        data |= columns.part(span, columns.numbers)
+    if summary.others:
+        reasons = sorted({reason for _, _, reason in summary.others})
+        place = {reason: index for index, reason in enumerate(reasons)}
+        data["reasons"] = reasons
+        data["other"] = [
+            [commit, outcome, place[reason]] for commit, outcome, reason in summary.others
+        ]
+    if summary.levels:
+        data["steps"] = [
+            [level.first, level.last, shortened(level.value)] for level in summary.levels
+        ]
+    return data
+
+
+def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | None]]:
+    for first in range(0, commits, BLOCK):
+        span = slice(first, first + BLOCK)
+        yield [
+            of_series.part(span, _OF_REVISIONS)
+            if any(map(_is_known, of_series.numbers.get("v", [])[span]))
+            else None
+            for of_series in columns
+        ]

@@ -1,0 +1,162 @@
+"""Stable names: what addresses, file names and headings call each thing.
+
+Addresses are kept by people, so a name depends on the thing alone, never on
+what else is published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from asv_watch.judge.events import Event
+from asv_watch.records.records import Case, Environment
+from asv_watch.records.series import Series
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_FARTHEST = 1e12
+"""A larger distance, of a value next to nothing, is given as this one."""
+_LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
+
+
+def digest(text: str, length: int = 6) -> str:
+    """Short stable digest of a text: `length` hexadecimal characters."""
+    raw = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+    return raw.hexdigest()[:length]
+
+
+def slug(name: str) -> str:
+    """Return a name that is safe as a file name on every file system.
+
+    A name that is safe already, and lower case apart from class names, stays
+    readable; where something had to be replaced, a digest makes it unique.
+    """
+    safe = _UNSAFE.sub("-", name).strip("-.")[:_LONGEST_SLUG]
+    return safe if safe == name else f"{safe}-{digest(name, 8)}"
+
+
+def environment_id(environment: Environment) -> str:
+    """Short and stable: the torch release for people, a digest for the rest."""
+    readable = f"torch-{environment.torch}" if environment.torch else "env"
+    return f"{slug(readable)}-{digest(environment.name)}"
+
+
+def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
+    """Return what headings call each environment, by asv's name of it.
+
+    torch and torchvision are always named; another requirement, the Python or a variable
+    only where the environments differ in it, and the Python where nothing else is named.
+    """
+    facts_of = {environment.name: _facts(environment) for environment in environments}
+    all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
+    named = [
+        fact
+        for fact in all_facts
+        if fact in _ALWAYS_NAMED or len({facts.get(fact) for facts in facts_of.values()}) > 1
+    ]
+    return {
+        name: " · ".join(f"{fact} {facts[fact]}".strip() for fact in named if fact in facts)
+        or (f"Python {facts['Python']}" if "Python" in facts else name)
+        for name, facts in facts_of.items()
+    }
+
+
+def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
+    """Return what sentences call each environment: the torch release, or its label."""
+    environments = list(environments)
+    labels = environment_labels(environments)
+    return {
+        environment.name: f"torch {environment.torch}"
+        if environment.torch
+        else labels[environment.name]
+        for environment in environments
+    }
+
+
+def event_text(event: Event, labels: Mapping[str, str]) -> str:
+    """Return what charts and lists say of an event.
+
+    Args:
+        event: The event.
+        labels: Environments by name, as `environment_labels` calls them.
+    """
+    if event.fact == "environment":
+        text = f"first measured with {labels[event.environment]}"
+    else:
+        text = f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
+    return f"{text} ({event.reason})" if event.reason else text
+
+
+_NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})
+_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
+_ALWAYS_NAMED = ("torch", "torchvision")
+
+
+def _facts(environment: Environment) -> dict[str, str]:
+    required = environment.requirements
+    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_NAMED}
+    python = {"Python": environment.python} if environment.python else {}
+    first = {name: required[name] for name in _ALWAYS_NAMED if name in required}
+    return first | rest | python | dict(sorted(environment.variables.items()))
+
+
+def distance(difference: float, value: float) -> int:
+    """Return a distance from a value in 1/10,000 of it, as data files store it."""
+    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
+
+
+def distances(
+    differences: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """`distance` of each difference from the value in its place."""
+    with np.errstate(over="ignore"):
+        shares = differences / np.abs(values) * 10_000
+    return np.rint(np.clip(shares, -_FARTHEST, _FARTHEST)).astype(np.int64)
+
+
+def setting(name: str, value: str) -> str:
+    """Return a parameter as displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
+    return value if is_word else f"{name} {value}"
+
+
+def series_id(series: Series, environment: str) -> str:
+    """Name a series in addresses; `environment` is its environment's id."""
+    return f"{series.machine}/{environment}/{series.case.name}"
+
+
+def settings(labels: Mapping[str, str], without: Iterable[str] = ()) -> list[str]:
+    """Return the parameters of a case that are neither model, device nor pass: ``batch 5``.
+
+    Args:
+        labels: Of the case; without a pass it is of no model, and all parameters are settings.
+        without: Names of parameters that are shown in another place.
+    """
+    named = {*without, *(_NO_SETTINGS if "pass" in labels else {"metric"})}
+    return [setting(*label) for label in labels.items() if label[0] not in named]
+
+
+def row_name(case: Case) -> str:
+    """Return what lists call the row of a case: its model, or else what its benchmark does."""
+    *_, owner, function = ["", *case.benchmark.split(".")]
+    if "pass" in case.labels:
+        return case.labels.get("model") or owner
+    return _KIND.sub("", function).replace("_", " ")
+
+
+def case_name(case: Case) -> str:
+    """Name a case for a sentence: ``vgg19 cpu batch 5 forward``, ``Parser long lines size 5``."""
+    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
+    of_model = "pass" in case.labels
+    words = [] if of_model and "model" in case.labels else [owner]
+    words += [] if of_model else [row_name(case)]
+    words += [
+        value if of_model and key in {"model", "device", "pass"} else setting(key, value)
+        for key, value in case.labels.items()
+        if value and not (key == "metric" and value == "time")
+    ]
+    return " ".join(filter(None, words))

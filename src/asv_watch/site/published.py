@@ -1,0 +1,49 @@
+"""Values that others published, which the site shows beside the project's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from asv_watch.errors import WatchError
+
+
+class PublishedValue(msgspec.Struct, frozen=True):
+    """One published value and the case that measures the same here."""
+
+    case: str
+    """Full name of the case, parameters included."""
+    model: str
+    device: str
+    pass_: str = msgspec.field(name="pass")
+    batch: str
+    value: float
+    """In ``unit``."""
+    unit: str
+    source: str
+    """Hardware, title, date and address."""
+    note: str
+    """What differs from the work that is measured here."""
+
+
+def read_published(file: Path | None) -> tuple[dict[str, object], ...]:
+    """Read a JSON list of published values (key ``published_values`` of asv.conf.json).
+
+    Args:
+        file: None where the project names none.
+
+    Raises:
+        WatchError: the file cannot be read, or holds something else.
+    """
+    if file is None:
+        return ()
+    try:
+        values = msgspec.json.decode(file.read_bytes(), type=list[PublishedValue])
+    except OSError as error:
+        raise WatchError(
+            f"{file}: {error.strerror}; mend the key published_values of asv.conf.json"
+        ) from error
+    except msgspec.MsgspecError as error:
+        raise WatchError(f"{file} is no list of published values: {error}") from error
+    return tuple(msgspec.to_builtins(value) for value in values)

@@ -1,0 +1,112 @@
+"""Findings to hand on: one text for each change, as Markdown for an issue or as a plain e-mail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from asv_watch.judge.causes import in_words
+from asv_watch.judge.changes import Change
+from asv_watch.records.history import History
+from asv_watch.records.records import Commit
+from asv_watch.site import names, quantities
+from asv_watch.site.commit_changes import certainty
+from asv_watch.statistics.ratio import CONFIDENCE
+
+Markup = Literal["markdown", "text"]
+
+
+def write_report(history: History, changes: Sequence[Change], markup: Markup) -> str:
+    """Describe each change: what, since when, how much, how certain, which commit and why.
+
+    Args:
+        history: The series and commits that the changes refer to.
+        changes: What to report, the most important first.
+        markup: Markdown for an issue or comment, or plain text for an e-mail.
+    """
+    return "\n\n".join(_finding(history, change, markup) for change in changes)
+
+
+def _finding(history: History, change: Change, markup: Markup) -> str:
+    series = history.series[change.series]
+    commit = history.commits[change.commit]
+    torch = history.environments[series.environment].torch
+    where = names.short_labels(history.environments.values())[series.environment]
+    size = change.ratio if change.evidence is None else change.evidence.ratio
+    title = (
+        f"{names.case_name(series.case)}: {change.verdict}, {quantities.change(size)} "
+        f"({change.state.value})"
+    )
+    before, after = (quantities.quantity(v, series.unit) for v in (change.before, change.after))
+    facts = {
+        "What": f"{series.case.name} on {series.machine}, {where}: {before} before, {after} after",
+        "Since": f"{_named(commit)}, {quantities.timestamp(commit.date, '%Y-%m-%d')}",
+        "How much": _size(change),
+        "How certain": certainty(change),
+        "Commit": _culprit(history, change),
+        "Why": _reason(change, series.unit),
+        "Reproduce": _command(history, change, torch),
+    }
+    if markup == "markdown":
+        rows = [
+            f"- **{name}**: {_code(text) if name == 'Reproduce' else text}"
+            for name, text in facts.items()
+        ]
+        return f"### {title}\n\n" + "\n".join(rows)
+    width = max(map(len, facts)) + 2
+    return "\n".join([title, *(f"  {f'{name}:':{width}}{text}" for name, text in facts.items())])
+
+
+def _named(commit: Commit) -> str:
+    return f"{commit.hash[:8]} ({' '.join(commit.subject.split())})"
+
+
+def _size(change: Change) -> str:
+    measured = f"{quantities.change(change.ratio)} between runs"
+    if change.evidence is None:
+        return f"{measured}; not measured interleaved yet"
+    low, high = (quantities.change(end) for end in change.evidence.interval)
+    return (
+        f"{quantities.change(change.evidence.ratio)} interleaved, between {low} and {high} with "
+        f"{CONFIDENCE:.0%} confidence; {measured}"
+    )
+
+
+def _culprit(history: History, change: Change) -> str:
+    """Return the commit that made the change, or how to list those that may have."""
+    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
+    before, after = change.made_by or ends
+    count = history.positions[after] - history.positions[before]
+    if count == 1:
+        return after[:8]
+    narrowed = "narrowed by bisection" if change.made_by else "not bisected"
+    return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
+
+
+def _reason(change: Change, unit: str) -> str:
+    if change.note is not None:
+        return f"{change.note.kind}: {change.note.text}"
+    if change.explanation is not None:
+        return in_words(change.explanation, change.best_ratio)
+    if change.cause == "machine":
+        return "most series of the machine changed at once, so it is the machine"
+    if change.cause == "environment":
+        return "installed software changed between the two commits"
+    return "not examined yet (asv-watch explain)" if unit == "seconds" else "not known"
+
+
+def _command(history: History, change: Change, torch: str) -> str:
+    """Return one command that measures the change again."""
+    series = history.series[change.series]
+    pattern = re.sub(r"[^\w., =-]", ".", series.case.name)
+    release = f" --torch {torch}" if torch else ""
+    if series.unit != "seconds":
+        return f"asv-watch bench --cases '{pattern}'{release}"
+    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
+    before, after = (hash_[:12] for hash_ in change.made_by or ends)
+    return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{release}"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"

@@ -1,0 +1,142 @@
+"""Build a folder's new contents aside, then swap them in whole, or not at all.
+
+The new contents grow in a hidden folder *inside* the published one: it is on
+the same file system, so entries move by rename; the published folder's own
+``.gitignore`` keeps it out of git even if the process is killed; and the
+published folder stays the same directory, so that a server running in it (such
+as ``asv preview``) goes on serving.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from asv_watch.errors import WatchError
+
+KEPT = ".gitignore"
+KEPT_TEXT = """\
+# Where `asv publish` writes the site: built, never tracked.
+*
+!.gitignore
+"""
+MANIFEST = ".asv-watch-site.json"
+"""The file that marks a folder as a published site."""
+STEPS = ".asv-watch-steps.msgpack"
+"""The file with the partitions of its series, for the next publish."""
+RUNS = ".asv-watch-runs.msgpack"
+"""The file with what the result files gave, for the next publish."""
+
+_ASIDE = ".publishing"
+_ENTRY = "index.html"
+
+
+@contextmanager
+def swapped_in(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to build in; on leaving it, put its contents into `folder`.
+
+    On any exception `folder` stays as it was, and is removed again if it had not
+    been there. Its `.gitignore` is never touched, and written if it is missing.
+
+    Raises:
+        WatchError: `folder` cannot be written, holds something that is no
+            site, or another process is publishing to it.
+    """
+    folder = Path(os.path.realpath(folder))
+    made = _make(folder)
+    try:
+        with _locked(folder):
+            aside = folder / _ASIDE
+            if aside.exists() and not (folder / MANIFEST).exists():
+                # A run was killed while it moved the entries: the folder is a site all the same.
+                (folder / MANIFEST).write_text("{}\n", encoding="utf-8")
+            _refuse_foreign(folder)
+            shutil.rmtree(aside, ignore_errors=True)
+            try:
+                fresh = aside / "new"
+                fresh.mkdir(parents=True)
+                yield fresh
+                _swap(folder, fresh, aside / "old")
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+            made = None
+    except OSError as error:
+        raise WatchError(
+            f"cannot write the site to {folder}: {error.strerror or error}"
+            f"{f' ({error.filename})' if error.filename else ''}; free space or choose another "
+            "folder with `asv publish --html-dir DIR`; what was published before is untouched"
+        ) from error
+    finally:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def _make(folder: Path) -> Path | None:
+    """Make the folder; return its topmost part that had not been there."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WatchError(
+            f"cannot make the folder {folder} for the site: {error.strerror}; choose another one "
+            "with `asv publish --html-dir DIR` or set html_dir in asv.conf.json"
+        ) from error
+    return missing[-1] if missing else None
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder alone; the lock goes with the process, however it ends."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WatchError(
+                f"another process is publishing to {folder}: wait for it to end"
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Publishing replaces everything in the folder: make sure that it is ours, or asv's."""
+    entries = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
+    ours = MANIFEST in entries
+    asvs = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries
+    if entries and not ours and not asvs:
+        raise WatchError(
+            f"{folder} holds files that are no published site ({min(entries)}, …), and publishing "
+            "would replace them: choose an empty folder"
+        )
+
+
+def _swap(folder: Path, fresh: Path, old: Path) -> None:
+    """Move the old entries out and the new ones in, the page that names them last."""
+    old.mkdir()
+    incoming = sorted((entry.name for entry in fresh.iterdir()), key=lambda name: name == _ENTRY)
+    outgoing = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
+    begun: list[str] = []
+    try:
+        for name in [*incoming, *sorted(outgoing.difference(incoming))]:
+            begun.append(name)
+            if name in outgoing:
+                os.rename(folder / name, old / name)
+            if name in incoming:
+                os.rename(fresh / name, folder / name)
+        if not (folder / KEPT).exists():
+            (folder / KEPT).write_text(KEPT_TEXT, encoding="utf-8")
+    except BaseException:
+        for name in reversed(begun):
+            moved_out = os.path.lexists(old / name)
+            moved_in = os.path.lexists(folder / name) and (moved_out or name not in outgoing)
+            if moved_in:
+                os.rename(folder / name, fresh / name)
+            if moved_out:
+                os.rename(old / name, folder / name)
+        raise

@@ -1,0 +1,208 @@
+"""Noise: how much a value differs from one run to the next when nothing has changed.
+
+The samples of one run lie closer together than the values of several runs: the next run is
+another process on another day, with another layout of memory and another load of the machine.
+So noise is estimated between runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist, fmean, median, variance
+
+import numpy as np
+import numpy.typing as npt
+
+FEWEST_VALUES = 8
+"""Values of a series from which its noise is estimated."""
+FEWEST_SERIES = 5
+"""Series of a metric from which the noise of another one is estimated."""
+FEWEST_DIFFERENCES = 20
+"""Differences of neighbouring values that series of a metric must have in total."""
+ENOUGH_SERIES = 20
+"""Series of a metric from which it is known how much noise differs between cases."""
+VARIANCE_OF_ESTIMATE = 1.2
+"""Variance of the logarithm of a noise that was estimated from n differences, times n."""
+FEW_DIFFERENCES = 3.6
+"""Noise from n differences counts 1 + this / n times: few of them may all be small by chance, and
+the newest value then looks far off (docs/history.md says how often, with it and without)."""
+_QUANTILES = (0.5, 0.75)
+
+
+def difference_variance(y: npt.NDArray[np.float64]) -> float:
+    """Variance of first differences that a few steps and spikes do not move.
+
+    The larger of two estimates from quantiles of the absolute differences; the median
+    alone would overlook a second mode.
+    """
+    return variance_of_differences(np.abs(np.diff(y)))
+
+
+def variance_of_differences(
+    sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
+) -> float:
+    """Variance of differences from quantiles of their sizes: the largest of the estimates."""
+    ordered = np.sort(sizes)
+    return max((_quantile(ordered, share) / _normal_size(share)) ** 2 for share in quantiles)
+
+
+def median_of(values: npt.NDArray[np.float64]) -> float:
+    """Return the median, several times as fast as `numpy.median`."""
+    middle = len(values) // 2
+    ordered = np.sort(values)
+    if len(values) % 2:
+        return float(ordered[middle])
+    return float(ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
+    """Return a quantile, between neighbours by their distance, in a tenth of numpy's time."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return float(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+
+
+@lru_cache
+def _normal_size(share: float) -> float:
+    """Return the size, in standard deviations, that a share of normal values stays below."""
+    return NormalDist().inv_cdf((1 + share) / 2)
+
+
+def excess_variance(y: npt.NDArray[np.float64], errors: npt.NDArray[np.float64]) -> float:
+    """Variance that values have beyond their known standard errors, from neighbours' differences.
+
+    It is the least for which the differences, over their standard deviations, are no larger than
+    normal ones by either quantile; 0 where the errors alone explain them.
+    """
+    squares = np.diff(y) ** 2
+    known = errors[:-1] ** 2 + errors[1:] ** 2
+
+    def is_explained(excess: float) -> bool:
+        return variance_of_differences(np.sqrt(squares / (known + 2 * excess))) <= 1
+
+    low, high = 0.0, difference_variance(y)
+    if is_explained(low):
+        return low
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_explained(middle) else (middle, high)
+    return high
+
+
+def noise_between_runs(*segments: Sequence[float]) -> float | None:
+    """Noise of a series from one run to the next, steps and spikes left aside.
+
+    Args:
+        segments: Finite values in commit order; neighbours in one segment are compared.
+
+    Returns:
+        Standard deviation of the logarithm of a value (0.01 is 1 %); ``None`` with fewer than
+        seven pairs of neighbours, or where a value is not positive.
+
+    Raises:
+        ValueError: A value is not finite.
+    """
+    return own_noise(segments).cautious
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNoise:
+    """What the values of a series show of its noise."""
+
+    sizes: npt.NDArray[np.float64] | None
+    """Sizes of the differences of neighbouring logarithms; ``None`` where values have none."""
+    estimate: float | None
+    """Standard deviation of the logarithm of a value; ``None`` below seven differences."""
+
+    @property
+    def count(self) -> int:
+        """Number of differences."""
+        return 0 if self.sizes is None else len(self.sizes)
+
+    @property
+    def cautious(self) -> float | None:
+        """The estimate, larger where it rests on few differences."""
+        return None if self.estimate is None else self.estimate * caution(self.count)
+
+
+def own_noise(segments: Iterable[Sequence[float] | npt.NDArray[np.float64]]) -> OwnNoise:
+    """Estimate the noise of a series from its own values, as `noise_between_runs` does."""
+    parts = [np.asarray(values, dtype=np.float64) for values in segments]
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError("values must be finite: leave out what was not measured")
+    if not all((part > 0).all() for part in parts):
+        return OwnNoise(None, None)
+    differences = [np.abs(np.diff(np.log(part))) for part in parts]
+    sizes = np.concatenate([np.empty(0), *differences])
+    if len(sizes) < FEWEST_VALUES - 1:
+        return OwnNoise(sizes, None)
+    return OwnNoise(sizes, math.sqrt(variance_of_differences(sizes) / 2))
+
+
+def middle_and_spread(series: Sequence[OwnNoise]) -> tuple[float, float] | None:
+    """Work out the median noise of series of a metric, and how much it differs beyond chance.
+
+    Returns:
+        The median, and the variance of the logarithm; ``None`` of too few series.
+    """
+    known = [(own.estimate, own.count) for own in series if own.estimate]
+    if len(known) < ENOUGH_SERIES:
+        return None
+    by_chance = fmean(VARIANCE_OF_ESTIMATE / count for _, count in known)
+    spread = variance([math.log(noise) for noise, _ in known])
+    return median(noise for noise, _ in known), max(0.0, spread - by_chance)
+
+
+def informed_noise(own: OwnNoise, others: tuple[float, float] | None) -> float | None:
+    """Noise of a series from its own differences, and from the noise of the others of its metric.
+
+    An estimate from n differences is uncertain by a factor of exp(sqrt(1.2 / n)). Where the
+    noise of the cases differs little beyond that, the middle one says more about a series than
+    its own few values: the logarithms are weighted by their variances, as in empirical Bayes. It
+    is never less than the series' own estimate, so that a noisier case than most stays one.
+
+    Args:
+        own: What its own values show.
+        others: Of the series of the metric, its own included (`middle_and_spread`).
+    """
+    if not own.estimate or others is None:
+        return own.cautious
+    middle, between = others
+    share = between / (between + VARIANCE_OF_ESTIMATE / own.count)
+    together = math.exp(share * math.log(own.estimate) + (1 - share) * math.log(middle))
+    return max(own.estimate, together * (1 + share * (caution(own.count) - 1)))
+
+
+def caution(differences: int) -> float:
+    """Return the factor for noise that was estimated from a number of differences."""
+    return 1 + FEW_DIFFERENCES / differences
+
+
+def calibrated_noise(case: float, cases: Sequence[float]) -> float:
+    """Noise of a case that was run a few times: at least that of the middle one of all cases.
+
+    A few runs cannot show that a case is quieter than others: of three runs that differ by
+    1 % one case in twelve looks as if it were 0.3 %.
+
+    Args:
+        case: Noise of the case's own runs, of a run or of a ratio.
+        cases: Likewise, of all cases that were measured with it.
+    """
+    return max(case, median(cases))
+
+
+def noise_together(noises: Sequence[float]) -> float:
+    """Noise of several cases together: the root of the mean square."""
+    return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
+
+
+def pooled_noise(members: Sequence[OwnNoise]) -> float | None:
+    """Return the noise of a metric from all of its series together; None where these are few."""
+    together = np.concatenate([own.sizes for own in members if own.sizes is not None])
+    if len(members) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
+        return None
+    return math.sqrt(variance_of_differences(together, (*_QUANTILES, 0.9)) / 2)

@@ -1,0 +1,281 @@
+"""Partition of a series into segments with a common, perhaps drifting, level.
+
+The second stage of `asv_watch.statistics.change_points`, where the model is described:
+optimal partitioning over the innovations of a Kalman filter, for a few ratios of drift to noise
+at once.
+
+Where all values have the same noise, the filter's variances depend on a segment's length alone,
+so the filters of all possible starts and all ratios advance together with variances from a table.
+Where the noise of each value is known, each start has variances of its own. Either way it takes
+O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n). A block
+without known noise is partitioned by its own values alone, on their own scale, so that a caller
+may cache its partition: a new value changes only the last block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from asv_watch.statistics.noise import difference_variance, median_of
+
+Array = npt.NDArray[np.float64]
+
+DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
+"""Variance of the drift between two values over the variance of the noise."""
+SPIKE = 3.0
+"""Standard deviations of an innovation, beyond which a value is a spike."""
+BLOCK = 300
+"""Values partitioned at once."""
+_STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
+_DRIFT_PENALTY = 0.5  # times log n
+_NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
+_MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The Kalman filter's variances by the number of values seen, for each drift ratio.
+
+    In units of the variance of first differences. Arrays are (values seen, ratios),
+    the longest first, so that the filters of all starts are a slice.
+    """
+
+    gain: Array
+    precision: Array
+    log_variance: Array
+    level_variance: Array
+    noise: Array
+    """Variance of the noise of each ratio."""
+
+
+@lru_cache(maxsize=8)
+def filters(length: int) -> Filters:
+    """Tabulate the filters for segments up to a length."""
+    noise = 1 / (2 + DRIFT_RATIOS)
+    drift = DRIFT_RATIOS * noise
+    level = noise
+    gains, variances, levels = [], [], []
+    for _ in range(length):
+        levels.append(level)
+        variance = level + drift + noise
+        gain = (level + drift) / variance
+        gains.append(gain)
+        variances.append(variance)
+        level = (1 - gain) * (level + drift)
+    variance_table = np.array(variances[::-1])
+    return Filters(
+        gain=np.array(gains[::-1]),
+        precision=1 / variance_table,
+        log_variance=np.log(2 * variance_table),
+        level_variance=np.array(levels),
+        noise=noise,
+    )
+
+
+class BlockPartition(msgspec.Struct):
+    """The best partition of a block for each drift ratio."""
+
+    boundaries: list[list[int]]
+    costs: list[float]
+
+
+BlockFinder = Callable[[Array, float, int], BlockPartition]
+
+
+def blocks_of(length: int) -> list[slice]:
+    """Return the blocks that a series of some length is partitioned in; neighbours overlap."""
+    starts = [0]
+    while starts[-1] + BLOCK < length:
+        starts.append(starts[-1] + BLOCK - 2 * _MARGIN)
+    return [slice(start, min(length, start + BLOCK)) for start in starts]
+
+
+def scale_of(y: Array, least_variance: float) -> float:
+    """Return the standard deviation of first differences, apart from steps and spikes."""
+    return math.sqrt(max(difference_variance(y), least_variance))
+
+
+Block = tuple[Array, float, int]
+"""Arguments of `partition_block`."""
+
+
+def partition_block(y: Array, least_variance: float, length: int) -> BlockPartition:
+    """Partition a block whose values all have the same noise.
+
+    Args:
+        y: Its values, at most `BLOCK`.
+        least_variance: What the variance of first differences counts as at least.
+        length: Length of the series, of which no more than `BLOCK` counts.
+    """
+    return partition_blocks([(y, least_variance, length)])[0]
+
+
+def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
+    """Partition several blocks as `partition_block` does; those of like lengths are quicker."""
+    longest_first = sorted(range(len(blocks)), key=lambda place: -len(blocks[place][0]))
+    in_order = [blocks[place] for place in longest_first]
+    partitioned = _partition_blocks(
+        [(y - median_of(y)) / scale_of(y, least) for y, least, _ in in_order],
+        _EqualNoise(),
+        np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
+    )
+    return [block for _, block in sorted(zip(longest_first, partitioned, strict=True))]
+
+
+def partition(
+    y: Array,
+    least_variance: float,
+    relative_noise: Array | None,
+    find_block: BlockFinder = partition_block,
+) -> tuple[list[int], int, int]:
+    """Partition a series.
+
+    Args:
+        y: The series; where the noise of each value is known, with first differences of
+            variance 1 apart from steps and spikes.
+        least_variance: What the variance of first differences counts as at least.
+        relative_noise: Variance of the noise of each value over that of a typical one; ``None``
+            where it is the same for all.
+        find_block: Gives what `partition_block` does, perhaps from a cache.
+
+    Returns:
+        The best boundaries, the index of the drift ratio that explains the series best,
+        and that of the largest one that does so nearly as well.
+    """
+    length = min(len(y), BLOCK)
+    choices = range(len(DRIFT_RATIOS))
+    boundaries: list[list[int]] = [[] for _ in choices]
+    costs = _DRIFT_PENALTY * math.log(length) * (DRIFT_RATIOS > 0)
+    for part in blocks_of(len(y)):
+        if relative_noise is None:
+            block = find_block(y[part], least_variance, length)
+        else:
+            penalty = np.array([_STEP_PENALTY * math.log(length)])
+            variances = _KnownNoise(relative_noise[part])
+            [block] = _partition_blocks([y[part]], variances, penalty)
+        low = part.start + _MARGIN if part.start else 0
+        high = part.stop - _MARGIN if part.stop < len(y) else len(y)
+        for choice in choices:
+            positions = (part.start + boundary for boundary in block.boundaries[choice])
+            boundaries[choice] += [position for position in positions if low <= position < high]
+        costs = costs + np.array(block.costs)
+    likeliest = int(np.argmin(costs))
+    heaviest = int(np.flatnonzero(costs <= costs[likeliest] + _NEARLY_AS_LIKELY)[-1])
+    return boundaries[likeliest], likeliest, heaviest
+
+
+class _EqualNoise:
+    """The filters of all starts where the noise of all values is the same."""
+
+    def __init__(self) -> None:
+        tables = filters(BLOCK)
+        self._gain, self._precision, self._log_variance = (
+            table[:, :, np.newaxis]
+            for table in (tables.gain, tables.precision, tables.log_variance)
+        )
+
+    def start_cost(self, now: int) -> float:
+        """Return what a segment that starts at a value costs beyond the penalty."""
+        return 0.0
+
+    def advance(self, now: int) -> tuple[Array, Array, Array]:
+        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
+        return self._gain[-now:], self._precision[-now:], self._log_variance[-now:]
+
+
+class _KnownNoise:
+    """The filters of all starts where the noise of each value is known."""
+
+    def __init__(self, relative_noise: Array) -> None:
+        self._relative = relative_noise
+        self._noise = filters(BLOCK).noise[:, np.newaxis]
+        self._drift = DRIFT_RATIOS[:, np.newaxis] * self._noise
+        self._level = self._noise * relative_noise[:, np.newaxis, np.newaxis]
+
+    def start_cost(self, now: int) -> float:
+        """Its noise: else a segment would gain by starting at the noisiest value."""
+        return math.log(self._relative[now])
+
+    def advance(self, now: int) -> tuple[Array, Array, Array]:
+        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
+        predicted = self._level[:now] + self._drift
+        variance = predicted + self._relative[now] * self._noise
+        gain = predicted / variance
+        self._level[:now] = (1 - gain) * predicted
+        return gain, 1 / variance, np.log(2 * variance)
+
+
+def _partition_blocks(
+    blocks: Sequence[Array], variances: _EqualNoise | _KnownNoise, penalties: Array
+) -> list[BlockPartition]:
+    """Optimal partitioning of blocks, the longest first, for all drift ratios at once."""
+    lengths = [len(y) for y in blocks]
+    count, choices, longest = len(blocks), len(DRIFT_RATIOS), lengths[0]
+    values = np.zeros((longest, count))
+    for place, y in enumerate(blocks):
+        values[: len(y), place] = y
+    cap = SPIKE**2
+    # The first axis is the starts of the last segment: the filter's level, and the least cost
+    # of everything up to here when the last segment starts there. The last axis is the blocks, so
+    # that what is computed at once is contiguous.
+    shape = (longest, choices, count)
+    level, cost = np.empty(shape), np.empty(shape)
+    error_buffer, square_buffer = np.empty(shape), np.empty(shape)
+    near_buffer = np.empty(shape, dtype=bool)
+    best: Array = np.zeros((choices, count))
+    best_start = np.zeros((longest + 1, choices, count), dtype=np.intp)
+    for now in range(longest):
+        while lengths[count - 1] <= now:
+            count -= 1
+        y = values[now, :count]
+        if now:
+            gain, precision, log_variance = variances.advance(now)
+            earlier = (slice(now), slice(None), slice(count))
+            error, square, near = (
+                error_buffer[earlier],
+                square_buffer[earlier],
+                near_buffer[earlier],
+            )
+            np.subtract(y, level[earlier], out=error)
+            np.multiply(error, error, out=square)
+            square *= precision
+            np.less(square, cap, out=near)
+            np.minimum(square, cap, out=square)
+            square += log_variance
+            cost[earlier] += square
+            error *= gain
+            error *= near
+            level[earlier] += error
+        level[now, :, :count] = y
+        cost[now, :, :count] = best[:, :count] + penalties[:count] + variances.start_cost(now)
+        costs = cost[: now + 1, :, :count]
+        start = costs.argmin(axis=0)
+        best_start[now + 1, :, :count] = start
+        best[:, :count] = np.take_along_axis(costs, start[np.newaxis], axis=0)[0]
+    return [
+        BlockPartition(
+            [
+                _trace(best_start[: length + 1, choice, place].tolist())
+                for choice in range(choices)
+            ],
+            best[:, place].tolist(),
+        )
+        for place, length in enumerate(lengths)
+    ]
+
+
+def _trace(best_start: list[int]) -> list[int]:
+    """Follow the best starts back from the end: the boundaries, in order."""
+    boundaries = []
+    position = best_start[-1]
+    while position > 0:
+        boundaries.append(position)
+        position = best_start[position]
+    return boundaries[::-1]

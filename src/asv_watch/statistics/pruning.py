@@ -1,0 +1,147 @@
+"""Test of the boundaries between segments: which are steps.
+
+The third stage of `asv_watch.statistics.change_points`, where the model is described.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from asv_watch.statistics.noise import median_of
+from asv_watch.statistics.partition import BLOCK, DRIFT_RATIOS, SPIKE, Array, filters
+
+MINIMUM_Z = 3.7
+"""Standard errors by which the levels on the two sides of a step differ at least."""
+FEWEST_VALUES = 3
+"""Values that a step needs before and after it: it is confirmed by the third run."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestedBoundary:
+    """A boundary between two segments, and how the levels on its sides differ."""
+
+    start: int
+    position: int
+    end: int
+    before: float
+    after: float
+    z: float
+
+
+class LevelEstimator:
+    """The level on one side of a boundary, from the values nearest to it."""
+
+    def __init__(self, length: int, choice: int) -> None:
+        """Prepare for one ratio of drift to noise.
+
+        Args:
+            length: Length of the series.
+            choice: Index in `DRIFT_RATIOS`.
+        """
+        tables = filters(BLOCK)
+        noise = float(tables.noise[choice])
+        self.drift = float(DRIFT_RATIOS[choice]) * noise
+        settled = float(tables.gain[0, choice]) if self.drift else 0.0
+        self._weights = (1 - settled) ** np.arange(length)
+        self._spread = SPIKE * np.sqrt(noise + self.drift * np.arange(length))
+        self._nearby = max(FEWEST_VALUES, math.ceil(2 / settled)) if settled else length
+        self._variance = tables.level_variance[:, choice]
+        self._noise = noise
+
+    def level(self, nearest_first: Array, relative_noise: Array | None) -> tuple[float, float]:
+        """Estimate the level at the first value, and the variance of the estimate.
+
+        Values far from the median of those nearby are spikes and do not count;
+        the others weigh less the further away they are, if there is drift, and the
+        noisier they are, if that is known.
+
+        Args:
+            nearest_first: The values on this side, the one at the boundary first.
+            relative_noise: Variance of the noise of each over that of a typical value, if known.
+        """
+        length = len(nearest_first)
+        centre = median_of(nearest_first[: self._nearby])
+        spread = self._spread[:length]
+        if relative_noise is not None:
+            spread = spread * np.sqrt(relative_noise)
+        near = np.abs(nearest_first - centre) < spread
+        counted = int(near.sum())
+        if 2 * counted < length:
+            near[:] = True
+            counted = length
+        weights = self._weights[:length] * near
+        if relative_noise is not None:
+            weights /= relative_noise
+        level = float((weights * nearest_first).sum() / weights.sum())
+        if relative_noise is not None:
+            return level, self._filtered_variance(relative_noise[near])
+        if counted <= len(self._variance):
+            return level, float(self._variance[counted - 1])
+        settled = float(self._variance[-1])
+        return level, settled if self.drift else self._noise / counted
+
+    def _filtered_variance(self, relative_noise: Array) -> float:
+        """Variance of the level after a filter has run over values towards the boundary."""
+        if not self.drift:
+            return self._noise / float((1 / relative_noise).sum())
+        variance = math.inf
+        for noise in (self._noise * relative_noise)[::-1].tolist():
+            predicted = variance + self.drift
+            variance = noise if math.isinf(predicted) else predicted * noise / (predicted + noise)
+        return variance
+
+
+def prune(
+    y: Array,
+    relative_noise: Array | None,
+    boundaries: list[int],
+    side: LevelEstimator,
+    smallest: float,
+) -> list[TestedBoundary]:
+    """Take out boundaries that are too weak, the weakest first, until none is.
+
+    Args:
+        y: The series, as it was partitioned.
+        relative_noise: Variance of the noise of each value over that of a typical one, if known.
+        boundaries: Positions of the first values after the boundaries.
+        side: Estimator of the levels.
+        smallest: Smallest difference of levels to keep.
+    """
+
+    def noise_of(part: slice) -> Array | None:
+        return None if relative_noise is None else relative_noise[part]
+
+    def test(start: int, position: int, end: int) -> TestedBoundary:
+        towards = slice(position - 1, start - 1 if start else None, -1)
+        before, before_variance = side.level(y[towards], noise_of(towards))
+        onwards = slice(position, end)
+        after, after_variance = side.level(y[onwards], noise_of(onwards))
+        error = math.sqrt(before_variance + after_variance + side.drift)
+        return TestedBoundary(start, position, end, before, after, abs(after - before) / error)
+
+    def misses(tested: TestedBoundary) -> bool:
+        return (
+            tested.z < MINIMUM_Z
+            or abs(tested.after - tested.before) < smallest
+            or min(tested.position - tested.start, tested.end - tested.position) < FEWEST_VALUES
+        )
+
+    edges = [0, *boundaries, len(y)]
+    tested = [test(*edges[place : place + 3]) for place in range(len(boundaries))]
+    while True:
+        weak = [
+            (candidate.z, place) for place, candidate in enumerate(tested) if misses(candidate)
+        ]
+        if not weak:
+            return tested
+        _, place = min(weak)
+        removed = tested.pop(place)
+        if place > 0:
+            left = tested[place - 1]
+            tested[place - 1] = test(left.start, left.position, removed.end)
+        if place < len(tested):
+            right = tested[place]
+            tested[place] = test(removed.start, right.position, right.end)

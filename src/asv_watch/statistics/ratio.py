@@ -1,0 +1,120 @@
+"""Is one version slower than another, from samples that were interleaved.
+
+Two processes, one a version, take turns at samples of some 20 ms: A B B A, A B B A ...
+Interference slows neighbouring samples equally, and only ever adds time. What remains
+differs from process to process, such as the layout of memory; so a comparison consists of
+several rounds, each with new processes.
+
+- A round's ratio is that of the means of the faster half of each side's samples.
+- The comparison's ratio is the Hodges-Lehmann estimate of the rounds' ratios: the median of the
+  means, as logarithms, of each round with itself and with each other round. Some processes are
+  slower by 40 %, and a mean of ten rounds would move by 4 % with a single such process.
+- Its interval is Student's for the logarithms, at 99 %, from the standard deviation of all rounds.
+  A few rounds underestimate the spread of some cases, so a caller names the least spread to
+  assume, such as the median of all cases.
+- It is a difference where the interval leaves 1 out and the ratio is `MINIMUM_EFFECT` from 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+
+CONFIDENCE = 0.99
+ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
+"""How a ratio is estimated from samples, as stored comparisons name it."""
+
+
+class Ratio(Protocol):
+    """A ratio with its interval, such as a stored `CaseRatio`."""
+
+    @property
+    def ratio(self) -> float:
+        """After over before: above 1 is slower."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Confidence interval of the ratio."""
+
+
+def verdict(ratio: Ratio) -> Verdict:
+    """Tell whether after is slower than before (`WORSE`), faster (`BETTER`) or not (`SAME`)."""
+    low, high = ratio.interval
+    if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
+        return Verdict.SAME
+    return Verdict.WORSE if ratio.ratio > 1 else Verdict.BETTER
+
+
+def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the ratio of two sides within one round.
+
+    Args:
+        before: Samples of one side, seconds a call.
+        after: Those of the other, as many: two of each belong to one turn, A B B A.
+
+    Raises:
+        ValueError: They are not pairs of samples, or not all positive.
+    """
+    if len(before) != len(after) or not before or len(before) % 2:
+        raise ValueError(
+            f"{len(before)} and {len(after)} samples do not form turns A B B A: "
+            "give both sides the same even number of samples, 2 or more"
+        )
+    if not all(0 < sample < math.inf for sample in (*before, *after)):
+        raise ValueError("samples must be finite and above zero: the clock stood still")
+    half = len(before) // 2
+    return sum(sorted(after)[:half]) / sum(sorted(before)[:half])
+
+
+def spread_of_rounds(ratios: Sequence[float]) -> float:
+    """Return the standard deviation of the logarithm of the rounds' ratios.
+
+    Raises:
+        ValueError: There are fewer than two.
+    """
+    if len(ratios) < 2:
+        raise ValueError(f"the spread of {len(ratios)} rounds is unknown: give 2 or more")
+    return statistics.stdev(map(math.log, ratios))
+
+
+def estimate_ratio(
+    ratios: Sequence[float], least_spread: float = 0.0
+) -> tuple[float, tuple[float, float]]:
+    """Return the ratio of two sides and its interval, from the rounds' ratios.
+
+    Args:
+        ratios: One a round, two at least.
+        least_spread: The rounds' spread counts as no less than this.
+
+    Raises:
+        ValueError: There are fewer than two.
+    """
+    half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
+    pairs = itertools.combinations_with_replacement(map(math.log, ratios), 2)
+    middle = statistics.median((first + second) / 2 for first, second in pairs)
+    return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
+
+
+def margin_of_error(spread: float, rounds: int) -> float:
+    """Return half the width of an interval, as a logarithm: Student's quantile of the error."""
+    return quantile(rounds - 1) * spread / math.sqrt(rounds)
+
+
+def standard_error(interval: tuple[float, float], rounds: int) -> float:
+    """Return the standard error of a ratio's logarithm, from its interval and number of rounds."""
+    low, high = interval
+    return math.log(high / low) / 2 / quantile(rounds - 1)
+
+
+@cache
+def quantile(freedom: float) -> float:
+    """Student's quantile of an interval, in standard errors."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s that most publishes need not take
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))

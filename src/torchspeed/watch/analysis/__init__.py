@@ -1,1 +1,0 @@
-"""What the measurements mean: rules, statistics, noise, change points, comparisons."""

@@ -1,1 +1,0 @@
-"""What was measured: records, and the readers of the stored files."""

@@ -1,1 +1,0 @@
-"""The jobs behind the commands: bench, nightly, and the checks before they start."""

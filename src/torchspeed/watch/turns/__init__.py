@@ -1,1 +1,0 @@
-"""Interleaved measurement: two sides take samples in turn on one core."""

@@ -1,0 +1,125 @@
+"""A selection means the same to asv, to the short set's hook and to comparisons."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from typing import Any
+from unittest import mock
+
+import asv.benchmarks
+import asv.config
+import asv.results
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.asv.cases import case_name, cases_of
+from asv_watch.asv.selection import (
+    EVERYTHING,
+    SHORT,
+    Selection,
+    Shard,
+    in_short_set,
+    matching,
+)
+from asv_watch.asv.skipping import select
+from asv_watch.errors import WatchError
+
+BENCHMARKS: list[dict[str, Any]] = [
+    {
+        "name": name,
+        "type": kind,
+        "param_names": ["model", "batch"],
+        "params": [["'darnn'", "'lenet5'"], ["5", "10"]],
+        **declared,
+    }
+    for name, kind, declared in (
+        ("a.A.time_x", "time", {"short": True}),
+        ("a.A.peakmem_x", "peakmemory", {"short": {"model": ["lenet5"], "batch": [5]}}),
+        ("b.B.track_time_y", "track", {"short": False}),
+        ("b.B.time_y", "time", {"short": {"batch": [10]}}),
+    )
+] + [{"name": "c.time_z", "type": "time", "param_names": [], "params": []}]
+
+
+def _selected(selection: Selection) -> set[str]:
+    return {
+        case_name(benchmark, params)
+        for benchmark in BENCHMARKS
+        for params in cases_of(benchmark)
+        if selection.includes(benchmark, params)
+    }
+
+
+def _listed(benchmarks: Any) -> set[str]:
+    return {
+        case_name(benchmark, params)
+        for name, benchmark in benchmarks.items()
+        for index, params in enumerate(itertools.product(*benchmark["params"]))
+        if not benchmark["params"] or index in benchmarks.benchmark_selection[name]
+    }
+
+
+@given(
+    pattern=st.sampled_from(["", "darnn", "lenet5|time_z", r"^b\.", "'darnn', 5", "no such"]),
+    short=st.booleans(),
+    times=st.booleans(),
+)
+def test_asv_selects_what_the_selection_includes(pattern: str, short: bool, times: bool) -> None:
+    selection = Selection(pattern, short, times)
+    arguments = selection.asv_arguments
+    conf = asv.config.Config()
+    benchmarks: Any = asv.benchmarks.Benchmarks(conf, BENCHMARKS, regex=arguments[1::2])
+    results = asv.results.Results({"machine": "m"}, {}, "c" * 40, 0, "3", "env", {})
+    with mock.patch.dict(os.environ, selection.environment):
+        benchmarks = select(benchmarks, results, None, None).benchmarks
+    assert _listed(benchmarks) == _selected(selection)
+
+
+@given(count=st.integers(1, 20), short=st.booleans())
+def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
+    count: int, short: bool
+) -> None:
+    shards = []
+    for number in range(1, count + 1):
+        selection = Selection(short=short, shard=Shard.parse(f"{number}/{count}"))
+        benchmarks: Any = asv.benchmarks.Benchmarks(asv.config.Config(), BENCHMARKS)
+        results = asv.results.Results({"machine": "m"}, {}, "c" * 40, 0, "3", "env", {})
+        with mock.patch.dict(os.environ, selection.environment):
+            shards.append(_listed(select(benchmarks, results, None, None).benchmarks))
+    assert sorted(itertools.chain(*shards)) == sorted(_selected(Selection(short=short)))
+    assert max(map(len, shards)) - min(map(len, shards)) <= 1
+
+
+@pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
+def test_what_is_no_shard_is_refused(text: str) -> None:
+    with pytest.raises(WatchError, match="give one such as 2/5"):
+        Shard.parse(text)
+
+
+def test_the_short_set_is_what_suites_declare() -> None:
+    assert _selected(SHORT) == {
+        *(f"a.A.time_x('{model}', {batch})" for model in ("darnn", "lenet5") for batch in (5, 10)),
+        "a.A.peakmem_x('lenet5', 5)",
+        "b.B.time_y('darnn', 10)",
+        "b.B.time_y('lenet5', 10)",
+        "c.time_z",
+    }
+    assert len(_selected(EVERYTHING)) == 17
+
+
+def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
+    with pytest.raises(KeyError, match="device"):
+        in_short_set(BENCHMARKS[0] | {"short": {"device": ["cpu"]}}, ("'darnn'", "5"))
+
+
+def test_what_is_no_regular_expression_is_refused_in_one_line() -> None:
+    with pytest.raises(WatchError, match=re.escape("cases '(' is no regular expression")):
+        matching("(", otherwise=SHORT)
+
+
+def test_without_a_pattern_the_default_is_selected() -> None:
+    assert matching("", otherwise=SHORT) == SHORT
+    assert matching("darnn", otherwise=SHORT) == Selection("darnn")

@@ -1,0 +1,70 @@
+"""`asv-watch bisect` with real git, real asv and real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.comparisons import read_comparisons
+from tests.asv_watch.clockwork import SUITE, package
+from tests.asv_watch.interruptible import start_driver
+from tests.conftest import commit, git
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Six commits of the package: the fourth does not run, the fifth does more."""
+    root = make_project(SUITE, {"src/package.py": package()})
+    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
+    commit(root, {"README": "."}, "Write docs")
+    commit(root, {"src/package.py": "this is no Python"}, "Break it")
+    commit(root, {"src/package.py": package(slow=0.0014)}, "Do more")
+    commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.0014)}, "Comment more")
+    return root
+
+
+def _run(project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start_driver("bisect", project, home, *arguments)
+    output, errors = process.communicate()
+    return process.returncode, output, errors
+
+
+def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path: Path) -> None:
+    range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "slow")
+    status, output, errors = _run(project, tmp_path, *range_)
+    assert status == 0, output + errors
+    subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
+    last = output.splitlines()[-1]
+    assert f"{subject}, or the version before it, without a clear result" in last
+    assert 0.2 < float(last.split("%")[0]) / 100 < 0.6  # 1.4 times the work
+    assert "5 candidates" in output, "the docs cannot have changed it"
+    assert "cannot be measured" in output
+    comparisons, _ = read_comparisons(project / "results")
+    assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
+
+    unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
+    status, output, _ = _run(project, tmp_path, *unchanged)
+    assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--before", "HEAD~1", "--cases", "suite"), "matches 2 cases, such as"),
+        (("--before", "HEAD", "--cases", "slow"), "are the same; there is no range"),
+        (("--before", "nowhere", "--cases", "slow"), "'nowhere' is no commit"),
+        (
+            ("--before", "HEAD", "--after", "HEAD~1", "--cases", "slow"),
+            "has to be an ancestor of the second",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    status, _, errors = _run(project, tmp_path, *arguments)
+    assert status == 1
+    assert message in errors
+    assert errors.count("\n") == 1

@@ -1,0 +1,69 @@
+"""Disk and changes: what a run may begin with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.checkout.preflight import check_clean, check_room
+from asv_watch.errors import WatchError
+from tests.conftest import commit
+
+
+class Usage(NamedTuple):
+    """What `shutil.disk_usage` returns."""
+
+    total: int
+    used: int
+    free: int
+
+
+def _configuration(folder: Path) -> Configuration:
+    pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
+    return Configuration(
+        branch="main",
+        python="3.11",
+        suites=folder / "benchmarks",
+        results=folder / "results",
+        site=folder / "html",
+        environments=folder / ".asv/env",
+        pairs=pairs,
+    )
+
+
+def test_a_full_disk_is_refused_before_anything_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = _configuration(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**12, 8 * 1024**3))
+    with pytest.raises(WatchError, match=r"8\.0 GiB are free .* 12\.2 GiB .*make room"):
+        check_room(configuration, configuration.pairs)
+    (tmp_path / "2").mkdir()
+    check_room(configuration, configuration.pairs)
+
+
+def test_changes_of_what_is_not_measured_do_not_matter(
+    make_repository: Callable[..., Path],
+) -> None:
+    folder = make_repository({"src/torchspeed/models/a.py": "", "README.md": ""})
+    for name in ("README.md", "results/m/x.json", "src/torchspeed/site/new.py"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("changed")
+    measured = ("benchmarks", "src/torchspeed/models")
+    check_clean(folder, measured)
+    (folder / "src/torchspeed/models/a.py").write_text("changed")
+    with pytest.raises(WatchError, match=r"src/torchspeed/models/a\.py differs"):
+        check_clean(folder, measured)
+    commit(folder, {}, "Done")
+    check_clean(folder, measured)
+    (folder / "untracked").write_text("new")
+    check_clean(folder, ())
+    (folder / "README.md").write_text("once more")
+    with pytest.raises(WatchError, match=r"README\.md differs"):
+        check_clean(folder, ())

@@ -1,0 +1,286 @@
+"""Each way a run cannot succeed: one line that names it and the remedy, nothing measured."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.asv_watch.interruptible import start_driver
+from tests.conftest import ROOT, git
+
+CONFIGURATION = (ROOT / "asv.conf.json").read_text()
+TREE = {
+    "asv.conf.json": CONFIGURATION,
+    "benchmarks/__init__.py": "",
+    "src/torchspeed/__init__.py": "",
+    ".gitignore": ".asv/\n",
+}
+
+SUITE = "def track_it():\n    return 1\n"
+
+Bench = Callable[..., str]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Runs the driver in a folder; returns the one line it says."""
+
+    def run(folder: Path, *arguments: str, **variables: str) -> str:
+        environment = os.environ | {"HOME": str(tmp_path)} | variables
+        done = subprocess.run(
+            [sys.executable, "-m", "asv_watch.cli", "bench", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (folder / ".asv" / "env").exists()
+        return done.stderr
+
+    return run
+
+
+@pytest.fixture
+def repository(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(TREE)
+
+
+def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    complaint = bench(folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    assert f"{folder} is not a git checkout" in complaint
+    assert "git clone" in complaint
+
+
+def test_a_folder_whose_name_git_cannot_share(
+    bench: Bench, make_repository: Callable[..., Path]
+) -> None:
+    assert "/a\\nb' has a line break" in bench(make_repository(TREE, "a\nb"))
+
+
+def test_no_commit_yet(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    assert "has no commit yet" in bench(folder)
+
+
+def test_shallow_clone(bench: Bench, repository: Path, tmp_path: Path) -> None:
+    git(repository, "commit", "--allow-empty", "--message", "More")
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", "shallow")
+    assert "git fetch --unshallow" in bench(tmp_path / "shallow")
+
+
+def test_detached_head_without_main(bench: Bench, repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "--detach")
+    git(repository, "branch", "--delete", "--force", "main")
+    complaint = bench(repository)
+    assert "no local branch 'main'" in complaint
+    assert "git branch main" in complaint
+
+
+@pytest.mark.parametrize(
+    "name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py", "asv.conf.json"]
+)
+def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, name: str) -> None:
+    path = repository / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text((path.read_text() if path.exists() else "") + "\n")
+    complaint = bench(repository)
+    assert "differs from HEAD" in complaint
+    assert name.split("/", maxsplit=1)[0] in complaint
+    assert "git stash" in complaint
+
+
+def test_python_that_is_not_here(bench: Bench, make_repository: Callable[..., Path]) -> None:
+    text = CONFIGURATION.replace('"pythons": ["3.11"]', '"pythons": ["3.99"]')
+    text = text.replace('"python": "3.11"', '"python": "3.99"')
+    complaint = bench(make_repository(TREE | {"asv.conf.json": text}))
+    assert "no `python3.99` on the PATH" in complaint
+    assert "install it" in complaint
+
+
+def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[..., Path]) -> None:
+    complaint = bench(make_repository(TREE | {"asv.conf.json": "{"}))
+    assert "asv.conf.json cannot be read" in complaint
+    assert "git checkout asv.conf.json" in complaint
+
+
+def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
+    (repository / "asv.conf.json").unlink()
+    os.mkfifo(repository / "asv.conf.json")
+    complaint = bench(repository)
+    assert "asv.conf.json cannot be read" in complaint
+    assert "it is no regular file" in complaint
+
+
+def test_torch_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
+    complaint = bench(repository, "--torch", "1.0.0")
+    assert "torch 1.0.0 is not pinned" in complaint
+    assert "2.15.0, 2.14.1" in complaint
+
+
+def test_cases_that_are_no_pattern(bench: Bench, repository: Path) -> None:
+    assert "cases '(' is no regular expression" in bench(repository, "--cases", "(")
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", ".hidden", "m" * 300])
+def test_machine_that_cannot_name_a_folder(bench: Bench, repository: Path, name: str) -> None:
+    assert f"machine name {name[:100]!r}" in bench(repository, "--machine", name)
+
+
+def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
+    (repository / "results").write_text("a file stands where the folder should be")
+    git(repository, "add", "results")
+    git(repository, "commit", "--message", "A file")
+    complaint = bench(repository)
+    assert f"results cannot be written to {repository / 'results'}" in complaint
+
+
+def test_asv_folder_that_is_a_file(bench: Bench, repository: Path) -> None:
+    (repository / ".asv").write_text("a file stands where the folder should be")
+    complaint = bench(repository)
+    assert f"{repository / '.asv'}" in complaint
+    assert "Not a directory" in complaint
+
+
+def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
+    mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
+    complaint = _bench_with_mount(repository, tmp_path, mount)
+    assert "Read-only file system" in complaint
+    assert "a folder that this user can write" in complaint
+
+
+def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_project(SUITE)
+    logs = folder / ".asv/logs"
+    logs.mkdir(parents=True)
+    mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
+    complaint = _bench_with_mount(folder, tmp_path, mount)
+    assert complaint == (
+        f"asv-watch: {logs}/run.log: No space left on device; make room on the disk\n"
+    )
+
+
+def test_output_that_nobody_reads_any_more(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    process = start_driver("bench", make_project(SUITE), tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    message = "asv-watch: standard output was closed, so the job was stopped\n"
+    assert process.stderr.read() == message
+    process.stderr.close()
+    assert process.wait() == 1
+
+
+def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    folder = make_project(SUITE)
+    done = _bench_to_the_end(folder, tmp_path, arguments=("--cases", "nosuch"))
+    assert done.returncode == 1
+    assert done.stderr == "asv-watch: no case matches nosuch; try a plain name, as darnn\n"
+
+
+def test_files_that_may_not_grow(repository: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {sys.executable} -m asv_watch.cli bench --machine m"],
+        cwd=repository,
+        env=os.environ | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "asv-watch: File too large; raise the limit of file sizes (`ulimit -f unlimited`)\n"
+    )
+
+
+def _bench_with_mount(folder: Path, home: Path, mount: str) -> str:
+    """Run the driver where a file system is mounted for it alone; return what it complains of."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
+        pytest.skip("mounting needs user namespaces")
+    command = f"{mount} && cd {folder} && exec {sys.executable} -m asv_watch.cli bench --machine m"
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", command],
+        env=os.environ | {"HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+    text = CONFIGURATION.replace("2.15.0", "0.0.7").replace('".asv_watch.publish.publisher"', "")
+    folder = make_repository(TREE | {"asv.conf.json": text.replace(", ]", "]")})
+    done = _bench_to_the_end(folder, tmp_path, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "cannot be installed" in done.stderr
+    assert not list((folder / "results").glob("*/*-*.json")), "nothing was measured"
+
+
+def test_index_that_cannot_be_reached(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = make_repository(TREE)
+    done = _bench_to_the_end(
+        folder,
+        tmp_path,
+        PIP_INDEX_URL="http://127.0.0.1:9/simple",
+        PIP_EXTRA_INDEX_URL="",
+        PIP_FIND_LINKS="",
+        PIP_RETRIES="1",
+        PIP_NO_CACHE_DIR="1",
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "the package index cannot be reached" in done.stderr
+
+
+def _bench_to_the_end(
+    folder: Path, home: Path, arguments: tuple[str, ...] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "asv_watch.cli", "bench", "--machine", "m", *arguments],
+        cwd=folder,
+        env=os.environ | {"HOME": str(home)} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for python, named in (
+        ("", "no python3.11, python3.12 or python3.13"),
+        ("/bin/false", "/bin/false"),
+    ):
+        done = subprocess.run(
+            ["/bin/sh", ".ci/venv", ".venv", "watch"],
+            cwd=tmp_path,
+            env={"PYTHON": python, "PATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert named in done.stderr
+        assert "make PYTHON=" in done.stderr

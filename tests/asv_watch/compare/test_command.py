@@ -1,0 +1,170 @@
+"""`make compare` to the end: real git, real asv, real processes that take turns."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.comparisons import read_comparisons
+from tests.asv_watch.interruptible import start_driver
+from tests.conftest import commit, git
+
+SUITE = """
+import time
+
+class Suite:
+    params = (["plain", "slow", "noisy", "absent", "broken", "other"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+    timeout = 20
+
+    def setup(self, model, device):
+        print("a suite may print what it likes")
+        if model == "absent":
+            raise NotImplementedError("nobody has it")
+        from package import work  # of the side's commit; asv lists cases without it
+        self.work = work
+
+    def time_it(self, model, device):
+        if model == "broken":
+            raise RuntimeError("out of cheese")
+        self.work(model)
+
+    def peakmem_it(self, model, device):
+        raise AssertionError("a comparison times and does nothing else")
+"""
+PACKAGE = """
+def work(model):
+    for _ in range({slow} if model == "slow" else 2000):
+        sum(range(20))
+"""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(SUITE, {"src/package.py": PACKAGE.format(slow=2000)})
+    commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
+    return root
+
+
+def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
+    return start_driver("compare", project, home, *arguments)
+
+
+def _row(output: str, model: str) -> list[str]:
+    [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", output, re.M)
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
+    project: Path, tmp_path: Path
+) -> None:
+    process = _start(project, tmp_path, "--cases", "plain|slow|absent|broken")
+    output, wrong = process.communicate()
+    assert process.returncode == 3, output + wrong  # a case failed
+    assert wrong == ""
+    parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
+    assert output.startswith(f"before: HEAD~1 ({parent[:8]}), virtualenv-py3")
+    assert f"after:  HEAD ({head[:8]})" in output
+    slow, plain = _row(output, "slow"), _row(output, "plain")
+    assert slow[-1] == "slower"
+    assert 1.15 < float(slow[3]) < 1.45  # 1.3 times the work
+    assert plain[-1] == "same"
+    assert 0.9 < float(plain[3]) < 1.1
+    assert int(plain[5]) >= 5
+    assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in output
+    assert re.search(
+        r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", output
+    )
+    assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
+    assert "cuda" not in output
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    assert output.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
+    header = comparison.header
+    assert (header.kind, header.machine) == ("compare", "m")
+    assert (header.before.commit, header.after.commit) == (parent, head)
+    assert header.recipe["fewest_rounds"] == 5
+    stored = {case.case: case for case in comparison.ratios}
+    assert len(stored) == 2
+    ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
+    assert f"{ratio:.3f}" == slow[3]
+    assert {bool(case.failed) for case in comparison.unmeasured} == {True, False}
+    others = [path for path in (project / "results").rglob("*") if path.is_file()]
+    assert others == [comparison.path], "nothing else is added to the results"
+
+
+def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / "src/package.py").write_text(PACKAGE.format(slow=1400))
+    side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
+    process = _start(project, tmp_path, *side, "--fail-if-slower")
+    output, wrong = process.communicate()
+    assert process.returncode == 4, output + wrong
+    assert output.splitlines()[-1] == "not stored: no commit names the working tree's changes"
+    assert not list((project / "results").glob("*/comparisons"))
+    assert output.startswith("before: the working tree")
+    assert 1.5 < float(_row(output, "slow")[3]) < 2.3
+    back = _start(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    output, wrong = back.communicate()
+    assert back.returncode == 0, output + wrong
+    assert _row(output, "slow")[-1] == "faster"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (("--before", "nowhere"), "'nowhere' is no commit, tag or branch of this repository"),
+        (("--after", "--all"), "'--all' is no commit"),
+        (("--after=-x",), "'-x' is no commit"),
+        (("--before", "HEAD@1.0"), "torch 1.0 is not pinned in asv.conf.json"),
+        (("--cases", "("), "is no regular expression"),
+        (("--cases", "nothing_so_called"), "no case that times something here matches"),
+        (("--cases", "absent"), "no case ran on both sides (nobody has it)"),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
+) -> None:
+    process = _start(project, tmp_path, *arguments)
+    _, wrong = process.communicate()
+    assert process.returncode in {1, 2}
+    assert output in wrong.splitlines()[-1]
+    assert "Traceback" not in wrong
+
+
+def test_a_commit_without_a_package_is_refused(project: Path, tmp_path: Path) -> None:
+    git(project, "checkout", "--quiet", "--orphan", "other")
+    git(project, "rm", "--quiet", "-rf", "src")
+    commit(project, {"x": "1"}, "Without")
+    _, wrong = _start(project, tmp_path, "--before", "other", "--after", "main").communicate()
+    assert re.fullmatch(
+        r"asv-watch: commit [0-9a-f]{8} has no src/.*; choose another one\n", wrong
+    )
+
+
+def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) -> None:
+    process = _start(project, tmp_path, "--cases", "plain")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("round 2"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    _, wrong = process.communicate()
+    assert process.returncode == 130
+    assert wrong == "asv-watch: interrupted; the finished cases are stored\n"
+    # One that was only being started then ends when it finds its standard input closed.
+    until = time.monotonic() + 15
+    while subprocess.run(["pgrep", "--session", str(process.pid)], check=False).returncode == 0:
+        assert time.monotonic() < until
+        time.sleep(0.2)

@@ -1,0 +1,100 @@
+"""Suspected changes are found, measured interleaved, and confirmed or refuted by that."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import read_comparisons
+from tests.asv_watch.clockwork import SUITE, package
+from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.judge.test_findings import complete, history_of, noisy
+from tests.asv_watch.making import MACHINE, commit_hash, make_history, make_series
+from tests.conftest import commit, git
+
+EARLIER = 9
+_SCALED = {"result", "samples"} | {
+    f"stats_{name}" for name in ("ci_99_a", "ci_99_b", "q_25", "q_75")
+}
+
+
+def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
+    quiet, jumped, lasting = noisy({}), noisy({39: 1.3}), noisy({20: 1.3})
+    history = history_of(quiet, jumped, lasting)
+    [suspect] = find_suspects(history, analyse(history).changes, MACHINE)
+    case = history.series[1].case.name
+    assert suspect == Suspect(case, "2.15.0", commit_hash(38), commit_hash(39))
+    assert find_suspects(history, analyse(history).changes, "another") == []
+
+
+def test_tracked_seconds_are_no_suspects_because_comparisons_cannot_measure_them() -> None:
+    tracked = make_series(noisy({39: 1.3}), metric="track_floor_seconds")
+    history = complete(make_history([make_series(noisy({})), tracked]))
+    changes = analyse(history).changes
+    assert [history.series[change.series].unit for change in changes] == ["seconds"]
+    assert find_suspects(history, changes, MACHINE) == []
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(SUITE, {"src/package.py": package()})
+    for number in range(EARLIER - 1):
+        commit(root, {"README": str(number)}, "Write docs")
+    commit(root, {"src/package.py": package(slow=0.0015)}, "Do more in one model")
+    return root
+
+
+def _scaled(stored: Any, factor: float) -> Any:
+    if isinstance(stored, list):
+        return [_scaled(value, factor) for value in stored]
+    return stored * factor if isinstance(stored, float) else stored
+
+
+def pretend_history(project: Path, result: Path, *revisions: str) -> None:
+    """Store results of earlier commits in which all cases take two thirds of HEAD's time."""
+    newest = json.loads(result.read_text())
+    commits = git(project, "rev-list", "--reverse", *revisions).split()
+    for number, hash_ in enumerate(commits):
+        earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
+        factor = (1 + 0.001 * math.cos(7 * number)) / 1.5
+        for name, columns in newest["results"].items():
+            earlier["results"][name] = [
+                _scaled(value, factor) if column in _SCALED else value
+                for column, value in zip(newest["result_columns"], columns, strict=False)
+            ]
+        name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
+        result.with_name(name).write_text(json.dumps(earlier))
+
+
+def _run(job: str, project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start_driver(job, project, home, *arguments)
+    output, errors = process.communicate()
+    return process.returncode, output, errors
+
+
+def test_a_real_change_is_confirmed_and_interference_is_refuted(
+    project: Path, tmp_path: Path
+) -> None:
+    status, output, errors = _run("bench", project, tmp_path, "--cases", "suite")
+    assert status == 0, output + errors
+    [result] = (project / "results" / "m").glob("*-*.json")
+    pretend_history(project, result, "HEAD~1")
+
+    status, output, errors = _run("confirm", project, tmp_path)
+    assert status == 0, output + errors
+    head, parent = git(project, "rev-list", "--max-count=2", "HEAD").split()
+    [comparison], _ = read_comparisons(project / "results")
+    header = comparison.header
+    assert (header.kind, header.before.commit, header.after.commit) == ("confirm", parent, head)
+    assert f"confirmed: suite.Suite.time_it('slow') in {head[:8]}, +" in output
+    assert f"refuted: suite.Suite.time_it('plain') in {head[:8]}, " in output
+
+    status, output, _ = _run("confirm", project, tmp_path)
+    assert (status, output) == (0, "no change is waiting for a confirmation\n")

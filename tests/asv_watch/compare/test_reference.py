@@ -1,0 +1,121 @@
+"""`asv-watch reference` with real git, real asv and real processes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.judge.reference_series import reference_series
+from asv_watch.records.comparisons import read_comparisons
+from tests.asv_watch.clockwork import SUITE, package
+from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import commit, git
+
+
+def _configuration(reference: str) -> str:
+    text = json.dumps(CONFIGURATION | {"reference": reference}, indent=1)
+    return text.replace('"version"', '// what is measured\n "version"')
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    root = make_project(SUITE, {"src/package.py": package()})
+    first = git(root, "rev-parse", "HEAD")
+    commit(root, {"asv.conf.json": _configuration(first)}, "Name a reference")
+    commit(root, {"src/package.py": package(slow=0.0013)}, "Do more in one model")
+    return root
+
+
+def _run(
+    project: Path, home: Path, *arguments: str, job: str = "reference"
+) -> tuple[int, str, str]:
+    process = start_driver(job, project, home, "--cases", "suite", *arguments)
+    output, errors = process.communicate()
+    assert process.returncode is not None
+    return process.returncode, output, errors
+
+
+def test_a_commit_is_measured_against_the_reference_once_and_a_new_reference_is_linked(
+    project: Path, tmp_path: Path
+) -> None:
+    status, output, errors = _run(project, tmp_path)
+    assert status == 0, output + errors
+    first, _, head = git(project, "rev-list", "--reverse", "HEAD").split()
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    header = comparison.header
+    assert (header.kind, header.before.commit, header.after.commit) == ("reference", first, head)
+    by_case = {series.case: series for series in reference_series([comparison])}
+    [slow] = by_case["suite.Suite.time_it('slow')"].points
+    assert 1.15 < slow.ratio < 1.45  # 1.3 times the work
+
+    status, output, _ = _run(project, tmp_path)
+    assert (status, output.splitlines()[-1]) == (0, "nothing was missing")
+
+    status, output, errors = _run(project, tmp_path, "--renew", "HEAD")
+    assert status == 0, output + errors
+    text = (project / "asv.conf.json").read_text()
+    assert text == _configuration(f"{head}@")
+    comparisons, _ = read_comparisons(project / "results")
+    for series in reference_series(comparisons):
+        assert series.reference.commit == first  # nothing was measured against the new one yet
+    commit(project, {"src/package.py": package()}, "Do less again")
+    status, output, errors = _run(project, tmp_path)
+    assert status == 0, output + errors
+    comparisons, _ = read_comparisons(project / "results")
+    by_case = {series.case: series for series in reference_series(comparisons)}
+    series = by_case["suite.Suite.time_it('slow')"]
+    assert series.reference.commit == head
+    assert [round(point.ratio, 1) for point in series.points] == [1.0, 1.0, 0.8]
+    assert [point.link_error > 0 for point in series.points] == [True, True, False]
+
+
+def test_a_night_measures_its_cases_against_the_reference_too(
+    project: Path, tmp_path: Path
+) -> None:
+    every_case = _run(project, tmp_path, "--commit", "HEAD")
+    assert every_case[0] == 0, every_case
+    status, output, errors = _run(project, tmp_path, "--cases", "plain", job="nightly")
+    assert status == 0, output + errors
+    _, comparison = read_comparisons(project / "results")[0]
+    assert comparison.header.kind == "reference"
+    newest_measured = git(project, "rev-parse", "HEAD~1")  # HEAD changes no measured path
+    assert comparison.header.after.commit == newest_measured
+    assert [case.case for case in comparison.ratios] == ["suite.Suite.time_it('plain')"]
+
+
+def test_a_night_goes_on_without_a_reference_that_can_be_measured(
+    project: Path, tmp_path: Path
+) -> None:
+    commit(project, {"asv.conf.json": _configuration("nowhere")}, "Name another")
+    status, output, errors = _run(project, tmp_path, job="nightly")
+    assert status == 3, output + errors
+    assert 'the reference failed: "reference" in asv.conf.json' in errors
+    assert list((project / "results" / "m").glob("*-*.json")), "the night's own results"
+
+
+@pytest.mark.parametrize(
+    ("reference", "arguments", "message"),
+    [
+        ("", (), "asv.conf.json names no reference; add a line such as"),
+        ("nowhere", (), "\"reference\" in asv.conf.json: 'nowhere' is no commit"),
+        ("HEAD@1.0", (), '"reference" in asv.conf.json: torch 1.0 is not pinned'),
+        ("HEAD~1", ("--commit", "nowhere"), "'nowhere' is no commit, tag or branch"),
+        ("HEAD~1", ("--renew", "HEAD~1"), "is the reference already"),
+        ("HEAD~1", ("--cases", "nothing_so_called"), "no case that times something here matches"),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, reference: str, arguments: tuple[str, ...], message: str
+) -> None:
+    commit(project, {"asv.conf.json": _configuration(reference)}, "Name another")
+    status, _, errors = _run(project, tmp_path, *arguments)
+    assert status == 1
+    assert re.search(re.escape(message), errors), errors
+    assert errors.count("\n") == 1
+    assert (project / "asv.conf.json").read_text() == _configuration(reference)

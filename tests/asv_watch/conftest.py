@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from tests.asv_watch import torchless
+from tests.asv_watch.generator import Generated, Plan, generate
+
+# A busy machine is no error: times that matter are measured as CPU time, where they matter.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The project's suites over 60 commits, on two machines, with two torch pairs."""
+    return generate(tmp_path_factory.mktemp("history"), Plan())
+
+
+@pytest.fixture(scope="session")
+def history(generated: Generated) -> Any:
+    return load_history(generated.results, read_commits(generated.repository))
+
+
+@pytest.fixture(scope="session")
+def made_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The environment of `torchless.CONFIGURATION`, made by asv once for all projects."""
+    return torchless.make_environment(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def make_project(
+    make_repository: Callable[[dict[str, str]], Path], made_environment: Path
+) -> Callable[..., Path]:
+    """Makes repositories of a suite that can be measured at once; files are added or replaced."""
+
+    def make(suite: str, files: dict[str, str] | None = None) -> Path:
+        folder = make_repository(
+            {
+                "asv.conf.json": json.dumps(torchless.CONFIGURATION),
+                "benchmarks/__init__.py": "",
+                "benchmarks/suite.py": suite,
+                ".gitignore": ".asv/\nresults/\nhtml/\n",
+                **(files or {}),
+            }
+        )
+        torchless.give_environment(folder, made_environment)
+        return folder
+
+    return make

@@ -1,0 +1,315 @@
+"""`asv-watch results`: stored results are checked, merged, pruned and exported."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import json
+import shutil
+import sqlite3
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from asv_watch.asv.settings import tracked_commits
+from asv_watch.cli.main import main
+from asv_watch.exchange.table import COLUMNS, to_frame
+from asv_watch.records.loading import load_history
+from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.conftest import commit, git
+
+SUITE = """
+class Suite:
+    params = ["a", "b", "broken"]
+    param_names = ["kind"]
+    number, repeat, warmup_time = 1, 3, 0
+
+    def time_it(self, kind):
+        if kind == "broken":
+            raise RuntimeError("out of cheese")
+
+def track_words():
+    return 3
+track_words.unit = "words"
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with the results of one commit, measured by asv."""
+    home = tmp_path_factory.mktemp("home")
+    folder = tmp_path_factory.mktemp("measured") / "checkout"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    files = {
+        "asv.conf.json": json.dumps(CONFIGURATION),
+        "benchmarks/__init__.py": "",
+        "benchmarks/suite.py": SUITE,
+    }
+    commit(folder, files, "Begin")
+    project = Project(folder, home)
+    project.asv(*project.run_arguments(), status=2)
+    git(folder, "tag", "v1")
+    return folder
+
+
+@pytest.fixture
+def checkout(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, in which commands run."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(measured, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def result_file(checkout: Path, machine: str = "m") -> Path:
+    folder = checkout / "results" / machine
+    [path] = (p for p in folder.glob("*-*.json") if p.name.count(".") == 1 or "existing" in p.name)
+    return path
+
+
+def edit(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def values(checkout: Path) -> dict[tuple[str, str], float | None]:
+    """(machine, case) to its value at the newest commit."""
+    history = load_history(checkout / "results", tracked_commits(checkout))
+    assert history.problems == ()
+    points = {(s.machine, s.case.name): s.last.point for s in history.series}
+    return {key: None if point is None else point.value for key, point in points.items()}
+
+
+def other_machine(checkout: Path, to: Path, name: str = "n") -> Path:
+    """Results as another machine would have them; the folder of results."""
+    results = to / "results"
+    shutil.copytree(checkout / "results", results)
+    (results / "m").rename(results / name)
+    edit(results / name / "machine.json", machine=name)
+    path = result_file(to, name)
+    content = json.loads(path.read_text())
+    edit(path, params=content["params"] | {"machine": name})
+    return results
+
+
+def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = checkout / "results/lab/comparisons"  # a machine that only compared commits
+    compared.mkdir(parents=True)
+    assert main(["results", "check"]) == 0
+    assert capsys.readouterr().out.startswith("no faults")
+    path = result_file(checkout)
+    content = json.loads(path.read_text())
+    place = content["result_columns"].index("result")
+    samples = content["result_columns"].index("samples")
+    row = content["results"]["suite.Suite.time_it"]
+    row[place] = [-1.0, "fast", None]
+    row[samples] = [[1.0, "x"], None, None]
+    content["results"]["suite.track_words"] = [[1.0, 2.0], [["x"]]]
+    content["commit_hash"] = "f" * 40
+    path.write_text(json.dumps(content))
+    (checkout / "results/m/machine.json").write_text('{"machine": "other", "version": 1}')
+    side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
+    side.write_text(side.read_text() + "{\n")
+    (checkout / "results/m/releases.jsonl").write_text("[]\n")
+    (checkout / "results/m/0a-x.json").write_text("{")
+    orphan = checkout / "results/m/ffffffff-x.outcomes.jsonl"
+    orphan.write_text("")
+    assert main(["results", "check"]) == 1
+    printed = capsys.readouterr().out
+    for fault in (
+        "time_it('a'): its value -1.0 seconds is not from 1e-12 to 1e+08",
+        "time_it('b'): its value 'fast'",
+        "time_it('a'): its samples are no list of finite numbers",
+        "suite.track_words: result has not one entry for each of the 1 cases",
+        "it is of commit ffffffffffff, which its name does not begin with",
+        "machine.json: it names the machine 'other'",
+        "is no outcome of a case",
+        "releases.jsonl: line 1 is no release",
+        "0a-x.json: it is no JSON",
+        f"{orphan}: the result file that it belongs to is missing",
+    ):
+        assert fault in printed, fault
+    assert printed.splitlines()[-1].startswith("10 faults in ")
+
+
+@pytest.mark.parametrize("kind", ["folder", "archive", "branch"])
+def test_results_of_another_machine_are_merged_from_anywhere(
+    checkout: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = values(checkout)
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    source = str(theirs.parent)
+    if kind == "archive":
+        source = str(tmp_path / "night.tar.gz")
+        with tarfile.open(source, "w:gz") as archive:
+            archive.add(theirs, "somewhere/results")
+    elif kind == "branch":
+        git(checkout, "checkout", "--quiet", "-b", "night")
+        shutil.rmtree(checkout / "results")
+        shutil.copytree(theirs, checkout / "results")
+        git(checkout, "add", "--force", "--all")
+        git(checkout, "commit", "--quiet", "--message", "A night")
+        git(checkout, "checkout", "--quiet", "main")
+        source = "night"
+    assert main(["results", "merge", source]) == 0
+    merged = values(checkout)
+    of_other = {("n", case): value for (_, case), value in before.items()}
+    expected = of_other if kind == "branch" else before | of_other
+    assert merged == expected
+    capsys.readouterr()
+    assert main(["results", "merge", source]) == 0
+    assert ": 0 files added, 0 extended, " in capsys.readouterr().out
+    assert main(["results", "check"]) == 0
+
+
+def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
+    checkout: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    shutil.copytree(checkout / "results", theirs)
+    path = next(theirs.glob("m/*-*.json"))
+    content = json.loads(path.read_text())
+    place = content["result_columns"].index("samples")
+    row = content["results"]["suite.Suite.time_it"]
+    row[place][0] = [1e-9, 2e-9, 3e-9]
+    path.write_text(json.dumps(content))
+    side = next(theirs.glob("m/*.outcomes.jsonl"))
+    report = {"case": "suite.Suite.time_it('broken')", "outcome": "timed out", "at": 4e9}
+    side.write_text(json.dumps(report) + "\n")
+    before = len(next((checkout / "results/m").glob("*.outcomes.jsonl")).read_text().splitlines())
+    assert main(["results", "merge", str(theirs)]) == 0
+    assert values(checkout)["m", "suite.Suite.time_it('a')"] == 1e-9
+    history = load_history(checkout / "results", tracked_commits(checkout))
+    runs = {s.case.name: s.last for s in history.series}
+    point = runs["suite.Suite.time_it('a')"].point
+    assert point is not None
+    assert len(point.samples) == 6
+    assert runs["suite.Suite.time_it('broken')"].outcome.value == "timed out"
+    side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
+    assert len(side.read_text().splitlines()) == before + 1
+
+
+def test_nothing_is_merged_or_removed_while_something_measures(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(checkout / "results/m", checkout / "more/other")
+    with (checkout / "env/run.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for arguments in (["merge", "more"], ["prune", "--remove"]):
+            assert main(["results", *arguments]) == 1
+            assert "is measuring in this checkout" in capsys.readouterr().err
+    assert not (checkout / "results/other").exists()
+
+
+def test_damaged_results_are_refused_and_nothing_is_written(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    result_file(theirs.parent, "n").write_text("{")
+    assert main(["results", "merge", str(theirs)]) == 1
+    assert "it is no JSON" in capsys.readouterr().err
+    assert not (checkout / "results" / "n").exists()
+    for source, message in (
+        ("nowhere", "no branch"),
+        (str(checkout / "benchmarks"), "no results"),
+    ):
+        assert main(["results", "merge", source]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_results_of_machines_that_may_not_be_here_are_refused(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(checkout / "asv.conf.json", machines=["m", "n"])
+    assert main(["results", "check"]) == 0
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    record = next((theirs / "n").glob("*.environment.jsonl"))
+    lines = record.read_text()
+    facts = json.loads((theirs / "n/machine.json").read_text())
+
+    def merge() -> str:
+        capsys.readouterr()
+        assert main(["results", "merge", str(theirs)]) == 1
+        return capsys.readouterr().err
+
+    record.write_text("")
+    assert "no record says where it was measured" in merge()
+    record.write_text(lines)
+    edit(theirs / "n/machine.json", num_cpu="999")
+    assert f"num_cpu is '{facts['num_cpu']}', but machine.json says otherwise" in merge()
+    edit(theirs / "n/machine.json", num_cpu=facts["num_cpu"])
+    shutil.copytree(theirs / "n", checkout / "results/n")
+    edit(checkout / "results/n/machine.json", cpu="another")
+    assert "describes another machine: cpu is" in merge()
+    shutil.rmtree(checkout / "results/n")
+    assert main(["results", "merge", str(theirs)]) == 0
+    (theirs / "lab/comparisons").mkdir(parents=True)
+    assert 'lab is not listed under "machines" of asv.conf.json' in merge()
+    (theirs / "lab/comparisons").rmdir()
+    (theirs / "lab").rmdir()
+    edit(checkout / "asv.conf.json", machines=["m"])
+    assert 'n is not listed under "machines" of asv.conf.json' in merge()
+
+
+def test_pruning_shows_what_it_would_remove_and_then_removes_that_alone(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = result_file(checkout)
+    content = json.loads(path.read_text())
+    stray = path.with_name(path.name.replace(path.name[:8], "f" * 8))
+    stray.write_text(json.dumps(content | {"commit_hash": "f" * 40}))
+    outcomes = stray.with_suffix(".outcomes.jsonl")
+    outcomes.write_text("")
+    content["results"]["suite.gone"] = content["results"]["suite.track_words"]
+    path.write_text(json.dumps(content))
+    files = {p: p.read_bytes() for p in (checkout / "results").rglob("*") if p.is_file()}
+    assert main(["results", "prune"]) == 0
+    assert {p: p.read_bytes() for p in files} == files
+    listed = capsys.readouterr().out.splitlines()
+    assert f"{stray}: the commit is not on the branch" in listed
+    assert f"suite.gone of {path}: no suite has this benchmark any more" in listed
+    assert listed[-1] == "2 results to remove; repeat with --remove"
+    assert main(["results", "prune", "--remove"]) == 0
+    assert not stray.exists()
+    assert not outcomes.exists()
+    del content["results"]["suite.gone"]
+    assert json.loads(path.read_text()) == content
+    others = files.keys() - {stray, outcomes, path}
+    assert {p: p.read_bytes() for p in others} == {p: files[p] for p in others}
+
+
+@pytest.fixture
+def exported(checkout: Path) -> dict[str, Path]:
+    paths = {kind: checkout / f"table.{kind}" for kind in ("csv", "parquet", "sqlite")}
+    for path in paths.values():
+        assert main(["results", "export", str(path)]) == 0
+    return paths
+
+
+def test_every_format_has_a_row_for_each_measurement_with_the_stored_value(
+    checkout: Path, exported: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = to_frame(load_history(checkout / "results", tracked_commits(checkout)))
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == 4
+    by_case = frame.set_index("case_name")
+    assert by_case.loc["suite.track_words", "value"] == 3
+    assert by_case.loc["suite.Suite.time_it('broken')", "outcome"] == "failed"
+    assert json.loads(str(by_case.loc["suite.Suite.time_it('a')", "parameters"])) == {"kind": "a"}
+    assert set(by_case["tags"]) == {"v1"}
+    pd.testing.assert_frame_equal(pd.read_parquet(exported["parquet"]), frame)
+    with exported["csv"].open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    with sqlite3.connect(exported["sqlite"]) as connection:
+        stored = dict(connection.execute("SELECT case_name, value FROM measurements"))
+    for row in rows:
+        value = by_case.loc[row["case_name"], "value"]
+        assert row["value"] == ("" if pd.isna(value) else str(value))
+        assert stored[row["case_name"]] == (None if pd.isna(value) else value)
+    assert main(["results", "export", "table.xls"]) == 1
+    assert "does not say which format" in capsys.readouterr().err

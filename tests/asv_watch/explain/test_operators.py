@@ -1,0 +1,187 @@
+"""A planted slow operator comes first, and oneDNN's kernels are read and compared."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.checkout.workplace import Workplace
+from asv_watch.errors import WatchError
+from asv_watch.explain.operators import compare_profiles, explain
+from asv_watch.explain.report import report
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.sides import Side
+from asv_watch.probes.operators import parse_kernels
+from asv_watch.records.comparisons import Version
+from asv_watch.records.explanations import FILE_NAME, read_explanations
+
+SUITE = """
+import os
+import torch
+from package import extra
+
+forks = []  # torch before 2.7 is slow in a process that was forked after it was imported
+os.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))
+
+
+class Suite:
+    params = ["plain", "absent"]
+
+    def setup(self, how):
+        print("what a suite prints is no profile")
+        if how == "absent":
+            raise NotImplementedError("nobody has it")
+        assert not forks
+        self.images = torch.ones(4, 3, 32, 32)
+        self.convolution = torch.nn.Conv2d(3, 8, 3)
+
+    def time_it(self, how):
+        with torch.inference_mode():
+            extra(torch.relu(self.convolution(self.images)))
+        assert not forks
+"""
+
+
+CASE = TimedCase("a case", "suite.Suite.time_it-0", 300.0)
+
+
+def _side(folder: Path, name: str, body: str) -> Side:
+    source = folder / name
+    source.mkdir()
+    (source / "package.py").write_text(f"def extra(x):\n    return {body}\n")
+    pair = Pair("", "", "", Path(sys.prefix), {"OMP_NUM_THREADS": "1"})
+    return Side(name, source, pair, Version(name * 40, "2.15.0", "0.30.0", "3.11"))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    suites = tmp_path / "benchmarks"
+    suites.mkdir()
+    (suites / "__init__.py").touch()
+    (suites / "suite.py").write_text(SUITE)
+    folders = suites, tmp_path / "results", tmp_path / "html", tmp_path / "env"
+    return Workplace(tmp_path, Configuration("main", "3.11", *folders, ()), (), "desk")
+
+
+def test_a_planted_slow_operator_comes_first_and_is_stored(
+    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)  # valgrind takes minutes
+    planted = "[x.flatten().cumsum(0) for _ in range(20)]"
+    sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
+    explanation = explain(place, sides, CASE, rounds=2)
+    first = explanation.operators[0]
+    assert first.name == "aten::cumsum"
+    assert first.shapes.startswith("[[28800]")
+    assert first.calls == (0.0, 20.0)
+    assert first.clear
+    assert 0 < first.difference <= 1.5 * (explanation.seconds[1] - explanation.seconds[0])
+    before, after = explanation.counts["dispatches"]
+    assert after - before >= 20 * 2  # each with its view
+    before, after = explanation.counts["allocated_bytes"]
+    assert after - before == 20 * 28800 * 4
+    before, after = explanation.counts["allocations"]
+    assert after - before == 20
+    before, after = explanation.counts["flops"]
+    assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
+    text = report(explanation, "A", "B")
+    assert re.search(r"aten::cumsum accounts for \d+ % of the difference \(0 ms → ", text)
+    assert "Instructions were not counted: valgrind is not installed" in text
+    [stored], problems = read_explanations(tmp_path / "results" / "desk" / FILE_NAME)
+    assert problems == ()
+    assert (stored.case, stored.before, stored.after) == (
+        CASE.name,
+        *(side.version for side in sides),
+    )
+    assert stored.explanation.operators == explanation.operators[:30]
+    assert stored.explanation.counts == explanation.counts
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (TimedCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on a"),
+        (TimedCase("x('cuda')", "suite.Suite.time_it-0", 300.0), "runs on CUDA"),
+        (TimedCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
+    ],
+)
+def test_a_case_that_cannot_be_profiled_is_refused(
+    place: Workplace, tmp_path: Path, case: TimedCase, message: str
+) -> None:
+    side = _side(tmp_path, "a", "x")
+    with pytest.raises(WatchError, match=message.replace("(", r"\(")):
+        explain(place, (side, side), case)
+
+
+VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1
+onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation
+onednn_verbose,v1,primitive,exec,cpu,convolution,brg_conv_fwd:avx512_core,forward_inference,src:f32,attr,alg:convolution_direct,mb4_ic3oc8,0.25
+onednn_verbose,v1,primitive,exec,cpu,convolution,brg_conv_fwd:avx512_core,forward_inference,src:f32,attr,alg:convolution_direct,mb4_ic3oc8,0.75
+onednn_verbose,exec,cpu,matmul,ref:any,undef,src:f32,attr,,4x5:5x6,2.5
+onednn_verbose,v1,primitive,exec,cpu,reorder,broken line
+something else,exec,cpu,matmul,ref:any,undef,src:f32,attr,,4x5:5x6,2.5
+"""
+
+
+def test_what_onednn_prints_is_read() -> None:
+    assert parse_kernels(VERBOSE) == [
+        {
+            "primitive": "convolution",
+            "implementation": "brg_conv_fwd:avx512_core",
+            "problem": "mb4_ic3oc8",
+            "calls": 2,
+            "seconds": pytest.approx(0.001),
+        },
+        {
+            "primitive": "matmul",
+            "implementation": "ref:any",
+            "problem": "4x5:5x6",
+            "calls": 1,
+            "seconds": pytest.approx(0.0025),
+        },
+    ]
+
+
+def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
+    return {
+        "operators": [
+            {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
+            for name, value in seconds.items()
+        ],
+        "kernels": [
+            {
+                "primitive": "convolution",
+                "implementation": implementation,
+                "problem": "mb4",
+                "calls": 1,
+                "seconds": 1.0,
+            }
+        ],
+        "counts": {"dispatches": 2},
+    }
+
+
+def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named() -> None:
+    fast, slow = "brg:avx512", "ref:any"
+    before = [_profile(fast, slow=1.0, noisy=1.0), _profile(fast, slow=1.1, noisy=9.0)]
+    after = [_profile(slow, slow=2.0, noisy=8.0), _profile(slow, slow=2.1, noisy=8.0)]
+    explanation = compare_profiles(before, after)
+    assert [(entry.name, entry.clear) for entry in explanation.operators] == [
+        ("slow", True),
+        ("noisy", False),
+    ]
+    text = report(explanation, "A", "B")
+    assert "oneDNN convolution mb4: brg:avx512 → ref:any" in text
+    assert "noisy" not in text
+    assert "slow accounts for" in text
+    back = compare_profiles(after, before).operators[0]
+    assert (back.name, back.difference) == ("slow", -1.0)
+    unchanged = report(compare_profiles(before, before), "A", "B")
+    assert "No operator differs clearly from its own noise." in unchanged
+    assert "oneDNN" not in unchanged

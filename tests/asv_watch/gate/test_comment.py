@@ -1,0 +1,182 @@
+"""What the gate says, and that nothing which a pull request wrote is interpreted."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.errors import WatchError
+from asv_watch.gate.command import parse_share
+from asv_watch.gate.comment import code, comment, sentence, stored_result, verdict_line
+from asv_watch.gate.result import (
+    CaseState,
+    GateCase,
+    measurements_needed,
+    read_result,
+)
+from tests.asv_watch.gate.results import change, result
+
+SAME = change(0.1)
+SAME_CASE = GateCase("s.time_z", (SAME,))
+
+
+def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
+    same = [GateCase(f"s.time_{number}", (SAME,)) for number in range(24)]
+    slower = (
+        GateCase("s.time_a", (change(9), change(6.2))),
+        GateCase("s.time_b", (change(2.5), change(2.0))),
+    )
+    measured = result(*same, *slower)
+    assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % [5.4, 7.0]"
+    assert verdict_line(measured, "") == "**The gate fails: 1 slower by 3.0% or more.**"
+    assert verdict_line(result(*same), "") == "The gate passes."
+    others = (
+        GateCase("s.time_c", (change(9),)),
+        GateCase("s.time_d", (), failed="out of cheese"),
+        GateCase("s.time_e"),
+        GateCase("s.time_f", (change(9), SAME)),
+        GateCase("s.time_g", (change(-9),)),
+        GateCase("s.time_h", skipped="no such model"),
+    )
+    assert sentence(result(*others)) == (
+        "0 of 3 cases slower; 1 suspected but not measured again in 20 min 00 s, 1 failed, "
+        "1 not measured in 20 min 00 s"
+    )
+    states = [result(*others).state(case) for case in others]
+    assert states == [
+        CaseState.SUSPECTED,
+        CaseState.FAILED,
+        CaseState.NOT_MEASURED,
+        CaseState.SAME,
+        CaseState.FASTER,
+        CaseState.SKIPPED,
+    ]
+    assert sentence(result()).startswith("No changed file can change a measured value")
+
+
+def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
+    failed = GateCase("s.time_d", (), failed="out of cheese")
+    slower = GateCase("s.time_a", (change(9), change(6.2)))
+    assert verdict_line(result(SAME_CASE, failed), "") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower, failed), "") == (
+        "**The gate fails: 1 slower by 3.0% or more, 1 failed.**"
+    )
+    assert verdict_line(result(slower, failed), "longer") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower), "longer").startswith("The gate passes although 1 slower")
+    assert [result(*cases).passes(accepted) for cases, accepted in (
+        ((failed,), ""), ((failed,), "longer"), ((slower,), ""), ((slower,), "longer"), ((), ""),
+    )] == [False, False, False, True, True]  # fmt: skip
+
+
+def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
+    cases = [GateCase(f"s.time_{number}", (change(5), change(5))) for number in range(3)]
+    measured = result(*cases, pattern="a|b")
+    text = comment(measured)
+    lines = text.splitlines()
+    assert lines[0] == f"{sentence(measured)}."
+    assert lines[4].startswith("| case | before | after | change |")
+    assert "| `s.time_0` | 10 ms | 10.5 ms | +5.0 % [4.2, 5.8] | slower |" in lines
+    assert stored_result(text) == measured
+    assert stored_result("another comment") is None
+    with pytest.raises(WatchError, match="the comment is no result"):
+        stored_result("<!-- torchspeed-gate AAAA -->")
+
+
+def test_a_comment_is_never_longer_than_github_takes() -> None:
+    names = (f"s.time_{number}({'x' * 250!r})" for number in range(400))
+    measured = result(*(GateCase(name, (change(5), change(5))) for name in names))
+    text = comment(measured)
+    assert len(text) < 65_536
+    assert re.search(r"\n\d+ more are in the file of the result\.\n", text)
+    assert text.startswith("400 of 400 cases slower")
+
+
+@given(st.text(max_size=400))
+def test_any_text_becomes_one_piece_of_code(text: str) -> None:
+    made = code(text)
+    fence = made[: len(made) - len(made.lstrip("`"))]
+    inside = made[len(fence) : -len(fence)]
+    assert made.endswith(fence)
+    assert fence not in re.findall("`+", inside)
+    assert "|" not in made
+    assert made.isprintable()
+    assert len(inside) <= 302
+
+
+def test_hostile_names_and_reasons_stay_code() -> None:
+    hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
+    text = comment(result(GateCase(hostile, failed=hostile), machine=hostile), hostile)
+    for line in text.splitlines():
+        outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+        assert "<img" not in outside
+        assert "@everyone" not in outside
+        assert not line.startswith("# ")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "{",
+        '{"format": 2}',
+        json.dumps({"x": "[" * 5000}),
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "gate.json"
+    path.write_text(content)
+    with pytest.raises(WatchError, match="is no result of `asv-watch gate`"):
+        read_result(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("head", "main"),
+        ("threshold", -1),
+        ("pull_request", "7"),
+        ("machine", "x" * 3000),
+        ("more", 1),
+        ("cases", [{"case": "a", "changes": [{"ratio": 1}]}]),
+        ("cases", [{"case": "a", "changes": [json.loads(msgspec.json.encode(SAME))] * 10}]),
+        (
+            "cases",
+            [{"case": "a", "changes": [json.loads(msgspec.json.encode(SAME)) | {"ratio": 2}]}],
+        ),
+    ],
+)
+def test_a_result_with_an_impossible_field_is_refused(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    path = tmp_path / "gate.json"
+    sound = json.loads(msgspec.json.encode(result(GateCase("a", (SAME,)))))
+    path.write_text(json.dumps(sound))
+    assert read_result(path).cases[0].changes == (SAME,)
+    path.write_text(json.dumps(sound | {field: value}))
+    with pytest.raises(WatchError, match="is no result"):
+        read_result(path)
+
+
+def test_a_large_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+    path.write_bytes(b" " * 1_000_001)
+    with pytest.raises(WatchError, match="larger than 1000000 bytes"):
+        read_result(path)
+
+
+def test_the_number_of_measurements_follows_from_the_number_of_cases() -> None:
+    assert [measurements_needed(cases) for cases in (1, 400, 401, 80_000)] == [2, 2, 3, 3]
+
+
+def test_a_threshold_is_a_percentage() -> None:
+    assert [parse_share(text) for text in ("3%", "2.5 %", "0")] == [0.03, 0.025, 0]
+    for text in ("", "-3%", "three", "nan", "1e9"):
+        with pytest.raises(WatchError, match="is no percentage; give one such as 3%"):
+            parse_share(text)

@@ -1,0 +1,229 @@
+"""A pull request from its diff to its comment, by the steps of the two workflows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from asv_watch.cli.main import main
+from asv_watch.gate.result import GateCase
+from tests.asv_watch import torchless
+from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
+from tests.asv_watch.gate.results import change, result
+from tests.conftest import ROOT, commit, git
+
+SUITE = """
+import time
+
+class Suite:
+    params = ["quick", "slow"]
+    param_names = ["way"]
+    timer = time.process_time
+    sample_time, warmup_time = 0.005, 0
+
+    def setup(self, way):
+        from importlib import import_module
+        self.work = import_module("package.ways." + way).work
+
+    def time_work(self, way):
+        self.work()
+"""
+WORK = """
+def work():
+    for _ in range({rounds}):
+        sum(range(20))
+"""
+CONFIGURATION = torchless.CONFIGURATION | {"measured_paths": ["benchmarks", "src"]}
+LABEL = "slower-accepted"
+
+
+def _step(action: str, name: str) -> str:
+    steps = yaml.safe_load((ROOT / f".github/actions/{action}/action.yml").read_text())["runs"]
+    [script] = [step["run"] for step in steps["steps"] if step.get("name") == name]
+    return str(script)
+
+
+class Runner:
+    """What runs the steps: a checkout as a workflow has it, and variables."""
+
+    def __init__(self, checkout: Path, temporary: Path) -> None:
+        self._checkout = checkout
+        self._temporary = temporary
+        programs = temporary / "torchspeed/bin"
+        programs.mkdir(parents=True)
+        program = programs / "asv-watch"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n')
+        program.chmod(0o755)
+        self._variables = os.environ | {
+            "HOME": str(temporary),
+            "CUDA_VISIBLE_DEVICES": "",
+            "RUNNER_TEMP": str(temporary),
+            "GITHUB_OUTPUT": str(temporary / "output"),
+            "GITHUB_STEP_SUMMARY": str(temporary / "summary.md"),
+        }
+
+    def run(self, action: str, name: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", _step(action, name)],
+            cwd=self._checkout,
+            env=self._variables | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def measure(self, base: str, **variables: str) -> dict[str, Any]:
+        """Run the measuring step; return the result that it would upload."""
+        defaults = {"PULL_REQUEST": "7", "LIMIT": "5min", "THRESHOLD": "3%", "CASES": ""}
+        done = self.run("gate", "Measure", BASE=base, MACHINE="m", **(defaults | variables))
+        assert done.returncode == 0, done.stdout + done.stderr
+        result: dict[str, Any] = json.loads((self._temporary / "gate.json").read_text())
+        return result
+
+    @property
+    def status(self) -> str:
+        """Exit status of the gate, as the step passes it on."""
+        return (self._temporary / "output").read_text().splitlines()[-1].partition("=")[2]
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
+    """A server, and the variables with which a workflow finds it."""
+    with serve() as server:
+        monkeypatch.setenv("GITHUB_API_URL", server.address)
+        monkeypatch.setenv("GITHUB_REPOSITORY", "owner/project")
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        yield server
+
+
+@pytest.fixture
+def runner(
+    make_project: Callable[..., Path], made_environment: Path, tmp_path: Path, github: FakeGitHub
+) -> Runner:
+    """A clone at a pull request: on no branch, and without a local main."""
+    files = {
+        "asv.conf.json": json.dumps(CONFIGURATION),
+        "src/package/ways/__init__.py": "from package.ways import quick, slow\n",
+        "src/package/ways/slow.py": WORK.format(rounds=2000),
+        "src/package/ways/quick.py": WORK.format(rounds=1000),
+    }
+    origin = make_project(SUITE, files)
+    git(origin, "checkout", "--quiet", "-b", "change")
+    commit(origin, {"src/package/ways/slow.py": WORK.format(rounds=2600)}, "Do more in one way")
+    git(origin, "checkout", "--quiet", "main")
+    commit(origin, {"src/package/ways/quick.py": WORK.format(rounds=9000)}, "Merged meanwhile")
+    checkout = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", str(origin), "checkout")
+    git(checkout, "checkout", "--quiet", "--detach", "origin/change")
+    git(checkout, "branch", "--quiet", "-D", "main")
+    torchless.give_environment(checkout, made_environment)
+    github.head = git(checkout, "rev-parse", "HEAD")
+    return Runner(checkout, tmp_path / "runner")
+
+
+def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
+    runner: Runner, github: FakeGitHub, tmp_path: Path
+) -> None:
+    result = runner.measure("origin/main")
+    assert runner.status == "4"
+    assert result["base"] == git(tmp_path / "checkout", "rev-parse", "HEAD~1")
+    [slow] = result["cases"]  # what the diff does not touch is not measured
+    assert slow["case"] == "suite.Suite.time_work('slow')"
+    assert [1.15 < change["ratio"] < 1.45 for change in slow["changes"]] == [True, True]
+    variables = {"RESULT": str(tmp_path / "runner/gate.json"), "HEAD": github.head}
+    variables |= {"PULL_REQUEST": "0", "LABEL": LABEL}
+    for _ in range(2):
+        done = runner.run("gate-comment", "Comment", **variables)
+        assert done.returncode == 0, done.stderr
+    [comment] = github.comments
+    percent = f"{(slow['changes'][-1]['ratio'] - 1) * 100:+.1f} %"
+    assert comment["body"].startswith(f"1 of 1 cases slower, worst {percent} [")
+    assert "**The gate fails: 1 slower by 3.0% or more.**" in comment["body"]
+    assert comment["body"] == (tmp_path / "runner/gate.md").read_text()
+    assert (github.state, github.statuses[-1][0]) == ("failure", github.head)
+    assert github.statuses[-1][1]["description"].startswith("1 of 1 cases slower")
+
+
+@pytest.fixture
+def measured(github: FakeGitHub, tmp_path: Path) -> str:
+    """A result as another workflow hands it over: a case is slower by 6 %."""
+    github.head = "b" * 40
+    path = tmp_path / "gate.json"
+    case = GateCase("s.time_a", (change(6), change(6)))
+    path.write_bytes(msgspec.json.encode(result(case)))
+    return str(path)
+
+
+def test_a_label_with_a_reason_accepts_a_slowdown(measured: str, github: FakeGitHub) -> None:
+    for _ in range(120):
+        github.add_comment("somebody", "0 of 9 cases slower.\n\n<!-- torchspeed-gate  -->")
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert github.state == "failure"
+    github.labels = [LABEL]
+    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    assert github.state == "failure"
+    assert f"needs a line `{LABEL}: reason`" in github.comments[-1]["body"]
+    github.description = f"Why\r\n{LABEL}: it is <b>right</b> now\r\n"
+    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    assert github.state == "success"
+    assert "Accepted because: `it is <b>right</b> now`" in github.comments[-1]["body"]
+    github.labels = []
+    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    assert github.state == "failure"
+    assert len(github.comments) == 121  # one of them is ours
+
+
+def test_a_result_of_another_commit_or_without_a_pull_request_is_refused(
+    measured: str, github: FakeGitHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for head in ("c" * 40, ""):
+        assert main(["gate-comment", measured, "--head", head]) == 1
+        assert "nothing was written" in capsys.readouterr().err
+    github.head = "c" * 40  # pushed again since
+    assert main(["gate-comment", measured, "--head", "b" * 40]) == 0
+    assert "which was not measured" in capsys.readouterr().out
+    Path(measured).write_bytes(msgspec.json.encode(result(pull_request=0)))
+    assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
+    assert "names no pull request" in capsys.readouterr().err
+    Path(measured).write_bytes(msgspec.json.encode(result(pull_request=8)))
+    assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
+    assert "GitHub did not do GET pulls/8" in capsys.readouterr().err
+    assert (github.statuses, github.comments) == ([], [])
+
+
+def test_a_pull_request_that_touches_no_case_passes_without_a_comment(
+    measured: str, github: FakeGitHub
+) -> None:
+    Path(measured).write_bytes(msgspec.json.encode(result()))
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert (github.state, github.comments) == ("success", [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("GITHUB_TOKEN", "", "GITHUB_TOKEN is not set"),
+        ("GITHUB_API_URL", "http://example.org", "is no https address"),
+        ("GITHUB_REPOSITORY", "x", "is not owner/name"),
+    ],
+)
+def test_outside_a_workflow_it_says_what_is_missing(
+    measured: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+    value: str,
+    message: str,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
+    assert message in capsys.readouterr().err

@@ -1,0 +1,58 @@
+"""What the gate says of cases that fail on a side, with real processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asv_watch.asv.settings import Pair
+from asv_watch.gate.command import measure
+from asv_watch.gate.result import GateCase
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.sides import Side
+
+SUITE = """
+import package
+
+class Suite:
+    params = ["raises", "hangs"]
+    number, warmup_time = 1, 0
+
+    def time_it(self, how):
+        package.work(how)
+"""
+WORKS = "def work(how):\n    pass\n"
+FAILS = """
+import time
+
+def work(how):
+    if how == "raises":
+        raise RuntimeError("out of cheese")
+    time.sleep(60)
+"""
+
+
+def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_has_failed(
+    tmp_path: Path, made_environment: Path
+) -> None:
+    suites = tmp_path / "benchmarks"
+    suites.mkdir()
+    (suites / "__init__.py").touch()
+    (suites / "suite.py").write_text(SUITE)
+
+    def side(name: str, package: str) -> Side:
+        source = tmp_path / name
+        source.mkdir()
+        (source / "package.py").write_text(package)
+        return Side(name, source, Pair("", "", "", made_environment))
+
+    works, fails = side("works", WORKS), side("fails", FAILS)
+    cases = [
+        TimedCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
+    ]
+    reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
+    assert measure((fails, works), suites, cases, 60.0) == [
+        GateCase(case.name, skipped=reason) for case, reason in zip(cases, reasons, strict=True)
+    ]
+    assert measure((works, fails), suites, cases, 60.0) == [
+        GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
+    ]

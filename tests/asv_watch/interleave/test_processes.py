@@ -1,0 +1,231 @@
+"""One round: real processes that take samples in turn, and cases that cannot be measured."""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import functools
+import os
+import shutil
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import asv_runner
+import pytest
+
+from asv_watch.asv.settings import Pair
+from asv_watch.interleave.processes import (
+    FEWEST_SAMPLES,
+    MOST_SAMPLES,
+    CaseFailedError,
+    CaseSkippedError,
+    Server,
+    TimedCase,
+    measure_round,
+)
+from asv_watch.interleave.sides import Side
+from asv_watch.statistics.ratio import ratio_of_round
+
+SUITE = '''
+import os
+import time
+
+import package
+
+
+class Suite:
+    """Notes who is sampled, and takes as long as its side says."""
+
+    params = ["works", "absent", "raises", "sleeps", "dies", "lineage", "dawdles"]
+    timer = time.process_time
+    number = 1
+    warmup_time = 0
+
+    def setup(self, how):
+        print("what a suite prints is no sample")
+        if how == "absent":
+            time.sleep(package.SECONDS)
+            raise NotImplementedError("nobody has it")
+        if how == "lineage":
+            with open(os.environ["NOTES"], "a") as notes:
+                notes.write(f"{os.getpid()} {os.getppid()}\\n")
+
+    def time_it(self, how):
+        if how == "raises":
+            raise RuntimeError("out of cheese")
+        if how == "sleeps":
+            time.sleep(60)
+        if how == "dies":
+            os._exit(7)
+        if how in ("lineage", "dawdles"):
+            time.sleep(0.8 if how == "dawdles" else 0.01)
+            return
+        with open(os.environ["NOTES"], "a") as notes:
+            notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
+        end = time.process_time() + package.SECONDS
+        while time.process_time() < end:
+            pass
+
+
+class Cached:
+    def setup_cache(self):
+        return 3
+
+    def time_it(self, three):
+        assert three == 3
+'''
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Path:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "suite.py").write_text(SUITE)
+    return folder
+
+
+@functools.cache
+def environment() -> Path:
+    """An environment that has asv_runner and no torch, whose import takes seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="asv-watch-environment-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    venv.create(folder, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
+    return folder
+
+
+def _side(folder: Path, name: str, seconds: float = 0.002, torch: str = "") -> Side:
+    source = folder / name
+    source.mkdir()
+    (source / "package.py").write_text(f"NAME = {name!r}\nSECONDS = {seconds}\n")
+    variables = {"NOTES": str(folder / "notes")}
+    return Side(name, source, Pair(torch, "", "", environment(), variables))
+
+
+def _measure(
+    sides: tuple[Side, Side], suites: Path, *cases: TimedCase, first: int = 0
+) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Measure a round of each case, with the same servers."""
+    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+        return [measure_round((before, after), case, first) for case in cases]
+
+
+def _case(place: int, timeout: float = 30.0) -> TimedCase:
+    return TimedCase("a case", f"suite.Suite.time_it-{place}", timeout)
+
+
+def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    [samples] = _measure(sides, suites, _case(0), first=1)
+    [count] = {len(of_side) for of_side in samples}
+    assert FEWEST_SAMPLES <= count <= MOST_SAMPLES
+    assert all(0.0015 < sample < 0.02 for of_side in samples for sample in of_side)
+    notes = (tmp_path / "notes").read_text()
+    turns = notes[::2][-2 * count :]  # before that they warm up
+    assert turns == "BAAB" * (count // 2)
+    assert set(notes[1::2][-2 * count :]) == {"1"}
+
+
+def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> None:
+    quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
+    [(before, after)] = _measure((quick, slow), suites, _case(0))
+    assert 2 < min(after) / min(before) < 4
+
+
+@pytest.mark.parametrize(
+    ("place", "timeout", "error", "output"),
+    [
+        (1, 30.0, CaseSkippedError, "^nobody has it$"),
+        (2, 30.0, CaseFailedError, "^A: RuntimeError: out of cheese$"),
+        (3, 2.0, CaseFailedError, "^A did not answer in 2 s$"),
+        (4, 30.0, CaseFailedError, "^A: .*(exit status 7|no sample)"),
+    ],
+)
+def test_what_cannot_be_measured_says_why_and_leaves_no_process(
+    suites: Path,
+    tmp_path: Path,
+    place: int,
+    timeout: float,
+    error: type[Exception],
+    output: str,
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(error, match=output):
+        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
+    assert time.monotonic() - started < 40
+    running = [
+        Path(folder.path, "cmdline").read_bytes()
+        for folder in os.scandir("/proc")
+        if folder.name.isdigit() and Path(folder.path, "cmdline").is_file()
+    ]
+    assert not [line for line in running if str(suites).encode() in line]
+
+
+def test_a_round_that_never_ends_is_stopped(suites: Path, tmp_path: Path) -> None:
+    """Each sample is quicker than the timeout, but all of them together take too long."""
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    started = time.monotonic()
+    with pytest.raises(CaseFailedError, match=r"^[AB] made no round in 12 s$"):
+        _measure(sides, suites, _case(6, timeout=3.0))
+    assert time.monotonic() - started < 30
+
+
+def test_a_side_that_answered_long_ago_is_not_waited_for(suites: Path, tmp_path: Path) -> None:
+    slow, quick = _side(tmp_path, "A", 0.5), _side(tmp_path, "B")
+    started = time.monotonic()
+    with pytest.raises(CaseSkippedError, match="nobody has it"):
+        _measure((slow, quick), suites, _case(1))
+    assert time.monotonic() - started < 20
+
+
+def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Path) -> None:
+    plain = _side(tmp_path, "A")
+    sides = plain, dataclasses.replace(plain, planted=0.5)
+    [samples] = _measure(sides, suites, _case(0))
+    assert ratio_of_round(*samples) == pytest.approx(1.5, abs=0.1)
+
+
+def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path: Path) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    [(before, after)] = _measure(sides, suites, TimedCase("x", "suite.Cached.time_it", 30.0))
+    assert len(before) == len(after) >= FEWEST_SAMPLES
+
+
+def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
+    suites: Path, tmp_path: Path
+) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+        servers = before, after
+        for place, timeout, error in (
+            (1, 30.0, CaseSkippedError),
+            (2, 30.0, CaseFailedError),
+            (3, 3.0, CaseFailedError),
+            (4, 30.0, CaseFailedError),
+        ):
+            with pytest.raises(error):
+                measure_round(servers, _case(place, timeout))
+            samples = measure_round(servers, _case(0))
+            assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
+
+
+@pytest.mark.parametrize(
+    ("name", "torch", "count"),
+    [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 4), ("a case", "2.6.0", 2)],
+)
+def test_a_case_of_cuda_or_of_an_old_torch_has_a_process_that_never_forked(
+    suites: Path, tmp_path: Path, name: str, torch: str, count: int
+) -> None:
+    sides = _side(tmp_path, "A", torch=torch), _side(tmp_path, "B", torch="2.7.0")
+    case = TimedCase(name, "suite.Suite.time_it-5", 30.0)
+    _measure(sides, suites, case, case)
+    processes, parents = zip(
+        *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
+    )
+    assert len(set(processes)) == count, "cases that cannot fork share one, except on CUDA"
+    shared = set(parents) == {str(os.getpid())}
+    assert shared is ("cuda" in name or torch == "2.6.0")

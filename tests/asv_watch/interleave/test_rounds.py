@@ -1,0 +1,193 @@
+"""How many rounds a case gets, and the results of comparisons of simulated processes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from asv_watch.asv.settings import Pair
+from asv_watch.interleave import rounds as rounds_module
+from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
+from asv_watch.interleave.rounds import (
+    DEFAULT,
+    measure_interleaved,
+)
+from asv_watch.interleave.sides import Side
+from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
+
+SIDES = (
+    Side("A", Path(), Pair("", "", "", Path())),
+    Side("B", Path(), Pair("", "", "", Path())),
+)
+FEWEST_ROUNDS, MOST_ROUNDS = DEFAULT.fewest_rounds, DEFAULT.most_rounds
+Play = Callable[[Any, TimedCase, int], Any]
+
+
+def _measure(
+    monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
+) -> list[CaseResult]:
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    chosen = [TimedCase(name, name, 1.0) for name in cases]
+    return measure_interleaved(SIDES, Path(), chosen)
+
+
+def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
+    return [result for result in results if isinstance(result, CaseRatio)]
+
+
+def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
+    """Processes that differ by a spread each, with tails, on a machine that drifts."""
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
+        levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
+        samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 16))
+        samples[1] *= ratio
+        return tuple(map(tuple, samples.tolist()))
+
+    return play
+
+
+def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    spreads = {"quiet": 0.001, "middle": 0.002, "noisy": 0.5}
+    play = _processes(spreads, 1.0, np.random.default_rng(1))
+    results = _ratios(_measure(monkeypatch, play, list(spreads)))
+    rounds = {result.case: len(result.ratios) for result in results}
+    assert rounds == {"quiet": FEWEST_ROUNDS, "middle": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rounds"),
+    [(1.0, FEWEST_ROUNDS), (1.005, FEWEST_ROUNDS), (1.02, 2 * FEWEST_ROUNDS),
+     (0.98, 2 * FEWEST_ROUNDS), (1.04, FEWEST_ROUNDS), (3.0, FEWEST_ROUNDS)],
+)  # fmt: skip
+def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
+    monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
+) -> None:
+    played = 0
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        nonlocal played
+        played += 1
+        after = ratio * (1 + 0.006 * (-1) ** played)
+        return ((1.0, 1.0), (after, after))
+
+    (result,) = _ratios(_measure(monkeypatch, play, ["x"]))
+    assert len(result.ratios) == rounds
+
+
+def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_sides = []
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        first_sides.append(first)
+        return ((1.0, 1.0), (1.0, 1.0))
+
+    _measure(monkeypatch, play, ["x"])
+    assert first_sides == [0, 1, 0, 1, 0]
+
+
+def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        tried.append(case.name)
+        if case.name == "skipped":
+            raise CaseSkippedError("no such device")
+        if case.name == "late" and tried.count("late") == 3:
+            raise CaseFailedError("B: out of cheese", servers[1])
+        if case.name == "still":
+            return ((0.0, 0.0), (1.0, 1.0))
+        return ((1.0, 1.0), (1.0, 1.0))
+
+    results = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
+    skipped, still, late = (case for case in results if isinstance(case, Unmeasured))
+    assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
+    assert (late.case, late.failed, late.failed_before) == ("late", "B: out of cheese", False)
+    assert "the clock stood still" in still.failed
+    assert [case.case for case in _ratios(results)] == ["works"]
+    assert {name: tried.count(name) for name in tried} == {
+        "skipped": 1,
+        "late": 3,
+        "still": 1,
+        "works": FEWEST_ROUNDS,
+    }
+
+
+def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
+    played: list[str] = []
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        played.append(case.name)
+        ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
+        return ((1.0, 1.0), (ratio, ratio))
+
+    results = {case.case: case for case in _ratios(_measure(monkeypatch, play, list(spreads)))}
+
+    def width(name: str) -> float:
+        low, high = results[name].interval
+        return math.log(high / low)
+
+    assert width("quiet") == pytest.approx(width("middle"))
+    assert width("noisy") == pytest.approx(2 * width("middle"), rel=0.01)
+
+
+def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        played.append(case.name)
+        if played.count("second") == FEWEST_ROUNDS:
+            raise KeyboardInterrupt
+        return ((1.0, 1.0), (1.0, 1.0))
+
+    kept: list[CaseResult] = []
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    cases = [TimedCase(name, name, 1.0) for name in ("first", "second")]
+    with pytest.raises(KeyboardInterrupt):
+        measure_interleaved(SIDES, Path(), cases, kept.append)
+    assert [case.case for case in kept] == ["first"]
+
+
+def test_each_line_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play = _processes({"x": 0.5}, 1.0, np.random.default_rng(1))
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    measure_interleaved(SIDES, Path(), [TimedCase("x", "x", 1.0)])
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"round 1 \[1/1\] x  [+-]\d+\.\d%, \d+ s left", lines[0])
+    assert lines[FEWEST_ROUNDS - 1].endswith("0 s left, then uncertain cases")
+    assert len(lines) == MOST_ROUNDS + 1
+    assert lines[-1].startswith("  done in ")
+
+
+def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whole comparisons: as many rounds as each case gets, spreads as they are measured."""
+    rng = np.random.default_rng(3)
+    spreads = {str(at): spread for at, spread in enumerate(np.geomspace(0.003, 0.03, 34))}
+
+    def verdicts(ratio: float) -> list[Verdict]:
+        answers = []
+        for _ in range(9):
+            play = _processes(spreads, ratio, rng)
+            results = _measure(monkeypatch, play, list(spreads))
+            answers += [verdict(case) for case in _ratios(results)]
+        return answers
+
+    null, slower = verdicts(1.0), verdicts(1.05)
+    assert null.count(Verdict.SAME) >= len(null) - 1 == 305
+    assert slower.count(Verdict.WORSE) / len(slower) >= 0.97

@@ -1,0 +1,35 @@
+"""The driver as a program that an interrupt reaches.
+
+A background job of a shell ignores interrupts, and so do its children: a test run in one would
+wait for an end that never comes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_PROGRAM = """
+import signal
+import sys
+
+from asv_watch.cli.main import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+
+
+def start_driver(job: str, project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a job in a project, as the leader of a process group of its own, without CUDA."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, job, "--machine", "m", *arguments],
+        cwd=project,
+        env=os.environ | {"HOME": str(home), "CUDA_VISIBLE_DEVICES": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )

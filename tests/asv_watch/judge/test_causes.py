@@ -1,0 +1,173 @@
+"""The commit to which a bisection narrowed a change, and the operator that accounts for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from asv_watch.judge.causes import in_words
+from asv_watch.judge.changes import Change
+from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import Version
+from asv_watch.records.explanations import (
+    FILE_NAME,
+    Explanation,
+    KernelChange,
+    OperatorDifference,
+    StoredExplanation,
+    read_explanations,
+)
+from asv_watch.records.history import History
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.records import NEVER_RUN
+from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
+from tests.asv_watch.making import MACHINE, commit_hash, run_of
+
+CASE = "suite.Suite.time_forward('darnn', 'cpu')"
+
+
+def _change_of_a_gap() -> History:
+    """A case that is slower from commit 38 on; commits 31 to 37 were not measured."""
+    values = [run_of(value) for value in noisy({38: 1.2})]
+    return history_of([*values[:31], *[NEVER_RUN] * 7, *values[38:]])
+
+
+def _only_change(history: History) -> Change:
+    [change] = analyse(history).changes
+    return change
+
+
+def test_the_narrowest_bisection_that_shows_the_change_names_its_commit() -> None:
+    history = _change_of_a_gap()
+    assert _only_change(history).made_by is None
+    bisection = [
+        *comparison(30, 38, 1.2, kind="bisect")[MACHINE],
+        *comparison(30, 34, 1.0, kind="bisect")[MACHINE],
+        *comparison(34, 38, 1.2, kind="bisect")[MACHINE],
+        *comparison(35, 36, 0.8, kind="bisect")[MACHINE],  # it became faster there
+        *comparison(37, 39, 1.2, kind="bisect")[MACHINE],  # reaches beyond the change
+        *comparison(36, 38, 1.2, kind="bisect", torch="2.14.1")[MACHINE],
+        *comparison(36, 38, 1.2, kind="compare")[MACHINE],
+    ]
+    change = _only_change(replace(history, comparisons={MACHINE: tuple(bisection)}))
+    assert change.made_by == (commit_hash(34), commit_hash(38))
+
+
+def _explanation(
+    before: int, after: int, seconds: float, torch: str = "2.15.0"
+) -> StoredExplanation:
+    versions = [Version(commit_hash(n), torch, "0.30.0", "3.11") for n in (before, after)]
+    explanation = Explanation(seconds=(1.0, seconds), operators=())
+    return StoredExplanation(
+        case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation
+    )
+
+
+def test_the_newest_explanation_between_the_commits_of_a_change_is_its_own() -> None:
+    history = _change_of_a_gap()
+    stored = (
+        _explanation(30, 38, 1.1),
+        _explanation(36, 37, 1.2),
+        _explanation(29, 38, 1.3),
+        _explanation(30, 38, 1.4, "2.14.1"),
+    )
+    explanation = _only_change(replace(history, explanations={MACHINE: stored})).explanation
+    assert explanation is not None
+    assert explanation.seconds == (1.0, 1.2)
+
+
+def test_a_stored_explanation_is_read_back_and_a_damaged_line_is_reported(tmp_path: Path) -> None:
+    stored = _explanation(30, 38, 1.1)
+    path = tmp_path / MACHINE / FILE_NAME
+    append_lines(path, [stored])
+    with path.open("ab") as stream:
+        stream.write(b'{"case": "x"}\n')
+    append_lines(path, [stored])
+    explanations, [problem] = read_explanations(path)
+    assert explanations == (stored, stored)
+    assert problem.message.startswith("line 2 is no explanation")
+    assert read_explanations(tmp_path / "other" / FILE_NAME) == ((), ())
+
+
+def _operator(
+    name: str, before: float, after: float, *, clear: bool = True, shapes: str = "[]"
+) -> OperatorDifference:
+    return OperatorDifference(name, shapes, (1.0, 1.0), (before, after), clear)
+
+
+CONVOLUTIONS = (
+    _operator("aten::mkldnn_convolution", 0.0121, 0.0131, shapes="[[1]]"),
+    _operator("aten::mkldnn_convolution", 0.0, 0.0009, shapes="[[2]]"),
+    _operator("aten::relu", 0.001, 0.0012),
+    _operator("aten::noisy", 0.001, 0.009, clear=False),
+)
+KERNELS = (
+    KernelChange("matmul", "4x5", (), ("jit",)),
+    KernelChange("convolution", "mb4", ("brg_conv:avx512_core",), ("ref:any",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("operators", "kernels", "sentence"),
+    [
+        (
+            CONVOLUTIONS,
+            KERNELS,
+            "aten::mkldnn_convolution accounts for 90 % of the difference "
+            "(12.1 ms → 14 ms, kernel brg_conv:avx512_core → ref:any)",
+        ),
+        (
+            CONVOLUTIONS[2:],
+            KERNELS,
+            "aten::relu accounts for 100 % of the difference (1 ms → 1.2 ms)",
+        ),
+        (
+            (*CONVOLUTIONS, _operator("aten::mkldnn_convolution", 0.0015, 0.0, shapes="[[3]]")),
+            (),
+            "aten::mkldnn_convolution accounts for 67 % of the difference (13.6 ms → 14 ms)",
+        ),
+        (CONVOLUTIONS[3:], KERNELS, "No operator differs clearly from its own noise"),
+        (
+            (_operator("aten::relu", 0.001, 0.00105),),
+            KERNELS,
+            "No operator accounts for the difference",
+        ),
+        (
+            (_operator("aten::relu", 0.001, 0.001),),
+            KERNELS,
+            "No operator accounts for the difference",
+        ),
+    ],
+)
+def test_the_sentence_names_the_operator_its_share_and_its_kernel(
+    operators: tuple[OperatorDifference, ...],
+    kernels: tuple[KernelChange, ...],
+    sentence: str,
+) -> None:
+    explanation = Explanation(seconds=(0.02, 0.0223), operators=operators, kernels=kernels)
+    assert in_words(explanation) == sentence
+
+
+@pytest.mark.parametrize("ratio", [1.04, 1.1, 1.3])
+def test_operators_that_differ_as_the_case_does_are_its_cause(ratio: float) -> None:
+    explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
+    assert in_words(explanation, ratio) == in_words(explanation)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "case"), [(0.95, "-5.0 %"), (1.02, "+2.0 %"), (1.5, "+50.0 %"), (1.0, "+0.0 %")]
+)
+def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_cause(
+    ratio: float, case: str
+) -> None:
+    explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
+    sentence = "The profile does not show it: operators differ by +10.5 % together, the case by "
+    assert in_words(explanation, ratio) == sentence + case
+
+
+def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
+    operators = (_operator("aten::relu", 0.0, 0.001),)
+    explanation = Explanation(seconds=(0.0, 0.001), operators=operators)
+    assert in_words(explanation, 1.1).startswith("aten::relu accounts for 100 %")

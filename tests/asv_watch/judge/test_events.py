@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from asv_watch.judge.events import find_events
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from tests.asv_watch.generator import Plan, generate
+from tests.asv_watch.making import commit_hash, make_history, make_series
+
+
+def history_of(facts: Any) -> Any:
+    """(machine, environment) to {number of the commit: facts}."""
+    return make_history(
+        [make_series([1.0] * 9)],
+        facts={
+            place: {commit_hash(number): messages for number, messages in by_commit.items()}
+            for place, by_commit in facts.items()
+        },
+    )
+
+
+def events_of(facts: Any) -> Any:
+    return [astuple(event)[:-1] for event in find_events(history_of(facts))]
+
+
+def test_facts_that_stay_are_no_events() -> None:
+    same = {"os": "Linux 6.1", "python": "3.11"}
+    assert events_of({("m", "e"): {0: same, 1: dict(same), 2: same}}) == []
+    assert events_of({}) == []
+
+
+def test_a_change_an_addition_and_a_removal() -> None:
+    facts = {0: {"os": "6.1", "gpu": "none"}, 2: {"os": "6.2", "gpu": "none"}, 3: {"os": "6.2"}}
+    facts[5] = {"os": "6.2", "driver": "600"}
+    assert events_of({("m", "e"): facts}) == [
+        ("m", "", commit_hash(0), commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(2), commit_hash(3), "gpu", "none", ""),
+        ("m", "", commit_hash(3), commit_hash(5), "driver", "", "600"),
+    ]
+
+
+def test_a_change_of_the_machine_is_one_event_for_all_environments() -> None:
+    old, new = {"os": "6.1"}, {"os": "6.2"}
+    assert events_of(
+        {("m", "a"): {0: old, 2: new, 4: old}, ("m", "b"): {0: old, 1: old, 3: new, 4: old}}
+    ) == [
+        ("m", "", commit_hash(1), commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(3), commit_hash(4), "os", "6.2", "6.1"),
+    ]
+
+
+def test_facts_of_an_environment_are_its_own() -> None:
+    facts = {
+        ("m", "a"): {0: {"python": "3.11", "variable X": "1"}, 1: {"python": "3.12"}},
+        ("m", "b"): {0: {"python": "3.11"}, 1: {"python": "3.11"}},
+    }
+    assert events_of(facts) == [
+        ("m", "a", commit_hash(0), commit_hash(1), "python", "3.11", "3.12"),
+        ("m", "a", commit_hash(0), commit_hash(1), "variable X", "1", ""),
+    ]
+
+
+def test_an_environment_measured_for_the_first_time_later_on() -> None:
+    facts: dict[Any, Any] = {
+        ("m", "a"): {0: {}, 1: {}},
+        ("m", "b"): {1: {}, 2: {}},
+        ("other", "b"): {2: {}},
+    }
+    assert events_of(facts) == [("m", "b", "", commit_hash(1), "environment", "", "b")]
+
+
+def test_the_kernel_of_a_generated_machine_changes_at_its_step(tmp_path: Path) -> None:
+    made = generate(tmp_path, Plan(commits=40, machine_steps=1))
+    history = load_history(made.results, read_commits(made.repository))
+    [planted] = [step for step in made.steps if step.machine]
+    [event] = find_events(history)
+    assert (event.machine, event.commit, event.fact) == (planted.machine, planted.commit, "os")
+    assert (event.before, event.after) == ("Linux 6.0", "Linux 6.1")

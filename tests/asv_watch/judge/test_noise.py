@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.judge.segments import split
+from asv_watch.judge.series_noise import known_noise, machine_noise, own_noises
+from asv_watch.records.calibrations import CaseNoise
+from asv_watch.records.history import History
+from asv_watch.statistics.noise import (
+    FEW_DIFFERENCES,
+    calibrated_noise,
+    noise_between_runs,
+    noise_together,
+)
+from tests.asv_watch.calibrations import calibration
+from tests.asv_watch.making import make_history, make_series
+
+
+def noise_of(history: History) -> tuple[float | None, ...]:
+    return known_noise(history, own_noises(split(history)))
+
+
+lists_of_values = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.02, 0.05])
+def test_it_is_the_coefficient_of_variation(spread: float) -> None:
+    values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
+    # 4000 values tell a standard deviation to a few per cent.
+    assert noise_between_runs(list(values)) == pytest.approx(spread, rel=0.06)
+
+
+def test_steps_and_spikes_move_it_little() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.lognormal(0.0, 0.02, 300)
+    quiet = noise_between_runs(list(values))
+    values[100:] *= 1.3
+    values[200:] *= 0.5
+    values[::30] *= 4
+    disturbed = noise_between_runs(list(values))
+    assert quiet is not None
+    assert disturbed is not None
+    assert disturbed < 1.25 * quiet
+
+
+@given(lists_of_values, st.floats(1e-3, 1e3))
+def test_scale_does_not_matter(values: list[float], factor: float) -> None:
+    scaled = noise_between_runs([value * factor for value in values])
+    assert scaled == pytest.approx(noise_between_runs(values), rel=1e-6, abs=1e-9)
+
+
+@given(lists_of_values)
+def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values: list[float]) -> None:
+    sizes = np.abs(np.diff(np.log(values)))
+    half, three_quarters = np.quantile(sizes, (0.5, 0.75))
+    expected = max(
+        half / scipy.stats.halfnorm.ppf(0.5), three_quarters / scipy.stats.halfnorm.ppf(0.75)
+    )
+    expected *= (1 + FEW_DIFFERENCES / len(sizes)) / math.sqrt(2)
+    assert noise_between_runs(values) == pytest.approx(expected, abs=1e-12)
+
+
+@given(lists_of_values, st.floats(0.5, 2.0))
+def test_powers_have_so_many_times_the_noise(values: list[float], exponent: float) -> None:
+    powered = noise_between_runs([value**exponent for value in values])
+    plain = noise_between_runs(values)
+    assert plain is not None
+    assert powered == pytest.approx(exponent * plain, rel=1e-6, abs=1e-9)
+
+
+def test_a_second_mode_is_noise() -> None:
+    values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
+    noise = noise_between_runs(values)
+    assert noise is not None
+    assert noise > 0.1
+
+
+@given(lists_of_values)
+def test_time_reversed_it_is_the_same(values: list[float]) -> None:
+    assert noise_between_runs(values[::-1]) == pytest.approx(noise_between_runs(values))
+
+
+def test_values_that_repeat_have_none() -> None:
+    assert noise_between_runs([3.0] * 20) == 0
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
+def test_too_few_or_not_positive(values: list[float]) -> None:
+    assert noise_between_runs(values) is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_refuses_what_is_not_finite(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        noise_between_runs([1.0] * 10 + [bad])
+
+
+def test_a_calibration_stands_in_while_a_series_is_too_short() -> None:
+    short, long, elsewhere = (
+        make_series([1.0] * 3),
+        make_series([1.0, 1.1] * 10, environment="torch2.14.1"),
+        make_series([1.0] * 3, machine="desk"),
+    )
+    [name] = {short.case.name, long.case.name}
+    history = make_history([short, long, elsewhere])
+    assert list(noise_of(history))[::2] == [None, None]
+    case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
+    history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
+    of_short, of_long, of_elsewhere = noise_of(history)
+    assert of_short == pytest.approx(0.02 / math.sqrt(2))
+    assert of_long == pytest.approx(noise_between_runs(list(long.values.values())))
+    assert of_elsewhere is None
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
+def test_noise_of_several_together_is_the_root_of_the_mean_square(
+    noises: list[float], factor: float, data: st.DataObject
+) -> None:
+    together = noise_together(noises)
+    assert together == pytest.approx(np.sqrt(np.mean(np.square(noises))), abs=1e-12)
+    assert min(noises) <= together * (1 + 1e-12) + 1e-12
+    assert together <= max(noises) * (1 + 1e-12) + 1e-12  # squares may underflow
+    assert noise_together(data.draw(st.permutations(noises))) == pytest.approx(together, abs=1e-12)
+    assert noise_together([n * factor for n in noises]) == pytest.approx(
+        factor * together, abs=1e-12
+    )
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40))
+def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_the_middle_one(noises: list[float]) -> None:
+    middle = np.median(noises)
+    for noise in noises:
+        assert calibrated_noise(noise, noises) == pytest.approx(max(noise, middle))
+
+
+def test_no_case_is_calibrated_quieter_than_half_of_all() -> None:
+    series = make_series([1.0])
+    cases = tuple(
+        CaseNoise(name, (1.0, 1.0), 20, noise, noise, 0.02)
+        for name, noise in ((series.case.name, 0.001), ("other", 0.008), ("noisy", 0.2))
+    )
+    history = make_history([series], calibrations={"ci-2core": calibration(cases=cases)})
+    assert noise_of(history)[0] == pytest.approx(0.008 / math.sqrt(2))
+
+
+def test_noise_of_machines(history: History) -> None:
+    own = own_noises(split(history))
+    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, own)}
+    # The generator's timings have a noise of 1 %, its memory a twentieth of that.
+    assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
+    assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)
+    assert ("ci-2core", "cuda", "time") not in noise
+    on_gpu = noise["gpu-lab", "cuda", "time"]
+    assert on_gpu.series == sum(
+        s.machine == "gpu-lab"
+        and s.case.labels["device"] == "cuda"
+        and s.case.labels["metric"] == "time"
+        for s in history.series
+    )
+    assert on_gpu.median <= on_gpu.worst
+
+
+def test_few_values_of_a_case_are_read_together_with_the_noise_of_the_others() -> None:
+    rng = np.random.default_rng(5)
+    alike = [make_series(list(rng.lognormal(0.0, 0.01, 9)), model=f"m{at}") for at in range(40)]
+    noisy = make_series(list(rng.lognormal(0.0, 0.08, 9)), model="noisy")
+    alone = [noise_of(make_history([series]))[0] for series in alike]
+    together = noise_of(make_history([*alike, noisy]))
+    spread_alone = np.std(np.log(np.array(alone, dtype=float)))
+    assert np.std(np.log(np.array(together[:-1], dtype=float))) < 0.7 * spread_alone
+    assert together[-1] is not None
+    assert together[-1] > 3 * np.median(np.array(together[:-1], dtype=float))
+    # Fewer than twenty series do not show how much their noise differs.
+    assert noise_of(make_history(alike[:19])) == tuple(alone[:19])

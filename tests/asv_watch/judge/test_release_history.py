@@ -1,0 +1,136 @@
+"""Torch releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from asv_watch.judge.release_history import ReleaseHistory, chain, release_histories
+from asv_watch.records.comparisons import StoredComparison
+from asv_watch.records.releases import IMPORT_CASE
+from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases
+
+
+def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
+    [history] = release_histories({"ci-2core": comparisons})
+    return history
+
+
+def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> None:
+    history = history_of(
+        compared_releases("2.9.1", "2.10.0", {"a": 0.9}),
+        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
+        compared_releases("2.8.0", "2.10.0", {"b": 0.5}),
+    )
+    assert history.releases == ("2.8.0", "2.9.1", "2.10.0")
+    assert [(step.before, step.after) for step in history.neighbours] == [
+        ("2.9.1", "2.10.0"),
+        ("2.8.0", "2.9.1"),
+    ]
+    assert len(history.steps) == 3
+    assert chain(history, "b", history.releases[-1]) == ()
+
+
+def test_the_newest_development_build_is_no_link_of_a_chain() -> None:
+    older = compared_releases("2.9.1", "2.10.0.dev20251101", {"a": 2.0})
+    steps = (
+        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
+        compared_releases("2.9.1", "2.10.0.dev20251102", {"a": 1.5}),
+        older,
+    )
+    history = history_of(*steps)
+    assert history.releases == ("2.8.0", "2.9.1")
+    assert history.development == "2.10.0.dev20251102"
+    assert [step.after for step in history.steps] == ["2.10.0.dev20251102", "2.9.1"]
+    assert chain(history, "a", history.releases[-1])[0].ratio == pytest.approx(1 / 0.8)
+
+    released = history_of(*steps, compared_releases("2.9.1", "2.10.0", {"a": 0.9}))
+    assert released.development == ""
+    assert [(step.before, step.after) for step in released.steps] == [
+        ("2.9.1", "2.10.0"),
+        ("2.8.0", "2.9.1"),
+    ]
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
+def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) -> None:
+    history = history_of(
+        *(
+            compared_releases(f"2.{minor}.0", f"2.{minor + 1}.0", {"a": ratio}, half=half)
+            for minor, (ratio, half) in enumerate(steps)
+        )
+    )
+    *_, before_newest, newest = links = chain(history, "a", history.releases[-1])
+    oldest = links[0]
+    assert (newest.ratio, newest.interval) == (1.0, (1.0, 1.0))
+    assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
+    reach = math.log(oldest.interval[1] / oldest.ratio)
+    assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
+    # The interval of a single step is that of its comparison; those of a sum are narrower than
+    # half-widths added as if they were standard errors, because more rounds decide.
+    last = history.neighbours[0].ratios["a"].interval
+    assert before_newest.interval == pytest.approx((1 / last[1], 1 / last[0]))
+    halves = [math.log1p(half) for _, half in steps]
+    assert max(halves) * 0.6 <= reach <= math.hypot(*halves) * (1 + 1e-9)
+
+
+def test_the_interval_of_equal_steps_is_students_of_all_their_rounds() -> None:
+    steps = [
+        compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": 1.0}, half=0.02) for n in range(4)
+    ]
+    error = math.log(1.02) / t.ppf(0.995, ROUNDS - 1)
+    expected = t.ppf(0.995, 4 * (ROUNDS - 1)) * error * 2
+    oldest = chain(history_of(*steps), "a", "2.4.0")[0]
+    assert math.log(oldest.interval[1]) == pytest.approx(expected)
+
+
+def test_a_chain_ends_where_a_ratio_is_missing() -> None:
+    history = history_of(
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
+        compared_releases("2.2.0", "2.3.0", {"b": 0.9}, skipped="a"),
+        compared_releases("2.3.0", "2.4.0", {"a": 0.9}),
+    )
+    assert [link.release for link in chain(history, "a", "2.4.0")] == ["2.3.0", "2.4.0"]
+    assert [link.release for link in chain(history, "a", "2.2.0")] == ["2.1.0", "2.2.0"]
+    assert "a" in history.neighbours[1].unmeasured
+    assert chain(history, "b", "2.4.0") == (), "not measured with the newest release"
+
+
+def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:
+    first = compared_releases("2.1.0", "2.2.0", {"a": 0.7, "b": 0.9})
+    again = compared_releases("2.1.0", "2.2.0", {"a": 1.0}, at=first.header.at + DAY)
+    [step] = history_of(first, again).steps
+    assert {case: ratio.ratio for case, ratio in step.ratios.items()} == {"a": 1.0, "b": 0.9}
+    assert step.was_repeated
+    assert not history_of(first).steps[0].was_repeated
+
+
+def test_noise_is_of_releases_against_themselves_without_imports() -> None:
+    null = compared_releases(
+        "2.2.0", "2.2.0", {"a": 1.02, "b": 1 / 1.02, IMPORT_CASE: 2.0}, half=0.05, kind="null"
+    )
+    [noise] = history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9}), null).noise
+    assert [(step.before, step.after) for step in noise.steps] == [("2.1.0", "2.2.0")]
+    assert (noise.releases, noise.ratios, noise.false_alarms) == (("2.2.0",), 2, 0)
+    assert noise.deviation == pytest.approx(math.log(1.02))
+    assert noise.worst == pytest.approx(math.log(1.02))
+    assert history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9})).noise == ()
+
+
+def test_noise_is_that_of_the_recipe_by_which_releases_were_compared_last() -> None:
+    null = compared_releases("2.2.0", "2.2.0", {"a": 1.001}, kind="null")
+    header = msgspec.structs.replace(null.header, recipe={"rounds": 100})
+    other = msgspec.structs.replace(null, header=header)
+    compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    assert history_of(compared, other).noise == ()
+    again = msgspec.structs.replace(
+        compared, header=msgspec.structs.replace(compared.header, recipe={"rounds": 100})
+    )
+    [noise] = history_of(compared, again, null, other).noise
+    assert noise.steps[0].recipe == {"rounds": 100}
+    assert noise.ratios == 1

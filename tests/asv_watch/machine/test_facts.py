@@ -1,0 +1,113 @@
+"""What a machine is and does is read, in full, and nothing is set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cpuinfo
+import pytest
+
+from asv_watch.machine import gpu
+from asv_watch.machine.description import cpu_description
+from asv_watch.machine.facts import machine_facts, machine_state
+
+NVIDIA_SMI = """#!/bin/sh
+echo "$@" >> {asked}
+case "$1" in
+*temperature*) echo "1980 MHz, 2619 MHz, 41, 119.86 W, 700.00 W, 0 %, 4 MiB, P0, 0x0000000000000000" ;;
+*) echo "NVIDIA H200, 143771 MiB, 580.105.08, 96.00.CF.00.03, 700.00 W, Enabled, Default, Disabled, [N/A], 1980 MHz" ;;
+esac
+"""  # noqa: E501
+
+
+@pytest.fixture
+def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with one CUDA device; the file holds what its tool was asked."""
+    asked = tmp_path / "asked"
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(NVIDIA_SMI.format(asked=asked))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return asked
+
+
+def test_a_machine_tells_its_processor_memory_and_system() -> None:
+    facts = machine_facts()
+    assert {"cpu", "ram", "cores", "kernel", "distribution", "swap", "arch"} <= facts.keys()
+    assert all(isinstance(value, str) and value for value in facts.values())
+    assert machine_facts() == facts, "a fact stays while nobody changes anything"
+
+
+def test_the_processor_is_described_as_by_py_cpuinfo() -> None:
+    description = cpu_description()
+    theirs = cpuinfo.get_cpu_info()
+    assert {"brand_raw", "family", "model", "stepping"} & theirs.keys() <= description.keys()
+    for name, value in description.items():
+        assert str(value) == str(theirs[name])
+
+
+def test_the_kernels_files_are_read(tmp_path: Path) -> None:
+    cpu = tmp_path / "sys/devices/system/cpu"
+    files = {
+        cpu / "cpu0/cache/index0/level": "1",
+        cpu / "cpu0/cache/index0/type": "Data",
+        cpu / "cpu0/cache/index0/size": "48K",
+        cpu / "cpu0/cache/index0/shared_cpu_list": "0,4",
+        cpu / "cpu0/cpufreq/scaling_governor": "performance",
+        cpu / "cpu1/cpufreq/scaling_governor": "powersave",
+        cpu / "intel_pstate/no_turbo": "1",
+        tmp_path / "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
+        tmp_path / "proc/cpuinfo": "processor\t: 0\nmicrocode\t: 0xb000040\n",
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    facts = machine_facts(tmp_path)
+    assert facts["cache L1d"] == "48K, shared by CPUs 0,4"
+    assert facts["governor"] == "performance, powersave"
+    assert facts["no turbo"] == "1"
+    assert facts["transparent huge pages"] == "madvise"
+    assert facts["microcode"] == "0xb000040"
+    bare = machine_facts(tmp_path / "nothing")
+    assert "governor" not in bare, "a machine that hides it has no such fact"
+
+
+def test_the_state_of_a_machine_names_its_units() -> None:
+    state = machine_state()
+    assert len(state["load_1_5_15_min"]) == 3
+    assert state["memory_available_bytes"] > 0
+    assert json.loads(json.dumps(state)) == state
+
+
+def test_a_device_tells_what_it_is_and_how_it_does(device: Path) -> None:
+    facts = machine_facts()
+    assert facts["gpu 0 name"] == "NVIDIA H200"
+    assert facts["gpu 0 memory"] == "143771 MiB"
+    assert facts["gpu 0 driver"] == "580.105.08"
+    assert facts["gpu 0 power limit"] == "700.00 W"
+    assert "gpu 0 ECC" not in facts, "what it does not know is left out"
+    (state,) = machine_state()["gpus"]
+    assert state["sm_mhz"] == 1980
+    assert state["celsius"] == 41
+    assert state["power_limit_w"] == 700
+    assert state["performance_state"] == "P0"
+    questions = device.read_text().splitlines()
+    assert questions
+    for asked in questions:
+        query, form = asked.split(" ")
+        assert query.startswith("--query-gpu="), "the device is only ever asked"
+        assert form == "--format=csv,noheader"
+
+
+@pytest.mark.parametrize("tool", ["#!/bin/sh\nexit 9\n", "#!/bin/sh\nsleep 60\n", None])
+def test_a_tool_that_fails_hangs_or_is_missing_means_no_device(
+    tool: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu, "_QUERY_TIMEOUT", 0.5)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    if tool is not None:
+        (tmp_path / "nvidia-smi").write_text(tool)
+        (tmp_path / "nvidia-smi").chmod(0o755)
+    assert gpu.gpu_facts() == {}
+    assert gpu.gpu_states() == []

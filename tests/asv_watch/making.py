@@ -1,0 +1,77 @@
+"""Small histories made by hand: commits, series and values without files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from asv_watch.records.history import History
+from asv_watch.records.records import (
+    Case,
+    Commit,
+    Environment,
+    Machine,
+    Outcome,
+    Point,
+    Run,
+)
+from asv_watch.records.run_columns import RunColumns
+from asv_watch.records.series import Series
+
+MACHINE = "ci-2core"
+ENVIRONMENT = "torch2.15.0"
+
+
+def commit_hash(number: int) -> str:
+    return f"{number:08x}" * 5
+
+
+def make_commits(count: int) -> tuple[Commit, ...]:
+    return tuple(
+        Commit(commit_hash(number), 1_760_000_000 + number, f"Commit {number}", (), number)
+        for number in range(count)
+    )
+
+
+def run_of(value: float, **spread: object) -> Run:
+    return Run(Outcome.OK, Point(value, **spread))  # type: ignore[arg-type]
+
+
+def make_series(
+    runs: Sequence[float | Run] | Mapping[int, float | Run],
+    *,
+    model: str = "darnn",
+    device: str = "cpu",
+    metric: str = "time",
+    machine: str = MACHINE,
+    environment: str = ENVIRONMENT,
+    higher_is_better: bool = False,
+) -> Series:
+    """A series of values or runs, by number of the commit."""
+    numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
+    labels = {"model": model, "device": device, "pass": "forward", "metric": metric}
+    return Series(
+        machine=machine,
+        environment=environment,
+        case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
+        unit="seconds",
+        higher_is_better=higher_is_better,
+        columns=RunColumns.of(
+            {
+                commit_hash(number): run if isinstance(run, Run) else run_of(run)
+                for number, run in numbered.items()
+            }
+        ),
+    )
+
+
+def make_history(series: Iterable[Series], **changes: object) -> History:
+    series = tuple(series)
+    last = max((int(commit[:8], 16) for s in series for commit in s.runs), default=-1)
+    arguments: dict[str, object] = {
+        "commits": make_commits(last + 1),
+        "machines": {s.machine: Machine(s.machine) for s in series},
+        "environments": {s.environment: Environment(s.environment, "3.11") for s in series},
+        "benchmarks": {},
+        "series": series,
+    }
+    return History(**(arguments | changes))  # type: ignore[arg-type]

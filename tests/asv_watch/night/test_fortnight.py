@@ -1,0 +1,251 @@
+"""Fourteen nights on a small project, with real asv: failures and the clock are injected."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.bench import measure as measuring
+from asv_watch.exit_status import ExitStatus
+from asv_watch.night import command as job
+from asv_watch.night import tasks as night_tasks
+from asv_watch.publish import command as publishing
+from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import commit, git
+
+BUDGET_H = 3
+SUITE = """
+import os
+import sys
+import time
+from pathlib import Path
+
+def track_value():
+    value = Path(sys.prefix, "value.txt").read_text()  # what the commit's installation wrote
+    if value == "hang":
+        time.sleep(600)
+    if value == "crash":
+        os.abort()
+    return 10**400 if value == "huge" else int(value)
+
+track_value.timeout = 4
+"""
+INSTALL = """
+import sys
+from pathlib import Path
+
+value = {value!r}
+if value == "broken":
+    sys.exit("this commit cannot be installed")
+Path(sys.prefix, "value.txt").write_text(value)
+"""
+INSTALL_FILE = "src/torchspeed/models/install.py"
+
+
+def _configuration(*releases: str) -> str:
+    newest, *older = releases
+    conditions = {"OMP_NUM_THREADS": "1"}
+    python = CONFIGURATION["pythons"][0]
+    matrix: dict[str, Any] = {
+        "req": {"torch": [newest]},
+        "env_nobuild": {name: [value] for name, value in conditions.items()},
+    }
+    include = [
+        {"python": python, "req": {"torch": release}, "env_nobuild": conditions}
+        for release in older
+    ]
+    return json.dumps(
+        CONFIGURATION
+        | {
+            "matrix": matrix,
+            "include": include,
+            "install_command": [f"in-dir={{build_dir}} python {INSTALL_FILE}"],
+            "plugins": [".asv_watch"],
+        }
+    )
+
+
+class Nights:
+    """A project and the nights it goes through; measuring a commit takes an hour."""
+
+    def __init__(self, root: Path, releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self._releases = releases
+        self.values = {git(root, "rev-parse", "HEAD"): "100"}
+        """Commit of the branch to the value that its case returns, oldest first."""
+        self.output = ""
+        """What the last night printed."""
+        self.published = 0
+        self.measured: list[int] = []
+        """Tasks of each night."""
+        self.reported = 0
+        """Values that the nights reported as measured."""
+        self._hours = 0  # since the first night
+        measure, publish = measuring.measure_commit, publishing.publish
+
+        def measure_for_an_hour(*arguments: Any, **options: Any) -> Any:
+            self._hours += 1
+            self.measured[-1] += 1
+            return measure(*arguments, **options)
+
+        def count_publishing(folder: Path) -> None:
+            publish(folder)
+            self.published += 1
+
+        monkeypatch.setattr(night_tasks, "measure_commit", measure_for_an_hour)
+        monkeypatch.setattr(f"{job.__name__}.publish", count_publishing)
+
+    def add_commits(self, *values: str) -> None:
+        for value in values:
+            text = INSTALL.format(value=value)
+            name = commit(self.root, {INSTALL_FILE: text}, f"Value {value}")
+            self.values[name] = value
+
+    def pin_releases(self, *releases: str) -> None:
+        value = list(self.values.values())[-1]
+        text = _configuration(*releases)
+        name = commit(self.root, {"asv.conf.json": text}, f"Pin releases {len(self.measured)}")
+        self.values[name] = value
+
+    def drop_newest_commit(self) -> None:
+        git(self.root, "reset", "--quiet", "--hard", "HEAD~1")
+        self.values.popitem()
+
+    def offer_release(self, release: str) -> None:
+        """Put a wheel where pip looks: a torch release is published."""
+        self._releases.mkdir(exist_ok=True)
+        about = f"torch-{release}.dist-info"
+        files = {
+            "METADATA": f"Metadata-Version: 2.1\nName: torch\nVersion: {release}\n",
+            "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            "RECORD": "",
+        }
+        path = self._releases / f"torch-{release}-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as wheel:
+            for name, text in files.items():
+                wheel.writestr(f"{about}/{name}", text)
+
+    def pass_night(self) -> ExitStatus:
+        self._hours = 24 * len(self.measured)
+        self.measured.append(0)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            status = job.nightly(
+                self.root,
+                torch="all",
+                machine="m",
+                cases="",
+                full=False,
+                budget=f"{BUDGET_H}h",
+                clock=lambda: 1.8e9 + self._hours * 3600,
+                timer=lambda: self._hours * 3600.0,
+            )
+        self.output = printed.getvalue()
+        self.reported += sum(map(int, re.findall(r"^tonight: .*?(\d+) ok", self.output, re.M)))
+        print(f"night {len(self.measured)}: {status!r}\n{self.output}")
+        return status
+
+    def stored(self) -> dict[tuple[str, str], Any]:
+        """(Commit, torch release) to the stored value, or its outcome where there is none."""
+        values = {}
+        for path in (self.root / "results/m").glob("*-*.json"):
+            stored = json.loads(path.read_text())
+            [row] = stored["results"].values()
+            column = dict(zip(stored["result_columns"], row, strict=False))["result"]
+            [value] = column or [None]
+            if value is None:
+                lines = path.with_suffix(".outcomes.jsonl").read_text().splitlines()
+                value = json.loads(lines[-1])["outcome"]
+            values[stored["commit_hash"], stored["requirements"]["torch"]] = value
+        return values
+
+
+@pytest.fixture
+def nights(
+    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Nights:
+    """A project that pins torch 0.0.1, which pip finds in a folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "releases"))
+    root = make_repository(
+        {
+            "asv.conf.json": _configuration("0.0.1"),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            INSTALL_FILE: INSTALL.format(value="100"),
+            ".gitignore": ".asv/\nhtml/\nresults/\n",
+        }
+    )
+    nights = Nights(root, tmp_path / "releases", monkeypatch)
+    nights.offer_release("0.0.1")
+    return nights
+
+
+@pytest.mark.timeout(1800)
+def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) -> None:
+    # 1: more commits than a night has time for; the newest cannot be installed.
+    nights.add_commits("101", "102", "103", "broken")
+    assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+    assert "Value broken with torch 0.0.1 + torchvision  failed" in nights.output
+    assert "cannot be imported with it (this commit cannot be installed)" in nights.output
+    assert "the time budget is spent" in nights.output
+    assert nights.measured[-1] == BUDGET_H
+    assert (nights.root / "html/index.html").is_file(), "it publishes what it has"
+    # 2: nothing new; the rest is filled in.
+    nights.pass_night()
+    assert len(nights.stored()) == 4
+    # 3: cases that hang, crash or return no number.
+    nights.add_commits("hang", "crash", "huge")
+    nights.pass_night()
+    assert "timed out: stopped after 4" in nights.output
+    assert "SIGABRT" in nights.output
+    assert "not a finite number" in nights.output
+    # 4: the broken commit fails on its third night, and is reported from now on.
+    assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert "set aside after 3 nights" in nights.output
+    assert nights.measured[-1] == 0
+    # 6: two releases are pinned before any index offers them.
+    nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
+    assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+    assert "torch==0.0.3 cannot be installed" in nights.output
+    # 7: one of them appears.
+    nights.offer_release("0.0.2")
+    nights.pass_night()
+    # 8: the branch is rewritten: its newest commit goes, others come.
+    nights.drop_newest_commit()
+    nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
+    nights.add_commits("106")
+    nights.pass_night()
+    assert "main was rewritten" in nights.output
+    # 9 to 14: the rest; the other pins gave the broken commit three new nights.
+    for _ in range(9, 15):
+        nights.pass_night()
+    assert max(nights.measured) == BUDGET_H
+    assert nights.published == 14
+    assert ", 0 of them still to be measured" in nights.output
+    assert "set aside after 3 nights: torch 0.0.3" in nights.output
+    _check(nights)
+
+
+def _check(nights: Nights) -> None:
+    stored = nights.stored()
+    values = [value for value in stored.values() if not isinstance(value, str)]
+    assert len(values) == nights.reported, "what was reported is stored, and measured once"
+    outcomes = {"hang": "timed out", "crash": "failed", "huge": "failed"}
+    for name, value in nights.values.items():
+        for release in ("0.0.1", "0.0.2"):
+            if value == "broken":
+                assert f"{name[:8]} Value broken with torch {release}" in nights.output
+            else:
+                expected = outcomes.get(value) or float(value)
+                assert stored[name, release] == expected
+        assert (name, "0.0.3") not in stored

@@ -1,0 +1,301 @@
+"""What a night takes first: order, what counts as missing, and what is set aside."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asv.results import get_filename
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.errors import WatchError
+from asv_watch.machine.budget import parse_duration_s
+from asv_watch.night.attempts import Attempts
+from asv_watch.night.gap_order import bisection_order
+from asv_watch.night.queue import Situation, next_task
+from asv_watch.night.tasks import SOURCES, measure_task
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Commit
+from tests.conftest import commit, git
+
+NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
+"""Its name is so long that asv names result files by a hash of it, as it does in this project."""
+OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
+BENCHMARKS: dict[str, Any] = {
+    "version": 2,
+    "s.time_a": {
+        "name": "s.time_a", "type": "time", "unit": "seconds", "version": "1",
+        "param_names": ["n"], "params": [["1", "2"]], "timeout": 60,
+    },
+}  # fmt: skip
+
+
+class Project:
+    """A branch and the stored results of two cases."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder = folder
+        self.hashes = [git(folder, "rev-parse", "HEAD")]
+        for number in range(1, count):
+            self.hashes.append(commit(folder, {"x": str(number)}, f"Commit {number}"))
+        (folder / "results/m").mkdir(parents=True)
+        (folder / "results/benchmarks.json").write_text(json.dumps(BENCHMARKS))
+        (folder / "results/m/machine.json").write_text('{"machine": "m", "version": 1}')
+        self.now = 1.8e9
+
+    def measure(self, place: int, pair: Pair, *values: float | None) -> None:
+        """Store values of the two cases; NaN: never run."""
+        result = {
+            "version": 2,
+            "commit_hash": self.hashes[place],
+            "env_name": pair.environment,
+            "params": {"machine": "m"},
+            "requirements": {"torch": pair.torch},
+            "result_columns": ["result", "params", "version"],
+            "results": {"s.time_a": [list(values), [["1", "2"]], "1"]},
+        }
+        self.path(place, pair).write_text(json.dumps(result))
+
+    def path(self, place: int, pair: Pair) -> Path:
+        name: str = get_filename("m", self.hashes[place], pair.environment)
+        return self.folder / "results" / name
+
+    def attempts(self, suites: str = "suites") -> Attempts:
+        return Attempts(self.folder / "results/m", suites, lambda: self.now)
+
+    def situation(self, *pairs: Pair, cases: str = "", full: bool = False) -> Situation:
+        commits = read_commits(self.folder)
+        history = None
+        if any((self.folder / "results/m").glob("*-*.json")):
+            history = load_history(self.folder / "results", commits)
+        selection = matching(cases, otherwise=SHORT)
+        return _situation(
+            self.folder, pairs, selection, commits, self.attempts(), history, full=full
+        )
+
+    def night(self, *pairs: Pair, cases: str = "", full: bool = False) -> list[tuple[int, str]]:
+        """Every task of a night in which nothing is measured: commit and torch release."""
+        situation = self.situation(*pairs, cases=cases, full=full)
+        tried: set[str] = set()
+        tasks = []
+        while task := next_task(situation, SOURCES, tried, set()):
+            assert task.pair is not None
+            tried.add(task.name)
+            tasks.append((self.hashes.index(task.name.split()[0]), task.pair.torch))
+        return tasks
+
+
+def _situation(
+    folder: Path,
+    pairs: tuple[Pair, ...],
+    selection: Selection,
+    commits: tuple[Commit, ...],
+    attempts: Attempts,
+    history: History | None,
+    *,
+    full: bool = False,
+) -> Situation:
+    results, other = folder / "results", folder / "other"
+    configuration = Configuration("main", "3", other, results, other, other, pairs)
+    return Situation(configuration, pairs, "m", selection, full, commits, attempts, history)
+
+
+@pytest.fixture
+def make_project(make_repository: Callable[..., Path]) -> Callable[[int], Project]:
+    return lambda count: Project(make_repository({"x": "0"}), count)
+
+
+NAN = float("nan")
+
+
+def test_the_newest_commit_comes_first_then_the_largest_gap(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(9)
+    project.measure(0, NEW, 1, 1)
+    project.measure(8, NEW, 1, 1)
+    assert [place for place, _ in project.night(NEW)][:3] == [4, 6, 2]
+    project.hashes.append(commit(project.folder, {"x": "9"}, "Newest"))
+    assert project.night(NEW)[0] == (9, "2")
+
+
+def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(7)
+    assert [place for place, _ in project.night(NEW)] == [6, 5, 4, 3, 1, 2, 0]
+
+
+def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], Project]) -> None:
+    project = make_project(4)
+    project.measure(1, NEW, 1, 1)
+    project.measure(3, NEW, 1, NAN)
+    assert sorted(project.night(NEW)) == [(0, "2"), (2, "2"), (3, "2")]
+    assert sorted(project.night(NEW, cases=r"time_a\(1\)")) == [(0, "2"), (2, "2")]
+
+
+def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(2)
+    project.measure(0, NEW, 1, None)
+    project.measure(1, NEW, 1, None)
+    reason = "this commit could not be built and installed; asv's output says why"
+    line = {"case": "s.time_a(2)", "outcome": "failed", "reason": reason, "at": 1}
+    project.path(1, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
+    assert project.night(NEW) == [(1, "2")]
+
+
+def test_a_case_with_rounds_left_is_not_done(make_project: Callable[[int], Project]) -> None:
+    project = make_project(1)
+    project.measure(0, NEW, 1, 1)
+    assert project.night(NEW) == []
+    line = {"case": "s.time_a(2)", "outcome": "ok", "at": 1, "rounds_left": 1}
+    project.path(0, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
+    assert project.night(NEW) == [(0, "2")]
+
+
+def test_a_new_release_comes_before_older_commits(make_project: Callable[[int], Project]) -> None:
+    project = make_project(3)
+    project.measure(2, NEW, 1, 1)
+    assert project.night(NEW, OLD)[0] == (2, "1")
+    project.measure(2, OLD, 1, NAN)
+    assert project.night(NEW, OLD) == [(0, "2"), (1, "2"), (1, "1"), (2, "1"), (0, "1")]
+
+
+def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(2)
+    newest = measure_task(read_commits(project.folder)[-1], NEW, "newest commit")
+    for _ in range(3):
+        assert project.night(NEW)[0] == (1, "2")
+        project.attempts().add_failure(newest.name, "it does not build")
+        project.now += 600
+        project.attempts().add_failure(newest.name, "again, in the same night")
+        project.now += 86400 - 600
+    assert project.night(NEW) == [(0, "2")]
+    failures = project.attempts().failures[newest.name]
+    assert (failures.nights, failures.reason) == (3, "again, in the same night")
+    assert project.attempts("other suites").failures == {}
+
+
+def test_a_release_that_fails_on_three_nights_is_set_aside_with_all_commits(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(2)
+    for _ in range(3):
+        project.attempts().add_failure(OLD.environment, "no index offers it")
+        project.now += 86400
+    assert {torch for _, torch in project.night(NEW, OLD)} == {"2"}
+
+
+def test_a_cut_off_line_of_attempts_is_ignored(make_project: Callable[[int], Project]) -> None:
+    project = make_project(1)
+    attempts = project.attempts()
+    attempts.begin_night("abc")
+    attempts.add_failure("task", "reason")
+    path = project.folder / "results/m/attempts.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert project.attempts().last_head == "abc"
+    assert project.attempts().failures == {}
+
+
+@given(st.integers(0, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 60)))))
+def test_bisection_visits_every_unknown_place_once_and_largest_gaps_first(
+    line: tuple[int, set[int]],
+) -> None:
+    length, places = line
+    known = {place for place in places if place < length}
+    bounds = {-1, *known, length}
+    visited = []
+    for place in bisection_order(length, known):
+        gaps = [after - before for before, after in itertools.pairwise(sorted(bounds))]
+        below = max(bound for bound in bounds if bound < place)
+        above = min(bound for bound in bounds if bound > place)
+        assert above - below == max(gaps)
+        bounds.add(place)
+        visited.append(place)
+    assert sorted(visited) == sorted(set(range(length)) - known)
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_s"), [("4h", 14400), ("90min", 5400), ("1h 30m", 5400), ("0.5h", 1800)]
+)
+def test_durations(text: str, duration_s: float) -> None:
+    assert parse_duration_s(text) == duration_s
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        *((text, "is not a duration") for text in ("", "4", "h", "4 days", "4h; touch x", "-1h")),
+        ("0s", "leaves no time to measure"),
+        ("9000h", "is longer than a year"),
+        ("9" * 400 + "h", "is longer than a year"),
+    ],
+)
+def test_what_is_no_budget_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(WatchError, match=f"{reason}; give a duration such as 4h"):
+        parse_duration_s(text)
+
+
+def test_the_short_set_of_every_commit_comes_before_the_full_set(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(3)
+    short = BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}
+    listed = json.dumps(BENCHMARKS | {"s.time_a": short})
+    (project.folder / "results/m/benchmarks.json").write_text(listed)
+    project.measure(0, NEW, 1, 1)
+    project.measure(2, NEW, 1, NAN)
+    assert project.night(NEW) == [(1, "2")]
+    assert project.night(NEW, full=True) == [(1, "2"), (2, "2"), (1, "2")]
+    for _ in range(3):  # what cannot be built is not tried in full either
+        project.attempts().add_failure(f"{project.hashes[1]} {NEW.environment}", "broken")
+        project.now += 86400
+    assert project.night(NEW, full=True) == [(2, "2")]
+
+
+def test_an_empty_branch_has_no_task(tmp_path: Path) -> None:
+    attempts = Attempts(tmp_path, "", lambda: 0.0)
+    situation = _situation(tmp_path, (NEW,), SHORT, (), attempts, None)
+    assert next_task(situation, SOURCES, set(), set()) is None
+
+
+def test_a_suspected_change_comes_after_the_newest_commit_and_before_the_rest(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(14)
+    for place in range(1, 13):
+        project.measure(place, NEW, 1 + place % 3 / 1000, 1 + place % 2 / 1000)
+    tried: set[str] = set()
+    situation = project.situation(NEW, OLD)
+    newest = next_task(situation, SOURCES, tried, set())
+    assert newest is not None
+    assert newest.reason == "newest commit"
+    project.measure(13, NEW, 2, 1)  # the first case takes twice as long
+    situation = project.situation(NEW, OLD)
+    assert situation.needs(newest) is False
+    reasons = []
+    while task := next_task(situation, SOURCES, tried, set()):
+        tried.add(task.name)
+        reasons.append(task.reason)
+        if task.reason == "suspected change":
+            assert task.name.startswith("confirm {}..{} ".format(*project.hashes[12:]))
+    assert [suspect.case for suspect in situation.suspects] == ["s.time_a(1)"]
+    assert list(dict.fromkeys(reasons)) == [
+        "suspected change",
+        "new torch release",
+        "older commit",
+    ]
+    assert project.situation(NEW, cases=r"time_a\(2\)").suspects == []

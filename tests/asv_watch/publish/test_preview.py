@@ -1,0 +1,107 @@
+"""The preview: who can see the site, and the message where there is none."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.conftest import ROOT
+
+INTERRUPTIBLE = """
+import signal, sys
+from asv_watch.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "asv.conf.json").write_text((ROOT / "asv.conf.json").read_text())
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html/index.html").write_text("the site")
+    return tmp_path
+
+
+@contextmanager
+def _preview(checkout: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the preview on a free port; give the process and the address that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, "preview", "--port", "0", *arguments],
+        cwd=checkout,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().split()[0]
+        finally:
+            process.kill()
+
+
+def _listens_on(process: subprocess.Popen[str]) -> set[str]:
+    connections = psutil.Process(process.pid).net_connections("inet")
+    return {
+        connection.laddr.ip
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+
+def test_only_this_machine_sees_the_site_until_it_is_interrupted(checkout: Path) -> None:
+    with _preview(checkout) as (process, address):
+        assert _listens_on(process) == {"127.0.0.1"}
+        with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own
+            assert answer.read() == b"the site"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        assert (process.returncode, errors) == (0, "")
+
+
+def test_others_see_it_where_that_is_asked_for(checkout: Path) -> None:
+    with _preview(checkout, "--host", "0.0.0.0") as (process, _):  # noqa: S104 - the test of it
+        assert _listens_on(process) == {"0.0.0.0"}  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--host", "nowhere.invalid"), "nothing can listen on nowhere.invalid port 8080 ("),
+        (("--host", "192.0.2.1"), "nothing can listen on 192.0.2.1 port 8080 ("),
+    ],
+)
+def test_an_address_that_cannot_be_had_is_one_line(
+    checkout: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = _run(checkout, *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"asv-watch: {message}")
+    assert done.stderr.endswith("choose another --host or --port\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_a_site_it_says_how_to_make_one(checkout: Path) -> None:
+    (checkout / "html/index.html").unlink()
+    done = _run(checkout)
+    assert done.returncode == 1
+    assert done.stderr.endswith("html holds no site yet; run `make publish`\n")
+
+
+def _run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "asv_watch.cli", "preview", *arguments],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,78 @@
+"""What lies between two commits of a branch, asked of a real repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.ancestry import Ancestry, read_ancestry
+from asv_watch.records.git import read_commits
+from asv_watch.records.records import Commit
+from tests.asv_watch.generator import git
+
+
+def commit(repository: Path, subject: str, path: str) -> None:
+    file = repository / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(subject)
+    git(repository, "add", path)
+    git(repository, "commit", "-q", "-m", subject)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A branch with two merges, the second of which merged the first's branch again."""
+    git(tmp_path, "init", "-q", "--initial-branch=main")
+    commit(tmp_path, "Start", "models/a.py")
+    git(tmp_path, "checkout", "-q", "-b", "feature")
+    commit(tmp_path, "Fuse the gates", "models/a.py")
+    commit(tmp_path, "Document it", "docs/a.md")
+    git(tmp_path, "checkout", "-q", "main")
+    commit(tmp_path, "On main", "models/b.py")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature", "feature")
+    git(tmp_path, "checkout", "-q", "feature")
+    commit(tmp_path, "Fuse more\ttabbed", "models/a.py")
+    git(tmp_path, "checkout", "-q", "main")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature again", "feature")
+    return tmp_path
+
+
+def ancestry(repository: Path, *paths: str) -> tuple[Ancestry, dict[str, str]]:
+    line = read_commits(repository)
+    hashes = {commit.subject: commit.hash for commit in line}
+    return read_ancestry(repository, line, line[0].hash, paths), hashes
+
+
+def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
+    listed, hashes = ancestry(repository, "models", "no-such-folder")
+    whole = listed.between(hashes["Start"], hashes["Merge feature again"])
+    assert [(commit.subject, commit.touches) for commit in whole] == [
+        ("Merge feature again", False),
+        ("Fuse more\ttabbed", True),
+        ("Merge feature", False),
+        ("Document it", False),
+        ("Fuse the gates", True),
+        ("On main", True),
+    ]
+    assert listed.paths == ("models",)
+    part = listed.between(hashes["On main"], hashes["Merge feature"])
+    assert [commit.subject for commit in part] == [
+        "Merge feature",
+        "Document it",
+        "Fuse the gates",
+    ]
+
+
+def test_the_listing_is_that_of_git_log(repository: Path) -> None:
+    result, hashes = ancestry(repository)
+    for old, new in (("Start", "Merge feature"), ("Merge feature", "Merge feature again")):
+        listed = git(repository, "log", "--format=%H", f"{hashes[old]}..{hashes[new]}").split()
+        between = result.between(hashes[old], hashes[new])
+        assert {commit.hash for commit in between} == set(listed)
+
+
+def test_without_git_the_branch_itself_is_listed() -> None:
+    line = [Commit(f"{number:040x}", number, f"Commit {number}") for number in range(4)]
+    between = Ancestry(line).between(line[1].hash, line[3].hash)
+    assert [commit.subject for commit in between] == ["Commit 3", "Commit 2"]

@@ -1,0 +1,154 @@
+"""Stored comparisons: what is written is read again, and damage costs its own line alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    ComparisonWriter,
+    Header,
+    Unmeasured,
+    Version,
+    read_comparison,
+    read_comparisons,
+)
+
+BEFORE = Version("0123456789abcdef" * 2 + "01234567", "2.15.0", "0.29.2", "3.11")
+AFTER = Version("fedcba9876543210" * 2 + "01234567", "2.15.0", "0.29.2", "3.11")
+RATIO = CaseRatio("a.A.time_x('m')", 1760000100, (1.01, 1.02), 1.015, (1.0, 1.03), 0.1, 0.1015)
+SKIPPED = Unmeasured("a.A.time_y", 1760000101, skipped="no device")
+FAILED = Unmeasured("a.A.time_z", 1760000102, failed="A: RuntimeError: broken")
+
+
+def _header(at: int = 1760000000, machine: str = "desk") -> Header:
+    return Header(
+        kind="compare", at=at, machine=machine, before=BEFORE, after=AFTER, recipe={"rounds": 5}
+    )
+
+
+def _write(results: Path, header: Header) -> Path:
+    writer = ComparisonWriter(results, header)
+    for case in (RATIO, SKIPPED, FAILED):
+        writer.add(case)
+    return writer.path
+
+
+def test_a_comparison_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = _write(tmp_path, _header())
+    assert path == tmp_path / "desk/comparisons/20251009T085320-compare-01234567-fedcba98.jsonl"
+    [comparison], problems = read_comparisons(tmp_path)
+    assert problems == ()
+    assert comparison.header == _header()
+    assert comparison.ratios == (RATIO,)
+    assert comparison.unmeasured == (SKIPPED, FAILED)
+    first, second, *_ = map(json.loads, path.read_text().splitlines())
+    assert first["format"] == 1
+    assert second == {
+        "case": RATIO.case,
+        "at": RATIO.at,
+        "ratios": [1.01, 1.02],
+        "ratio": 1.015,
+        "interval": [1.0, 1.03],
+        "before_s": 0.1,
+        "after_s": 0.1015,
+    }
+
+
+def test_every_finished_case_is_on_the_disk_and_no_file_is_empty(tmp_path: Path) -> None:
+    writer = ComparisonWriter(tmp_path, _header())
+    assert not writer.path.exists()
+    writer.add(RATIO)
+    comparison, problems = read_comparison(writer.path)
+    assert (problems, comparison and comparison.ratios) == ([], (RATIO,))
+
+
+def test_comparisons_of_the_same_second_have_files_of_their_own(tmp_path: Path) -> None:
+    paths = {_write(tmp_path, _header()) for _ in range(3)}
+    assert len(paths) == 3
+    assert len(read_comparisons(tmp_path)[0]) == 3
+
+
+def test_all_machines_are_read_oldest_first(tmp_path: Path) -> None:
+    for at, machine in ((1760000002, "a"), (1760000001, "b"), (1760000003, "a")):
+        _write(tmp_path, _header(at, machine))
+    comparisons, _ = read_comparisons(tmp_path)
+    assert [comparison.header.at for comparison in comparisons] == [
+        1760000001,
+        1760000002,
+        1760000003,
+    ]
+
+
+def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
+    writer = ComparisonWriter(tmp_path, _header())
+    writer.add(Unmeasured(RATIO.case, 1, failed="once"))
+    writer.add(RATIO)
+    [comparison], _ = read_comparisons(tmp_path)
+    assert (comparison.ratios, comparison.unmeasured) == ((RATIO,), ())
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.95])
+def test_a_file_that_was_cut_off_keeps_its_whole_lines(tmp_path: Path, keep: float) -> None:
+    path = _write(tmp_path, _header())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: round(len(whole) * keep)])
+    comparison, problems = read_comparison(path)
+    lines = path.read_bytes().count(b"\n")
+    if lines == 0:
+        assert comparison is None
+        assert "line 1 is no header of a comparison" in problems[0].message
+    else:
+        assert comparison is not None
+        assert len(comparison.ratios) + len(comparison.unmeasured) == lines - 1
+        assert problems[0].message == f"line {lines + 1} is no case; it was left out"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ratio": 0},
+        {"ratio": "1"},
+        {"ratio": None},
+        {"ratios": [1.0]},
+        {"ratios": [1.0, -1.0]},
+        {"interval": [1.02, 1.03]},
+        {"interval": [1.0]},
+        {"before_s": 1e999},
+        {"at": -1},
+        {"at": 1e300},
+        {"case": 3},
+        {"more": 1},
+    ],
+)
+def test_a_line_that_is_no_case_is_a_problem_and_costs_itself_alone(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = _write(tmp_path, _header())
+    header, case, *others = path.read_text().splitlines()
+    damaged = json.dumps(json.loads(case) | change)
+    path.write_text("\n".join([header, damaged, *others]) + "\n")
+    comparison, [problem] = read_comparison(path)
+    assert comparison is not None
+    assert (comparison.ratios, comparison.unmeasured) == ((), (SKIPPED, FAILED))
+    assert problem.message == "line 2 is no case; it was left out"
+
+
+@given(st.binary())
+def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "x.jsonl"
+    path.write_bytes(content)
+    comparison, problems = read_comparison(path)
+    assert comparison is None
+    assert len(problems) == 1
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    comparison, [problem] = read_comparison(tmp_path / "absent.jsonl")
+    assert comparison is None
+    assert problem.message.startswith("cannot be read")

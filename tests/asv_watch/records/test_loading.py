@@ -1,0 +1,701 @@
+"""Reading what asv has stored. The files are written by asv's own code where that is the point."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asv.benchmarks import Benchmarks
+from asv.machine import Machine as AsvMachine
+from asv.results import Results, get_filename, iter_results
+from asv.runner import BenchmarkResult
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asv_watch.errors import WatchError
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Commit, Outcome
+from tests.asv_watch.generator import HOSTILE, Generated, Plan, generate, plan_of_size, write_json
+
+HASHES = [(f"{number:08x}" * 5) for number in range(0xA0000000, 0xA0000000 + 4)]
+COMMITS = [
+    Commit(full_hash, 1_760_000_000 + place, f"Commit {place}", (), place)
+    for place, full_hash in enumerate(HASHES)
+]
+ENVIRONMENT = "virtualenv-py3.11-torch2.15.0"
+NAME = "time_series.TimeSeries.time_forward"
+BENCHMARK = {
+    "name": NAME,
+    "param_names": ["model", "batch"],
+    "params": [["'darnn'", "'dsanet'"], ["5", "10"]],
+    "type": "time",
+    "unit": "seconds",
+    "version": "one",
+    "timeout": 60.0,
+}
+SAMPLES = [[n, n + 0.1, n + 0.2, n + 0.2, n + 0.2] * 4 for n in (1.0, 2.0, 3.0, 4.0)]
+MEDIANS = (1.2, 2.2, 3.2, 4.2)
+STARTED = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def results_dir(tmp_path: Path) -> Any:
+    results = tmp_path / "results"
+    write_json(results / "benchmarks.json", {NAME: BENCHMARK, "version": 2})
+    write_json(
+        results / "ci-2core" / "machine.json", {"machine": "ci-2core", "cpu": "any", "version": 1}
+    )
+    return results
+
+
+def asv_results(commit: int = 0, **changes: Any) -> Any:
+    arguments = {
+        "params": {"machine": "ci-2core", "os": "Linux 6.1", "python": "3.11", "torch": "2.15.0"},
+        "requirements": {"torch": "2.15.0"},
+        "commit_hash": HASHES[commit],
+        "date": 1_760_000_000_000,
+        "python": "3.11",
+        "env_name": ENVIRONMENT,
+        "env_vars": {"OMP_NUM_THREADS": "1"},
+    }
+    return Results(**(arguments | changes))
+
+
+def measured(result: Any = (None,) * 4, samples: Any = SAMPLES, number: Any = (1,) * 4) -> Any:
+    return BenchmarkResult(
+        result=list(result),
+        samples=list(samples),
+        number=list(number),
+        errcode=0,
+        stderr="",
+        profile=None,
+    )
+
+
+def save(
+    results_dir: Path,
+    commit: int = 0,
+    result: Any = None,
+    benchmark: dict[str, Any] = BENCHMARK,
+    record_samples: bool = True,
+    **changes: Any,
+) -> Any:
+    """Let asv store one benchmark's result; return the file's path."""
+    results = asv_results(commit, **changes)
+    results.add_result(
+        benchmark,
+        result or measured(result=MEDIANS),
+        started_at=STARTED,
+        duration=3.5,
+        record_samples=record_samples,
+    )
+    results.save(str(results_dir))
+    return results_dir / get_filename("ci-2core", HASHES[commit], results.env_name)
+
+
+def edit(path: Path, change: Any) -> None:
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def outcomes(path: Path, *lines: Any) -> Any:
+    sidecar = path.with_name(path.name.removesuffix(".json") + ".outcomes.jsonl")
+    sidecar.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return sidecar
+
+
+def case_of(history: History, model: str, batch: str) -> Any:
+    [series] = [
+        s
+        for s in history.series
+        if (s.case.benchmark, s.case.params) == (NAME, (f"'{model}'", batch))
+    ]
+    return series
+
+
+def run_of(history: History, model: str = "darnn", batch: str = "5", commit: int = 0) -> Any:
+    return case_of(history, model, batch).runs[HASHES[commit]]
+
+
+def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
+    path = save(results_dir)
+    history = load_history(results_dir, COMMITS)
+
+    assert history.problems == ()
+    assert history.left_out == ()
+    assert [commit.hash for commit in history.commits] == [HASHES[0]]
+    assert history.machines["ci-2core"].facts == {"cpu": "any"}
+    environment = history.environments[ENVIRONMENT]
+    assert environment.torch == "2.15.0"
+    assert environment.variables == {"OMP_NUM_THREADS": "1"}
+    assert environment.python == "3.11"
+    assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]] == {
+        "os": "Linux 6.1",
+        "python": "3.11",
+        "requirement torch": "2.15.0",
+        "variable OMP_NUM_THREADS": "1",
+    }
+    benchmark = history.benchmarks[NAME]
+    assert (benchmark.type, benchmark.unit, benchmark.timeout) == ("time", "seconds", 60.0)
+
+    stats = Results.load(str(path)).get_result_stats(NAME, BENCHMARK["params"])
+    for place, (model, batch) in enumerate(
+        [("darnn", "5"), ("darnn", "10"), ("dsanet", "5"), ("dsanet", "10")]
+    ):
+        run = run_of(history, model, batch)
+        assert run.outcome is Outcome.OK
+        assert run.at == run.point.started_at == int(STARTED.timestamp())
+        assert run.point.samples == tuple(SAMPLES[place])
+        assert run.point.value == min(SAMPLES[place])
+        assert run.point.quartiles == pytest.approx((stats[place]["q_25"], stats[place]["q_75"]))
+        assert run.point.interval == pytest.approx((min(SAMPLES[place]), stats[place]["q_25"]))
+
+
+def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
+    results_dir: Path,
+) -> None:
+    path = save(results_dir, record_samples=False)
+    history = load_history(results_dir, COMMITS)
+    asv = Results.load(str(path))
+    for place, (series, stats) in enumerate(
+        zip(history.series, asv.get_result_stats(NAME, BENCHMARK["params"]), strict=True)
+    ):
+        point = series.runs[HASHES[0]].point
+        assert point is not None
+        assert point.value == MEDIANS[place]
+        assert point.samples == ()
+        assert point.interval == (stats["ci_99_a"], stats["ci_99_b"])
+        assert point.quartiles == (stats["q_25"], stats["q_75"])
+
+
+def test_a_case_is_labelled_with_plain_values(results_dir: Path) -> None:
+    save(results_dir)
+    series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
+    assert series.case.labels == {
+        "model": "darnn",
+        "batch": "5",
+        "metric": "time",
+    }
+    assert series.case.name == f"{NAME}('darnn', 5)"
+
+
+def test_without_recorded_samples_the_summary_is_there(results_dir: Path) -> None:
+    save(results_dir, record_samples=False)
+    point = run_of(load_history(results_dir, COMMITS)).point
+    assert point.samples == ()
+    assert point.quartiles is not None
+
+
+def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
+    # What `asv run --quick` stores: infinite ends.
+    path = save(results_dir, result=measured([1.1, 2.1, 3.1, 4.1], [[1.1], [2.1], [3.1], [4.1]]))
+    assert "Infinity" in path.read_text()
+    history = load_history(results_dir, COMMITS)
+    assert run_of(history).point.value == 1.1
+    assert run_of(history).point.interval is None
+    assert history.problems == ()
+
+
+def test_every_outcome_is_told_apart(results_dir: Path) -> None:
+    path = save(results_dir, result=measured([None, math.nan, 3.1, None]))
+    outcomes(
+        path,
+        {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "first try", "at": 5},
+        {"case": f"{NAME}('darnn', 5)", "outcome": "timed out", "reason": "after 60 s", "at": 7},
+        {"case": f"{NAME}('darnn', 10)", "outcome": "skipped", "reason": "no CUDA", "at": 8},
+        {"case": f"{NAME}('dsanet', 5)", "outcome": "ok", "reason": "", "at": 9.5},
+    )
+    save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
+    history = load_history(results_dir, COMMITS)
+    timed_out = run_of(history, "darnn", "5")
+    assert (timed_out.outcome, timed_out.reason, timed_out.at) == (
+        Outcome.TIMED_OUT,
+        "after 60 s",
+        7,
+    )
+    skipped = run_of(history, "darnn", "10")
+    assert (skipped.outcome, skipped.reason) == (Outcome.SKIPPED, "no CUDA")
+    fine = run_of(history, "dsanet", "5")
+    assert (fine.outcome, fine.at) == (Outcome.OK, 9)
+    unexplained = run_of(history, "dsanet", "10")
+    assert unexplained.outcome is Outcome.FAILED
+    assert "no reason" in unexplained.reason
+    assert run_of(history, "darnn", "5", commit=1).outcome is Outcome.NEVER_RUN
+    assert history.problems == ()
+
+
+def test_outcomes_speak_for_cases_whose_values_were_lost(results_dir: Path) -> None:
+    path = save(results_dir)
+    edit(path, lambda content: content["results"].clear())
+    outcomes(
+        path,
+        {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "killed", "at": 5},
+        {"case": f"{NAME}('darnn', 10)", "outcome": "ok", "reason": "", "at": 6},
+    )
+    history = load_history(results_dir, COMMITS)
+    assert run_of(history, "darnn", "5").reason == "killed"
+    assert run_of(history, "darnn", "10").outcome is Outcome.FAILED
+    assert "not stored" in run_of(history, "darnn", "10").reason
+    assert run_of(history, "dsanet", "5").outcome is Outcome.NEVER_RUN
+
+
+def test_a_whole_benchmark_that_failed(results_dir: Path) -> None:
+    # asv shortens a list of nothing but null to null.
+    path = save(results_dir, result=measured([None] * 4, [None] * 4, [None] * 4))
+    assert json.loads(path.read_text())["results"][NAME][0] is None
+    history = load_history(results_dir, COMMITS)
+    assert {s.runs[HASHES[0]].outcome for s in history.series} == {Outcome.FAILED}
+
+
+def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
+    save(results_dir, commit=0)
+    save(results_dir, commit=1, result=measured([None, 2.0, 3.0, 4.0]))
+    save(results_dir, commit=3, result=measured([math.nan, 2.0, math.nan, 4.0]))
+    save(results_dir, commit=3, env_name="another")
+    history = load_history(results_dir, COMMITS)
+    [first, *_] = [s for s in history.series if s.environment == ENVIRONMENT]
+    assert first.last.outcome is Outcome.FAILED
+    assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
+    assert first.values == {HASHES[0]: 1.0}
+
+
+def test_the_last_run_of_a_series_that_never_ran(results_dir: Path) -> None:
+    save(results_dir, result=measured([math.nan, 2.0, 3.0, 4.0]))
+    series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
+    assert series.last.outcome is Outcome.NEVER_RUN
+
+
+def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
+    save(results_dir, commit=0, benchmark=BENCHMARK | {"version": "zero"})
+    path = save(results_dir, commit=1, benchmark=BENCHMARK | {"version": "zero"})
+    outcomes(path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "", "at": 5})
+    save(results_dir, commit=2)
+    history = load_history(results_dir, COMMITS)
+    [left_out] = history.left_out
+    assert (left_out.name, left_out.count) == (NAME, 2)
+    assert "other code" in left_out.reason
+    assert run_of(history, commit=0).outcome is Outcome.NEVER_RUN
+    assert run_of(history, commit=1).outcome is Outcome.NEVER_RUN
+    assert run_of(history, commit=2).outcome is Outcome.OK
+
+
+def test_results_of_another_recipe_stay_in_the_series_and_say_which(results_dir: Path) -> None:
+    recipes = ["", "rounds=2; asv_runner 0.3.1", "rounds=3; asv_runner 0.3.2"]
+    for commit, recipe in enumerate(recipes):
+        version = f"one; {recipe}" if recipe else "one"
+        save(results_dir, commit=commit, benchmark=BENCHMARK | {"version": version})
+    write_json(
+        results_dir / "benchmarks.json",
+        {NAME: BENCHMARK | {"version": f"one; {recipes[2]}"}, "version": 2},
+    )
+    history = load_history(results_dir, COMMITS)
+    assert history.left_out == ()
+    runs = case_of(history, "darnn", "5").runs
+    assert [run.recipe for run in runs.values()] == recipes
+    note = f'[[recipe]]\nfrom = "{HASHES[0]}"\nrecipe = "rounds=1"\nreason = "at first"'
+    (results_dir / "notes.toml").write_text(note)
+    runs = case_of(load_history(results_dir, COMMITS), "darnn", "5").runs
+    assert [run.recipe for run in runs.values()] == ["rounds=1", *recipes[1:]]
+
+
+def test_a_note_about_an_unknown_commit_is_left_out_and_counted(results_dir: Path) -> None:
+    save(results_dir)
+    note = '[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = "x"'
+    (results_dir / "notes.toml").write_text(note)
+    [left_out] = load_history(results_dir, COMMITS).left_out
+    assert left_out.name == "1234567"
+    assert "notes.toml" in left_out.reason
+
+
+def test_results_without_a_version_are_shown(results_dir: Path) -> None:
+    path = save(results_dir)
+
+    def forget(content: Any) -> None:
+        content["results"][NAME][2] = None
+
+    edit(path, forget)
+    assert run_of(load_history(results_dir, COMMITS)).outcome is Outcome.OK
+
+
+def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir: Path) -> None:
+    other = BENCHMARK | {"name": "gone.Suite.time_x"}
+    save(results_dir, benchmark=other)
+    save(
+        results_dir,
+        commit=1,
+        benchmark=BENCHMARK | {"params": [["'darnn'", "'old'"], ["5", "10"]]},
+    )
+    history = load_history(results_dir, COMMITS)
+    assert {(x.name, x.count) for x in history.left_out} == {("gone.Suite.time_x", 1), (NAME, 2)}
+    assert run_of(history, "darnn", "10", commit=1).point.value == 2.0
+    assert run_of(history, "dsanet", "5", commit=1).outcome is Outcome.NEVER_RUN
+
+
+def test_commits_of_other_branches_are_counted_and_not_shown(results_dir: Path) -> None:
+    save(results_dir, commit=2)
+    history = load_history(results_dir, COMMITS[:2])
+    assert history.series == ()
+    [left_out] = history.left_out
+    assert left_out.name == HASHES[2]
+    assert "branch" in left_out.reason
+
+
+def test_commits_are_those_with_results_or_tags(results_dir: Path) -> None:
+    save(results_dir, commit=2)
+    tagged = Commit(HASHES[0], 1, "Tagged", ("v1",), 0)
+    history = load_history(results_dir, [tagged, *COMMITS[1:]])
+    assert [commit.hash for commit in history.commits] == [HASHES[0], HASHES[2]]
+
+
+def store(results_dir: Path, theirs: Any) -> Any:
+    """A result file whose values no asv would compute, but a track_* may return."""
+    path = save(results_dir)
+
+    def change(content: Any) -> None:
+        content["results"][NAME][0] = theirs
+
+    edit(path, change)
+    return path
+
+
+@pytest.mark.parametrize(
+    "value", [math.inf, -math.inf, "fast", True, [1.0], {"a": 1}, 10**400], ids=repr
+)
+def test_what_is_no_finite_number_failed_and_is_named(results_dir: Path, value: Any) -> None:
+    path = store(results_dir, [value, 2, 3.0, 4.0])
+    history = load_history(results_dir, COMMITS)
+    run = run_of(history)
+    assert run.outcome is Outcome.FAILED
+    assert "no finite number" in run.reason
+    assert run_of(history, "darnn", "10").point.value == 2.0
+    [problem] = history.problems
+    assert problem.path == str(path)
+    assert "1 of 4" in problem.message
+
+
+def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
+    """A NaN that was not run, a text of that name, and texts that hold one."""
+    path = store(results_dir, [math.nan, "NaN", "a, NaN, b", "\x00NaN"])
+    history = load_history(results_dir, COMMITS)
+    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert outcomes_found == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
+    assert "3 of 4" in history.problems[0].message
+    store(results_dir, [math.nan, "fast", 3.0, 4.0])
+    edit(path, lambda content: content["requirements"].update(torch="NaN"))
+    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].torch == "NaN"
+
+
+def test_a_text_beside_a_literal(results_dir: Path) -> None:
+    store(results_dir, [math.nan, "fast", 3.0, 4.0])
+    history = load_history(results_dir, COMMITS)
+    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert outcomes_found == [Outcome.NEVER_RUN, Outcome.FAILED, Outcome.OK, Outcome.OK]
+
+
+DAMAGE: dict[str, Any] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-50]),
+    "binary": lambda path: path.write_bytes(bytes(range(256))),
+    "no object": lambda path: path.write_text("[1, 2]"),
+    "deep": lambda path: path.write_text("[" * 100_000),
+    "other format": lambda path: edit(path, lambda content: content.update(version=1)),
+    "no version": lambda path: edit(path, lambda content: content.pop("version")),
+    "no commit": lambda path: edit(path, lambda content: content.pop("commit_hash")),
+    "no machine": lambda path: edit(path, lambda content: content["params"].pop("machine")),
+    "other machine": lambda path: edit(
+        path, lambda content: content["params"].update(machine="other")
+    ),
+    "params no object": lambda path: edit(path, lambda content: content.update(params=[1])),
+    "no results": lambda path: edit(path, lambda content: content.pop("results")),
+    "results no object": lambda path: edit(path, lambda content: content.update(results=[])),
+    "columns no list": lambda path: edit(path, lambda content: content.update(result_columns=7)),
+    "columns lacking": lambda path: edit(
+        path, lambda content: content.update(result_columns=["version"])
+    ),
+    "env_vars no object": lambda path: edit(path, lambda content: content.update(env_vars="x")),
+    "row no list": lambda path: edit(path, lambda content: content["results"].update({NAME: 3.5})),
+    "row too long": lambda path: edit(
+        path, lambda content: content["results"][NAME].extend([1] * 9)
+    ),
+    "values too few": lambda path: edit(
+        path, lambda content: content["results"][NAME].__setitem__(0, [1.0])
+    ),
+    "values no list": lambda path: edit(
+        path, lambda content: content["results"][NAME].__setitem__(0, 1.0)
+    ),
+    "params no lists": lambda path: edit(
+        path, lambda content: content["results"][NAME].__setitem__(1, [1, 2])
+    ),
+    "params of objects": lambda path: edit(
+        path, lambda content: content["results"][NAME].__setitem__(1, [[{}], ["5", "10"]])
+    ),
+    "params without end": lambda path: edit(
+        path, lambda content: content["results"][NAME].__setitem__(1, [["1"] * 1000] * 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str) -> None:
+    path = save(results_dir, commit=0)
+    save(results_dir, commit=1)
+    DAMAGE[kind](path)
+    history = load_history(results_dir, COMMITS)
+    [problem] = history.problems
+    assert problem.path == str(path)
+    assert problem.message
+    series = case_of(history, "darnn", "5")
+    assert series.runs[HASHES[1]].outcome is Outcome.OK
+    assert HASHES[0] not in series.values
+
+
+def test_a_file_that_may_not_be_read_is_named(results_dir: Path) -> None:
+    path = save(results_dir, commit=0)
+    path.unlink()
+    path.mkdir()
+    [problem] = load_history(results_dir, COMMITS).problems
+    assert problem.path == str(path)
+    assert "cannot be read" in problem.message
+
+
+def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
+    path = save(results_dir)
+
+    def change(content: Any) -> None:
+        row = content["results"][NAME]
+        row[5] = [0.5]
+        row[7] = ["low", None, 9.0, 3.0]
+        row[11] = [["slow"], [math.nan], 5, [1, 2]]
+
+    edit(path, change)
+    history = load_history(results_dir, COMMITS)
+    [problem] = history.problems
+    assert "stats_ci_99_a" in problem.message
+    points: list[Any] = [series.runs[HASHES[0]].point for series in history.series]
+    assert [point.value for point in points] == [*MEDIANS[:3], 1.0]
+    assert {point.interval for point in points} == {None}
+    assert [point.quartiles for point in points] == [None, None, None, (1.25, 1.75)]
+    assert [point.samples for point in points] == [(), (), (), (1, 2)]
+
+
+def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
+    path = save(results_dir)
+    copy = path.with_name(path.name.replace("a0000000", "b0000000"))
+    copy.write_bytes(path.read_bytes())
+    [problem] = load_history(results_dir, COMMITS).problems
+    assert problem.path == str(copy)
+    assert path.name in problem.message
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"machine": 7}'])
+def test_without_a_sound_machine_file_the_results_load(results_dir: Path, content: Any) -> None:
+    save(results_dir)
+    path = results_dir / "ci-2core" / "machine.json"
+    path.unlink() if content is None else path.write_bytes(content)
+    history = load_history(results_dir, COMMITS)
+    [problem] = history.problems
+    assert problem.path == str(path)
+    assert run_of(history).outcome is Outcome.OK
+
+
+BAD_LINES = ["{", "7", "null", '{"case": 1, "outcome": "ok"}', '{"case": "x", "outcome": "eh"}']
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(
+    results_dir: Path, line: Any
+) -> None:
+    path = save(results_dir, result=measured([None, 2.0, 3.0, 4.0]))
+    sidecar = outcomes(
+        path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "bad", "at": 1}
+    )
+    sidecar.write_text(f"{line}\n\n{sidecar.read_text()}")
+    history = load_history(results_dir, COMMITS)
+    [problem] = history.problems
+    assert problem.path == str(sidecar)
+    assert "line 1" in problem.message
+    assert run_of(history).reason == "bad"
+
+
+def test_outcomes_whose_lines_are_sound_only_together(results_dir: Path) -> None:
+    sidecar = outcomes(save(results_dir))
+    sidecar.write_text('{"case": "x"\n"outcome": "ok"}\n')
+    assert len(load_history(results_dir, COMMITS).problems) == 2
+
+
+def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None:
+    path = save(results_dir)
+    sidecar = outcomes(path, {"case": "x", "outcome": "ok", "reason": "", "at": 1})
+    path.unlink()
+    [problem] = load_history(results_dir, COMMITS).problems
+    assert problem.path == str(sidecar)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"version": 1}', b"\xff"])
+def test_without_a_list_of_benchmarks_there_is_one_clear_error(
+    results_dir: Path, content: Any
+) -> None:
+    path = results_dir / "benchmarks.json"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(WatchError) as error:
+        load_history(results_dir, COMMITS)
+    assert str(path) in str(error.value)
+    assert "asv run --bench just-discover" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_without_a_results_folder_there_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(WatchError, match="no folder"):
+        load_history(tmp_path / "absent", COMMITS)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [7, {}, {"params": 3}, {"params": [[1]], "param_names": ["a"]}, {"params": [["1"]]}],
+    ids=repr,
+)
+def test_a_damaged_benchmark_is_named_and_the_others_load(results_dir: Path, entry: Any) -> None:
+    save(results_dir)
+    edit(
+        results_dir / "benchmarks.json",
+        lambda content: content.update({"suite.time_x": entry}),
+    )
+    history = load_history(results_dir, COMMITS)
+    assert run_of(history).outcome is Outcome.OK
+    if entry:
+        assert "suite.time_x" in history.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("unit", "better"),
+    [("seconds", False), ("bytes", False), ("samples/s", True), ("Accuracy", True), ("MFU", True)],
+)
+def test_rates_are_better_when_higher(results_dir: Path, unit: str, better: bool) -> None:
+    write_json(results_dir / "benchmarks.json", {NAME: BENCHMARK | {"unit": unit}, "version": 2})
+    assert load_history(results_dir, COMMITS).benchmarks[NAME].higher_is_better is better
+
+
+def test_a_benchmark_may_say_that_higher_is_better(results_dir: Path) -> None:
+    entry = BENCHMARK | {"higher_is_better": True}
+    write_json(results_dir / "benchmarks.json", {NAME: entry, "version": 2})
+    assert load_history(results_dir, COMMITS).benchmarks[NAME].higher_is_better
+
+
+@given(st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_content_whatever_crashes(results_dir: Path, data: st.DataObject) -> None:
+    """Anything in place of any part of a result file loads, or is a problem of that file."""
+    path = save(results_dir)
+    save(results_dir, commit=1)
+    content = json.loads(path.read_text())
+    anything = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+        max_leaves=6,
+    )
+    holder = data.draw(
+        st.sampled_from([content, content["results"], content["results"][NAME], content["params"]])
+    )
+    key = data.draw(st.sampled_from(list(holder) if isinstance(holder, dict) else range(12)))
+    holder[key] = data.draw(anything)
+    path.write_text(json.dumps(content))
+    history = load_history(results_dir, COMMITS)
+    assert {problem.path for problem in history.problems} <= {str(path)}
+    assert case_of(history, "dsanet", "10").runs[HASHES[1]].point.value == 4.0
+    values = [run.point.value for s in history.series for run in s.runs.values() if run.point]
+    assert all(map(math.isfinite, values))
+
+
+@given(st.binary(max_size=200), st.integers(0, 2000))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_whatever_crash(results_dir: Path, junk: bytes, place: Any) -> None:
+    path = save(results_dir)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:place] + junk + whole[place + len(junk) :])
+    for problem in load_history(results_dir, COMMITS).problems:
+        assert problem.path == str(path)
+
+
+def test_hostile_names_pass_through_unchanged(tmp_path: Path) -> None:
+    made = generate(tmp_path, Plan(commits=8, hostile=True, failures=0.2))
+    history = load_history(made.results, read_commits(made.repository))
+    assert history.problems == ()
+    assert HOSTILE.replace("/", "|") in history.machines
+    assert any(HOSTILE in commit.subject for commit in history.commits)
+    hostile = [s for s in history.series if s.case.labels["model"] == HOSTILE]
+    assert hostile
+    assert any(s.case.benchmark == f"hostile.Suite.time_{HOSTILE}" for s in hostile)
+    assert any(s.unit == HOSTILE for s in hostile)
+    reasons = {run.reason for s in history.series for run in s.runs.values()}
+    assert HOSTILE in reasons
+
+
+def test_asv_reads_what_the_generator_writes(generated: Generated, history: History) -> None:
+    """The generator's files are asv's: its own reader finds the same values in them."""
+    conf = type("Conf", (), {"results_dir": str(generated.results), "benchmark_dir": ""})
+    benchmarks = Benchmarks.load(conf)
+    for machine in history.machines:
+        AsvMachine.update(str(generated.results / machine / "machine.json"))
+    compared = 0
+    by_place = {(s.machine, s.case): s for s in history.series if "2.15.0" in s.environment}
+    for results in iter_results(str(generated.results)):
+        if "2.15.0" not in results.env_name:
+            continue
+        for name in results.get_result_keys(benchmarks):
+            params = benchmarks[name]["params"]
+            theirs = results.get_result_value(name, params)
+            cases = [case for _, case in by_place if case.benchmark == name]
+            ours = [
+                by_place[results.params["machine"], case].runs[results.commit_hash].point
+                for case in dict.fromkeys(cases)
+            ]
+            for value, point in zip(theirs, ours, strict=True):
+                is_value = value is not None and not math.isnan(value)
+                assert (point.value if point else None) == (value if is_value else None)
+                compared += 1
+    assert compared > 5_000
+
+
+def test_generated_history_is_determined_by_its_plan(tmp_path: Path) -> None:
+    plan = Plan(commits=6, samples=3)
+    first, second = generate(tmp_path / "a", plan), generate(tmp_path / "b", plan)
+    assert first.hashes == second.hashes
+    files = sorted(p.relative_to(first.results) for p in first.results.rglob("*.json*"))
+    assert files == sorted(p.relative_to(second.results) for p in second.results.rglob("*.json*"))
+    for file in files:
+        assert (first.results / file).read_bytes() == (second.results / file).read_bytes()
+    other = generate(tmp_path / "c", Plan(commits=6, samples=3, seed=1))
+    name = next(f for f in files if f.name.startswith(first.hashes[0][:8]))
+    assert (other.results / name).read_bytes() != (first.results / name).read_bytes()
+
+
+def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
+    """1,000 commits of 200 series took 1.0 s of CPU where this was written; 4 s are allowed."""
+    made = generate(tmp_path, plan_of_size(1000, 200))
+    commits = read_commits(made.repository)
+    start = time.process_time()
+    history = load_history(made.results, commits)
+    assert time.process_time() - start < 4
+    assert len(history.series) == 200
+    assert len(history.commits) == 1000
+    assert sum(len(series.values) for series in history.series) > 190_000
+
+
+def test_a_long_history_with_samples_loads_in_time(tmp_path: Path) -> None:
+    """300 commits of 200 series with 40 samples each, 30 MB: 0.6 s of CPU; 3 s are allowed."""
+    made = generate(tmp_path, plan_of_size(300, 200, samples=40))
+    commits = read_commits(made.repository)
+    start = time.process_time()
+    history = load_history(made.results, commits)
+    assert time.process_time() - start < 3
+    timings = [s for s in history.series if s.case.labels["metric"] == "time"]
+    points = [run.point for s in timings for run in s.runs.values() if run.point]
+    assert {len(point.samples) for point in points} == {40}

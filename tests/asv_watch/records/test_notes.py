@@ -1,0 +1,128 @@
+"""``results/notes.toml``: recipes of old results, remarks on changes, and what is wrong in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.notes import Notes, read_notes
+from asv_watch.records.records import Commit, Problem
+from tests.asv_watch.making import commit_hash, make_commits
+
+ROOT = Path(__file__).parents[3]
+
+
+def read(folder: Path, text: str) -> tuple[Notes, list[Problem]]:
+    (folder / "notes.toml").write_text(text, encoding="utf-8")
+    return read_notes(folder, make_commits(10))
+
+
+def recipes(notes: Notes, benchmark: str) -> list[str]:
+    return [note.recipe if (note := notes.recipe(benchmark, at)) else "" for at in range(10)]
+
+
+def test_a_recipe_holds_from_its_commit_on(tmp_path: Path) -> None:
+    notes, problems = read(
+        tmp_path,
+        f"""
+        [[recipe]]
+        recipe = "rounds=2"
+        reason = "so it began"
+        [[recipe]]
+        from = "{commit_hash(4)[:8]}"
+        recipe = "rounds=3"
+        benchmarks = ["*.time_*"]
+        reason = "it repeats better"
+        """,
+    )
+    assert problems == []
+    assert recipes(notes, "a.A.time_x") == ["rounds=2"] * 4 + ["rounds=3"] * 6
+    assert recipes(notes, "a.A.track_x") == ["rounds=2"] * 10
+
+
+def test_a_recipe_from_a_later_commit_leaves_earlier_ones_unknown(tmp_path: Path) -> None:
+    notes, _ = read(
+        tmp_path, f'[[recipe]]\nfrom = "{commit_hash(7)}"\nrecipe = "rounds=3"\nreason = "x"'
+    )
+    assert recipes(notes, "a.A.time_x") == [""] * 7 + ["rounds=3"] * 3
+
+
+def test_the_last_note_about_a_change_counts(tmp_path: Path) -> None:
+    notes, problems = read(
+        tmp_path,
+        f"""
+        [[change]]
+        commit = "{commit_hash(3)}"
+        kind = "expected"
+        text = "The batch was doubled"
+        [[change]]
+        commit = "{commit_hash(3)}"
+        kind = "explained"
+        text = "A kernel without vector instructions"
+        cases = ["*resnet18*"]
+        machine = "desk"
+        """,
+    )
+    assert problems == []
+    for machine, case, after, until, kind in (
+        ("desk", "time_x('resnet18')", 2, 3, "explained"),
+        ("desk", "time_x('darnn')", 2, 3, "expected"),
+        ("lab", "time_x('resnet18')", 0, 9, "expected"),
+        ("lab", "time_x('resnet18')", 3, 9, None),
+        ("lab", "time_x('resnet18')", 0, 2, None),
+    ):
+        note = notes.about(machine, case, after, until)
+        assert (note.kind if note else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[change]", "line 1"),
+        ('[[change]]\nkind = "expected"\ntext = "x"', "missing required field `commit`"),
+        (
+            '[[change]]\ncommit = "12345678"\nkind = "fine"\ntext = "x"',
+            "Invalid enum value 'fine' - at `$.change[0].kind`",
+        ),
+        ('[[change]]\ncommit = "HEAD"\nkind = "expected"\ntext = "x"', "$.change[0].commit"),
+        ('[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = " "', "$.change[0].text"),
+        ('[[recipe]]\nrecipe = "rounds=2"', "missing required field `reason`"),
+        ('[[recipe]]\nrecipe = "x"\nreason = "y"\nform = "12345678"', "unknown field `form`"),
+        ('[[notes]]\ntext = "x"', "unknown field `notes`"),
+    ],
+)
+def test_a_malformed_file_is_one_clear_problem(tmp_path: Path, text: str, message: str) -> None:
+    notes, [problem] = read(tmp_path, text)
+    assert problem.path == str(tmp_path / "notes.toml")
+    assert message in problem.message
+    assert "\n" not in problem.message
+    assert notes.changes == ()
+
+
+def test_a_file_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "notes.toml").write_bytes(b"\xff\xfe\x00")
+    assert len(read_notes(tmp_path, make_commits(1))[1]) == 1
+
+
+def test_a_note_about_a_commit_of_another_branch_is_named(tmp_path: Path) -> None:
+    note = 'kind = "expected"\ntext = "x"'
+    notes, problems = read(tmp_path, f'[[change]]\ncommit = "abcdef12"\n{note}')
+    assert (notes.changes, notes.unplaced, problems) == ((), ("abcdef12",), [])
+    # Too short to name one commit.
+    notes, _ = read(tmp_path, f'[[change]]\ncommit = "0000000"\n{note}')
+    assert notes.unplaced == ("0000000",)
+
+
+def test_without_a_file_there_are_no_notes(tmp_path: Path) -> None:
+    notes, problems = read_notes(tmp_path, make_commits(3))
+    assert (notes.changes, notes.unplaced, problems) == ((), (), [])
+
+
+def test_the_notes_of_this_project_declare_the_recipe_of_its_old_results() -> None:
+    changed = Commit("9596ba59c711b7daff2b26f0dcd576fb5a1513f0", 1, "Measure in three rounds")
+    notes, problems = read_notes(ROOT / "results", (*make_commits(1), changed))
+    assert (notes.unplaced, problems) == ((), [])
+    recipes = [notes.recipe("time_series.TimeSeries.time_forward", at) for at in range(2)]
+    assert [note and note.recipe.split()[0] for note in recipes] == ["rounds=2", "rounds=3"]
+    assert notes.recipe("work.Work.track_flops_forward", 1) is None

@@ -1,0 +1,78 @@
+"""Outcomes beside a result file: what the last lines of a case say, removal, durations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.outcomes import (
+    Report,
+    read_outcomes,
+    remove_outcomes,
+    round_seconds,
+)
+from asv_watch.records.records import Outcome
+
+
+def _line(case: str, outcome: str = "ok", **more: object) -> dict[str, object]:
+    return {"case": case, "outcome": outcome, "reason": "", "at": 1, "seconds": 1.0} | more
+
+
+def _write(path: Path, *lines: dict[str, object], rest: str = "") -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + rest)
+    return path
+
+
+def test_samples_are_those_of_the_rounds_of_the_last_measurement(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "a.outcomes.jsonl",
+        _line("whole", samples=9, rounds_left=1),
+        _line("whole", samples=8),
+        _line("whole", samples=5, rounds_left=1),
+        _line("whole", samples=4),
+        _line("interrupted", samples=20, rounds_left=2),
+        _line("interrupted", samples=10, rounds_left=1),
+        _line("old"),
+    )
+    reports, problems = read_outcomes(path)
+    assert problems == []
+    assert reports["whole"] == Report("whole", Outcome.OK, "", 1, 1.0, samples=9, rounds_left=0)
+    assert reports["interrupted"] == Report(
+        "interrupted", Outcome.OK, "", 1, 1.0, samples=30, rounds_left=1
+    )
+    assert reports["old"].rounds_left == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seconds": "long"}, {"samples": None}, {"rounds_left": []}, {"outcome": "odd"}, {"case": 1}],
+)
+def test_a_line_with_a_value_of_another_type_is_named_and_left_out(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = _write(tmp_path / "a.outcomes.jsonl", _line("a"), _line("b") | change)
+    reports, [problem] = read_outcomes(path)
+    assert set(reports) == {"a"}
+    assert "line 2 is no outcome of a case" in problem.message
+
+
+def test_removing_cases_keeps_all_other_lines_even_damaged_ones(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "a.outcomes.jsonl", _line("a.x(1)"), _line("b.x(1)"), rest='{"case": "c", "at'
+    )
+    remove_outcomes(path, lambda case: case.startswith("a."))
+    assert path.read_text() == json.dumps(_line("b.x(1)")) + '\n{"case": "c", "at'
+    remove_outcomes(tmp_path / "missing.outcomes.jsonl", lambda case: True)
+
+
+def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_path: Path) -> None:
+    _write(
+        tmp_path / "2-env.outcomes.jsonl",
+        _line("a", at=2, seconds=7.0),
+        _line("b", "timed out", seconds=300.0),
+        rest='{"case": "c", "at\n[]\n',
+    )
+    _write(tmp_path / "1-env.outcomes.jsonl", _line("a", at=1, seconds=3.0))
+    assert round_seconds(tmp_path) == {"a": 7.0}

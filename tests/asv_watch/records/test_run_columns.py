@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asv_watch.records.packed_runs import pack
+from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
+from asv_watch.records.run_columns import RunColumns, columns_of_cases
+from tests.asv_watch.making import commit_hash
+
+NUMBERS = st.floats(-1e300, 1e300)
+TIMES = st.none() | st.integers(0, 2**62)
+TEXTS = st.text(max_size=3)
+PAIRS = st.none() | st.tuples(NUMBERS, NUMBERS)
+RUNS = st.one_of(
+    st.just(NEVER_RUN),
+    st.builds(Run, st.just(Outcome.FAILED), st.none(), TEXTS, TIMES, TEXTS),
+    st.builds(
+        Run,
+        st.just(Outcome.OK),
+        st.builds(Point, NUMBERS, PAIRS, PAIRS, st.lists(NUMBERS).map(tuple), TIMES),
+        st.just(""),
+        TIMES,
+        TEXTS,
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(RUNS))
+def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
+    by_commit = {commit_hash(number): run for number, run in enumerate(runs)}
+    columns = RunColumns.of(by_commit)
+    assert columns.runs() == by_commit
+    assert {commit: columns.run_at(commit) for commit in by_commit} == by_commit
+    valued = {commit: run for commit, run in by_commit.items() if run.point is not None}
+    assert {commit: run for commit, run in columns.valued.runs().items() if run.point} == valued
+    assert columns.valued.values.tolist() == [
+        run.point.value for run in valued.values() if run.point
+    ]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(RUNS, min_size=3, max_size=3)))
+def test_the_runs_of_result_files_are_sorted_by_case(files: list[list[Run]]) -> None:
+    packed = {
+        commit_hash(number): pack(
+            {case: run for case, run in enumerate(runs) if run is not NEVER_RUN}
+        )
+        for number, runs in enumerate(files)
+    }
+    for case, columns in enumerate(columns_of_cases(packed, 3, {"": 0})):
+        assert list(columns.runs().values()) == [runs[case] for runs in files]

@@ -1,0 +1,173 @@
+"""Where runs were measured: read line by line, told apart from state, compared run to run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple
+from pathlib import Path
+
+import pytest
+
+from asv_watch.judge.events import find_events
+from asv_watch.judge.segments import split
+from asv_watch.records.records import Record
+from asv_watch.records.run_records import FORKED, NOT_FORKED, read_records
+from tests.asv_watch.making import commit_hash, make_history, make_series
+
+LINE = {
+    "at": 1_760_000_000,
+    "until": 1_760_000_900,
+    "machine": {"kernel": "6.1"},
+    "environment": {"torch build": "2.15.0"},
+    "details": {"torch.__config__.show()": "PyTorch built with: ..."},
+    "before": {"load_1_5_15_min": [0.5, 1, 2], "gpus": [{"celsius": 41.0}], "cpu_mhz": None},
+    "after": {"load_1_5_15_min": [1, 1, 2]},
+}
+
+
+def write(path: Path, *lines: object) -> Path:
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    path.write_text(text)
+    return path
+
+
+def test_a_record_has_facts_and_state(tmp_path: Path) -> None:
+    [record], problems = read_records(write(tmp_path / "a.environment.jsonl", LINE))
+    assert problems == []
+    assert record == Record(
+        1_760_000_000,
+        {"kernel": "6.1"},
+        {"torch build": "2.15.0", "processes": NOT_FORKED},
+        {"load_1_5_15_min": "0.5, 1, 2", "gpus 0 celsius": "41.0"},
+        {"load_1_5_15_min": "1, 1, 2"},
+    )
+
+
+def test_records_come_oldest_first(tmp_path: Path) -> None:
+    older = LINE | {"at": 1_700_000_000}
+    records, _ = read_records(write(tmp_path / "a.environment.jsonl", LINE, "", older))
+    assert [record.at for record in records] == [1_700_000_000, 1_760_000_000]
+
+
+def test_the_line_of_a_run_that_ended_replaces_the_one_of_its_start(tmp_path: Path) -> None:
+    begun = {name: value for name, value in LINE.items() if name not in {"until", "after"}}
+    path = write(tmp_path / "a.environment.jsonl", begun)
+    [while_it_runs], _ = read_records(path)
+    assert while_it_runs.after == {}
+    [ended], problems = read_records(write(path, begun, LINE))
+    assert ended.after == {"load_1_5_15_min": "1, 1, 2"}
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        '{"at": 17600',
+        "[]",
+        LINE | {"machine": None},
+        LINE | {"environment": {"threads": 1}},
+        LINE | {"at": "yesterday"},
+    ],
+)
+def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path, damaged: object) -> None:
+    path = write(tmp_path / "a.environment.jsonl", LINE, damaged, LINE | {"at": 1_760_000_001})
+    records, [problem] = read_records(path)
+    assert len(records) == 2
+    assert problem.path == str(path)
+    assert problem.message == "line 2 is no record of a run; it was left out"
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    records, [problem] = read_records(tmp_path / "missing.environment.jsonl")
+    assert records == ()
+    assert "cannot be read" in problem.message
+
+
+def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:
+    return Record(at, {"kernel": kernel}, {"torch build": build}, before={"load": load})
+
+
+Place = tuple[str, str]
+
+
+def events_of(
+    recorded: dict[Place, dict[int, list[Record]]],
+    facts: dict[Place, dict[int, dict[str, str]]] | None = None,
+) -> list[tuple[str, ...]]:
+    """The events of records, by machine and environment and then by number of the commit."""
+    history = make_history(
+        [make_series([1.0] * 9)],
+        recorded={
+            place: {commit_hash(number): tuple(records) for number, records in commits.items()}
+            for place, commits in recorded.items()
+        },
+        facts={
+            place: {commit_hash(number): result for number, result in by_commit.items()}
+            for place, by_commit in (facts or {}).items()
+        },
+    )
+    return [astuple(event)[:-1] for event in find_events(history)]
+
+
+def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Path) -> None:
+    forked = LINE | {"environment": {"torch build": "2.15.0", "processes": FORKED}}
+    runs = {}
+    for number, line in enumerate((LINE, LINE, forked)):
+        path = write(tmp_path / f"{number}.jsonl", line | {"at": 1_760_000_000 + number})
+        [runs[number]], _ = read_records(path)
+    of_place = {commit_hash(number): (of_commit,) for number, of_commit in runs.items()}
+    series = make_series([1.0] * 3)
+    history = make_history(
+        [series],
+        recorded={(series.machine, series.environment): of_place},
+        facts={(series.machine, series.environment): {commit: {} for commit in of_place}},
+    )
+    [segments] = split(history)
+    assert [len(segment.values) for segment in segments] == [2, 1]
+    assert [astuple(event)[4:7] for event in find_events(history)] == [
+        ("processes", NOT_FORKED, FORKED)
+    ]
+
+
+def test_state_is_no_event_and_facts_that_stay_are_none() -> None:
+    runs = {0: [record(1, load="0.1")], 2: [record(2, load="9")]}
+    assert events_of({("m", "e"): runs}) == []
+
+
+def test_a_change_between_commits_is_an_event_of_machine_or_environment() -> None:
+    runs = {0: [record(1)], 3: [record(2, kernel="6.2", build="2.15.0+cpu")]}
+    assert events_of({("m", "e"): runs}) == [
+        ("m", "e", commit_hash(0), commit_hash(3), "torch build", "2.15.0", "2.15.0+cpu"),
+        ("m", "", commit_hash(0), commit_hash(3), "kernel", "6.1", "6.2"),
+    ]
+
+
+def test_a_change_between_two_runs_of_one_commit_is_an_event_of_it() -> None:
+    runs = {0: [record(1)], 1: [record(2), record(3, kernel="6.2")], 2: [record(4, kernel="6.2")]}
+    assert events_of({("m", "e"): runs}) == [
+        ("m", "", commit_hash(1), commit_hash(1), "kernel", "6.1", "6.2")
+    ]
+
+
+def test_commits_without_a_record_say_nothing_either_way() -> None:
+    old = {"os": "Linux"}
+    facts = {("m", "e"): {0: old, 1: old, 2: old, 3: old}}
+    runs = {("m", "e"): {1: [record(1)], 3: [record(2)]}}
+    assert events_of(runs, facts) == []
+
+
+def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:
+    runs = {
+        ("m", "a"): {0: [record(1)], 1: [record(3, kernel="6.2")]},
+        ("m", "b"): {0: [record(2)], 1: [record(4, kernel="6.2")]},
+        ("other", "a"): {0: [record(1, kernel="5")]},
+    }
+    assert events_of(runs) == [("m", "", commit_hash(0), commit_hash(1), "kernel", "6.1", "6.2")]
+
+
+def test_what_asv_stores_too_is_one_event() -> None:
+    facts = {("m", "e"): {0: {"cpu": "old"}, 1: {"cpu": "new"}}}
+    runs = {("m", "e"): {0: [Record(1, {"cpu": "old"}, {})], 1: [Record(2, {"cpu": "new"}, {})]}}
+    assert events_of(runs, facts) == [
+        ("m", "", commit_hash(0), commit_hash(1), "cpu", "old", "new")
+    ]

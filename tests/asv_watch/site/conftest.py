@@ -1,0 +1,148 @@
+"""Sites published by the real `asv publish` from generated histories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.asv_watch.generator import Generated, Plan, generate
+
+SOURCES = Path(__file__).parents[3] / "src"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a git repository, results, and an asv.conf.json that names our plugin."""
+
+    root: Path
+    generated: Generated
+
+    @property
+    def html(self) -> Path:
+        return self.root / "html"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    def result_files(self) -> list[Path]:
+        return sorted(
+            path for path in self.results.glob("*/*.json") if path.name != "machine.json"
+        )
+
+    def publish(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run `asv publish` in the project's folder as a person would."""
+        environment = {**os.environ, "PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1"}
+        environment.update(options.pop("env", {}))
+        return subprocess.run(
+            [sys.executable, "-m", "asv", "publish", *arguments],
+            cwd=options.pop("cwd", self.root),
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=options.pop("timeout", 300),
+            **options,
+        )
+
+
+def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
+    generated = generate(root, plan)
+    configuration = {
+        "version": 1,
+        "project": "torchspeed",
+        "project_url": "https://example.org/torchspeed",
+        "show_commit_url": "https://example.org/torchspeed/commit/",
+        "repo": "repository",
+        "branches": ["main"],
+        "results_dir": "results",
+        "html_dir": "html",
+        "plugins": [".asv_watch.publish.build_site"],
+        **settings,
+    }
+    (root / "asv.conf.json").write_text(json.dumps(configuration))
+    return Project(root, generated)
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A site with two machines, two torch releases and every outcome. Read it only."""
+    project = make_project(tmp_path_factory.mktemp("published") / "it", Plan(commits=40))
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A site from names, parameters, commits, machines and reasons that are markup."""
+    project = make_project(
+        tmp_path_factory.mktemp("hostile") / "it", Plan(commits=30, hostile=True)
+    )
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A small project, published once, to be copied by the tests that change one."""
+    project = make_project(
+        tmp_path_factory.mktemp("template") / "it",
+        Plan(
+            commits=12,
+            machines=("ci-2core",),
+            machines_with_cuda=(),
+            torch_pairs=(("2.15.0", "0.29.2"),),
+            unmeasured_commits=0.0,
+        ),
+    )
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture
+def site(template: Project, tmp_path: Path) -> Project:
+    """A small project of one's own, already published."""
+    shutil.copytree(template.root, tmp_path / "it", symlinks=True)
+    return replace(template, root=tmp_path / "it")
+
+
+@pytest.fixture
+def project(site: Project) -> Project:
+    """A small project of one's own, not yet published."""
+    shutil.rmtree(site.html)
+    return site
+
+
+def registered(path: Path) -> tuple[str, Any]:
+    """Name and data of a data file, read as a program would: without running it."""
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("torchspeed.register("), text[:80]
+    assert text.endswith(");\n")
+    name, data = json.loads("[" + text.removeprefix("torchspeed.register(")[:-3] + "]")
+    return name, data
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def parsed_xml(raw: bytes) -> ET.Element:
+    """A document that we wrote ourselves, parsed; fails unless it is well-formed."""
+    return ET.fromstring(raw)  # noqa: S314

@@ -1,0 +1,111 @@
+"""The data of a case's page: its source, what else was measured of it, and its samples."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.records.records import Benchmark
+from asv_watch.site.case_files import SAMPLES, description, measure_command
+from tests.asv_watch.generator import Plan
+from tests.asv_watch.site.conftest import Project, make_project, registered
+
+CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A history that stores forty samples of each timing."""
+    plan = Plan(commits=14, machines=("ci-2core",), samples=40, unmeasured_commits=0.0)
+    project = make_project(tmp_path_factory.mktemp("samples") / "it", plan)
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="module")
+def index(project: Project) -> Any:
+    return json.loads((project.html / "index.json").read_text())
+
+
+def test_the_samples_are_those_of_the_result_file(project: Project, index: Any) -> None:
+    name = CASE.partition("(")[0]
+    _, data = registered(project.html / "data" / "n" / f"{name}.js")
+    (series,) = [
+        entry
+        for entry in data["series"]
+        if index["series"][entry["s"]]["id"].endswith(CASE)
+        and "2.15.0" in index["environments"][index["series"][entry["s"]]["e"]]["torch"]
+    ]
+    at, distances, count = series["runs"][-1]
+    commit = index["commits"][at][0]
+    (path,) = project.results.glob(f"*/{commit[:8]}-*2.15.0*.json")
+    content = json.loads(path.read_text())
+    row = dict(zip(content["result_columns"], content["results"][name], strict=False))
+    stored = sorted(row["samples"][0])
+    value = min(stored)
+    assert count == len(stored) == 40
+    assert len(distances) == SAMPLES
+    published = [value * (1 + distance / 10_000) for distance in distances]
+    assert published[0] == pytest.approx(stored[0], rel=1e-4)
+    assert published[-1] == pytest.approx(stored[-1], rel=1e-4)
+    for sample in published:
+        assert min(abs(sample / entry - 1) for entry in stored) < 1e-4
+
+
+def test_every_benchmark_has_its_source_and_every_case_its_command(
+    project: Project, index: Any
+) -> None:
+    stored = json.loads((project.results / "benchmarks.json").read_text())
+    for benchmark in index["benchmarks"]:
+        _, data = registered(project.html / "data" / "c" / f"{benchmark['slug']}.js")
+        assert data["code"] == stored[benchmark["name"]]["code"]
+        assert data["version"] == stored[benchmark["name"]]["version"]
+        cases = {
+            series["id"].split("/", 2)[2]
+            for series in index["series"]
+            if index["benchmarks"][series["b"]] == benchmark
+        }
+        assert set(data["commands"]) == cases
+
+
+def test_related_measurements_are_of_the_same_work_in_the_same_place(
+    project: Project, index: Any
+) -> None:
+    _, data = registered(project.html / "data/c/time_series.TimeSeries.time_forward.js")
+    seen = set()
+    for own, others in data["related"].items():
+        mine = index["series"][int(own)]
+        for other in others:
+            theirs = index["series"][other]
+            assert (theirs["m"], theirs["e"]) == (mine["m"], mine["e"])
+            for key in ("model", "device", "pass"):
+                assert theirs["labels"][key] == mine["labels"][key]
+            seen.add(theirs["labels"]["metric"])
+    assert seen == {"instructions", "throughput", "peak memory"}
+
+
+def test_the_command_selects_its_case_alone() -> None:
+    others = [CASE.replace("darnn", "darnn2"), f"x.{CASE}", CASE.replace(".", "_")]
+    program, verb, option, pattern = shlex.split(measure_command(CASE))
+    assert (program, verb, option) == ("asv-watch", "bench", "--cases")
+    assert [entry for entry in [CASE, *others] if re.search(pattern, entry)] == [CASE]
+
+
+def test_the_description_is_the_functions_docstring() -> None:
+    code = 'class S:\n    """The suite."""\n    def time_x(self):\n        """One pass."""\n'
+    assert description(Benchmark("a.S.time_x", "time", "s", code=code)) == "One pass."
+    assert description(Benchmark("a.S.time_y", "time", "s", code=code)) == "The suite."
+    assert description(Benchmark("a.S.time_x", "time", "s", code="class (")) == ""
+
+
+def test_no_sample_file_grows_without_bound(project: Project) -> None:
+    for path in Path(project.html / "data" / "n").glob("*.js"):
+        for series in registered(path)[1]["series"]:
+            assert len(series["runs"]) <= 62
+            assert all(len(run[1]) <= SAMPLES for run in series["runs"])

@@ -1,0 +1,274 @@
+"""The data files say what the results say, in the format that docs/site-data.md lays down."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.judge.findings import Findings
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Environment, Outcome, Point, Run
+from asv_watch.records.run_columns import RunColumns
+from asv_watch.site import index as index_module
+from asv_watch.site import names
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import contents_of
+from asv_watch.site.names import slug
+from tests.asv_watch.site.conftest import Project, registered
+from tests.asv_watch.site.handmade import PROJECT, handmade, handmade_contents
+from tests.asv_watch.site.stored_values import values_of
+
+
+@pytest.fixture(scope="module")
+def index(published: Project) -> dict[str, Any]:
+    index: dict[str, Any] = registered(published.html / "data/index.js")[1]
+    return index
+
+
+@pytest.fixture(scope="module")
+def history(published: Project) -> History:
+    commits = read_commits(published.root / "repository")
+    return load_history(published.results, commits)
+
+
+def test_every_series_of_the_history_is_in_the_index(
+    index: dict[str, Any], history: History
+) -> None:
+    assert len(index["series"]) == len(history.series)
+    ids = [series["id"] for series in index["series"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_files_of_the_benchmarks_hold_every_value(
+    published: Project, index: dict[str, Any], history: History
+) -> None:
+    wanted = {
+        (entry.machine, entry.environment, entry.case.name, commit): run
+        for entry in history.series
+        for commit, run in entry.runs.items()
+        if run.outcome is not Outcome.NEVER_RUN
+    }
+    seen = 0
+    for benchmark in index["benchmarks"]:
+        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        assert data["benchmark"] == benchmark["name"]
+        for row in data["series"]:
+            series = index["series"][row["s"]]
+            machine = index["machines"][series["m"]]["name"]
+            environment = index["environments"][series["e"]]["name"]
+            case = series["id"].split("/", 2)[2]
+            for offset, value in enumerate(values_of(row)):
+                if value is None:
+                    continue
+                commit = index["commits"][row["from"] + offset][0]
+                point = wanted[machine, environment, case, commit].point
+                assert point is not None
+                assert math.isclose(value, point.value, rel_tol=5e-5)
+                if point.interval is not None:
+                    low = value - abs(value) * row["lo"][offset] / 10_000
+                    high = value + abs(value) * row["hi"][offset] / 10_000
+                    assert math.isclose(low, point.interval[0], rel_tol=2e-4)
+                    assert math.isclose(high, point.interval[1], rel_tol=2e-4)
+                seen += 1
+            for at, outcome, reason in row.get("other", []):
+                run = wanted[machine, environment, case, index["commits"][at][0]]
+                assert run.outcome.value == outcome
+                assert run.reason == row["reasons"][reason]
+                seen += 1
+    assert seen == len(wanted)
+
+
+def test_the_blocks_of_revisions_say_the_same_as_the_benchmarks(
+    published: Project, index: dict[str, Any]
+) -> None:
+    by_series: dict[int, dict[int, float]] = {}
+    for path in (published.html / "data" / "s").glob("*.js"):
+        for row in registered(path)[1]["series"]:
+            by_series[row["s"]] = {
+                row["from"] + offset: value
+                for offset, value in enumerate(values_of(row))
+                if value is not None
+            }
+    from_blocks: dict[int, dict[int, float]] = {number: {} for number in by_series}
+    for number in range(math.ceil(len(index["commits"]) / index["block"])):
+        _, block = registered(published.html / "data" / "r" / f"{number}.js")
+        assert block["first"] == number * index["block"]
+        assert len(block["series"]) == len(index["series"])
+        for s, row in enumerate(block["series"]):
+            for offset, value in enumerate(values_of(row) if row else []):
+                if value is not None:
+                    from_blocks[s][block["first"] + offset] = value
+    assert from_blocks == by_series
+
+
+def test_a_planted_step_is_a_change_at_its_commit(
+    published: Project, index: dict[str, Any]
+) -> None:
+    place = {commit[0]: at for at, commit in enumerate(index["commits"])}
+    last = len(place) - 1
+    seen = 0
+    for step in published.generated.steps:
+        at = place[step.commit]
+        if not step.model or not 5 <= at <= last - 5:
+            continue
+        members = [
+            s
+            for s, series in enumerate(index["series"])
+            if series["labels"]["model"] == step.model
+            and series["labels"]["metric"] == "time"
+            and series["last"] is not None
+        ]
+        result = {
+            change["s"]
+            for change in index["changes"]
+            if change["s"] in members
+            and change["p"] - 2 <= at <= change["c"] + 2
+            and math.isclose(change["ratio"], step.ratio, rel_tol=0.04)
+        }
+        assert len(result) >= 0.8 * len(members)
+        seen += 1
+    assert seen
+
+
+def test_more_is_better_is_known(index: dict[str, Any]) -> None:
+    directions = {metric["unit"]: metric["higher_is_better"] for metric in index["metrics"]}
+    assert directions["samples/s"] is True
+    assert directions["seconds"] is False
+    assert directions["bytes"] is False
+    for change in index["changes"]:
+        series = index["series"][change["s"]]
+        more = index["metrics"][index["benchmarks"][series["b"]]["metric"]]["higher_is_better"]
+        assert change["verdict"] == ("better" if (change["ratio"] > 1) == more else "worse")
+
+
+def test_geometric_means_say_of_how_many_series(index: dict[str, Any]) -> None:
+    assert index["geomeans"]
+    for mean in index["geomeans"]:
+        group = [
+            series
+            for series in index["series"]
+            if (series["m"], series["e"]) == (mean["m"], mean["e"])
+            and index["benchmarks"][series["b"]]["metric"] == mean["metric"]
+            and all(series["labels"].get(key) == value for key, value in mean["labels"].items())
+        ]
+        assert 0 < mean["n"] <= len(group)
+
+
+def test_the_status_of_each_case(tmp_path: Path) -> None:
+    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
+    _, index = registered(tmp_path / "data/index.js")
+    status = {
+        (series["labels"]["model"], series["labels"]["device"]): series
+        for series in index["series"]
+    }
+    assert status["darnn", "cpu"]["status"] == "ok"
+    assert status["darnn", "cuda"]["status"] == "skipped"
+    assert status["darnn", "cuda"]["reason"] == "this machine has no CUDA device"
+    assert status["lstnet", "cpu"]["status"] == "failed"
+    assert status["vgg19", "cpu"]["status"] == "timed out"
+    stale = status["tpa_lstm", "cpu"]
+    assert (stale["status"], stale["behind"]) == ("stale", 3)
+
+
+def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        build_site(tmp_path / name, handmade_contents(), generated=0, project=PROJECT)
+    for path in (tmp_path / "one").rglob("*"):
+        if path.is_file():
+            other = tmp_path / "two" / path.relative_to(tmp_path / "one")
+            assert path.read_bytes() == other.read_bytes(), path
+
+
+def test_an_empty_history_publishes(tmp_path: Path) -> None:
+    nothing = History((), {}, {}, {}, ())
+    result = Findings((), (), ())
+    build_site(tmp_path, contents_of(nothing, result), generated=0, project=PROJECT)
+    assert "Nothing has been measured yet" in (tmp_path / "index.html").read_text()
+    assert registered(tmp_path / "data/index.js")[1]["series"] == []
+
+
+def test_names_of_files_are_safe_and_told_apart() -> None:
+    history, _ = handmade()
+    for name in history.benchmarks:
+        assert slug(name) == name
+    odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]
+    slugs = [slug(name) for name in odd]
+    assert len(set(slugs)) == len(odd)
+    assert all(len(entry) < 120 and "/" not in entry for entry in slugs)
+
+
+def test_environments_are_told_apart_by_what_differs() -> None:
+    def environment(torch: str, **others: str) -> Environment:
+        return Environment(
+            f"{torch}-{others}",
+            "3.11",
+            {"torch": torch, "torchvision": "0.29", "scikit-learn": "1.9.1"},
+            {"OMP_NUM_THREADS": "1", **others},
+        )
+
+    alike = [environment("2.14.1"), environment("2.15.0")]
+    assert list(names.environment_labels(alike).values()) == [
+        "torch 2.14.1 · torchvision 0.29",
+        "torch 2.15.0 · torchvision 0.29",
+    ]
+    apart = [environment("2.15.0"), environment("2.15.0", OMP_NUM_THREADS="2")]
+    assert list(names.environment_labels(apart).values()) == [
+        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 1",
+        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 2",
+    ]
+    bare = Environment("existing-py", "", {}, {})
+    assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
+
+
+def test_a_long_history_is_told_over_several_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "VALUES", 180)
+    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
+    index = registered(tmp_path / "data" / "index.js")[1]
+    share = index["share"]
+    assert share == 180 // len(index["commits"])
+    for place, benchmark in enumerate(index["benchmarks"]):
+        members = [at for at, entry in enumerate(index["series"]) if entry["b"] == place]
+        messages = []
+        for number in range(-(-len(members) // share)):
+            path = (
+                tmp_path / "data" / "s" / f"{benchmark['slug']}{f'~{number}' if number else ''}.js"
+            )
+            name, data = registered(path)
+            assert name == f"s/{path.stem}"
+            assert len(data["series"]) <= share
+            messages += [entry["s"] for entry in data["series"]]
+        assert messages == members
+
+
+def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path: Path) -> None:
+    history, findings = handmade()
+    newest = history.commits[-1].hash
+    # The sixth digit lies in the middle, where two ways of rounding could differ.
+    values = (number / 1e6 for number in itertools.count(108_505, 10))
+    points = (Point(value, (value, value * 1.01)) for value in values)
+    series = tuple(
+        replace(
+            each,
+            columns=RunColumns.of(each.runs | {newest: Run(Outcome.OK, point=next(points))}),
+        )
+        for each in history.series
+    )
+    contents = contents_of(replace(history, series=series), findings)
+    build_site(tmp_path, contents, generated=0, project=PROJECT)
+    index = registered(tmp_path / "data" / "index.js")[1]
+    seen = 0
+    for path in (tmp_path / "data" / "s").glob("*.js"):
+        for row in registered(path)[1]["series"]:
+            last = index["series"][row["s"]]["last"]
+            assert values_of(row)[last["c"] - row["from"]] == last["v"]
+            seen += 1
+    assert seen == len(series)

@@ -1,0 +1,78 @@
+"""The Atom feed: valid, one entry per change, ids that never change."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from asv_watch.judge.changes import State
+from asv_watch.site.feed import write_feed
+from tests.asv_watch.generator import Plan
+from tests.asv_watch.site.conftest import Project, make_project, parsed_xml, registered
+from tests.asv_watch.site.handmade import handmade_contents
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.mark.parametrize("name", ["feed.xml", "regressions.xml"])
+def test_every_entry_has_what_atom_requires(published: Project, name: str) -> None:
+    feed = parsed_xml((published.html / name).read_bytes())
+    _, index = registered(published.html / "data/index.js")
+    entries = feed.findall(f"{ATOM}entry")
+    assert entries
+    if name == "feed.xml":
+        assert len(entries) == min(100, len(index["changes"]))
+    for element in (feed, *entries):
+        for required in ("id", "title", "updated"):
+            result = element.findall(f"{ATOM}{required}")
+            assert len(result) == 1
+            assert result[0].text
+        updated = element.findtext(f"{ATOM}updated")
+        assert updated is not None
+        datetime.datetime.fromisoformat(updated)
+    assert feed.find(f"{ATOM}author/{ATOM}name") is not None
+    ids = [entry.findtext(f"{ATOM}id") for entry in entries]
+    assert len(set(ids)) == len(ids)
+
+
+def test_ids_stay_when_the_history_grows(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "it", Plan(commits=60, machines=("ci-2core",)))
+    hashes = project.generated.hashes
+    project.publish("-o", "whole")
+    project.publish("-o", "part", hashes[-10])
+    feeds = [
+        parsed_xml((project.root / name / "feed.xml").read_bytes()) for name in ("whole", "part")
+    ]
+    whole, part = (
+        {entry.findtext(f"{ATOM}id") for entry in feed.iter(f"{ATOM}entry")} for feed in feeds
+    )
+    assert part
+    assert len(part & whole) >= 0.9 * len(part)
+
+
+def test_text_that_xml_cannot_hold_is_replaced() -> None:
+    contents = handmade_contents()
+    bad = "bell\x07 and null\x00"
+    feed = write_feed(contents, contents.changes, name="changes", title=bad, project=bad)
+    parsed_xml(feed)
+    assert b"\x07" not in feed
+
+
+def test_an_entry_says_its_state_and_what_it_rests_on() -> None:
+    contents = handmade_contents()
+    change = next(item for item in contents.changes if item.verdict == "worse")
+    states = (
+        replace(change, state=State.UNCONFIRMED, runs=1),
+        replace(change, state=State.REFUTED, runs=2, noise=0.0),
+    )
+    feed = parsed_xml(write_feed(contents, states, name="changes", title="t", project="p"))
+    titles = [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
+    texts = [entry.findtext(f"{ATOM}summary") or "" for entry in feed.iter(f"{ATOM}entry")]
+    ids = {entry.findtext(f"{ATOM}id") for entry in feed.iter(f"{ATOM}entry")}
+    assert [title.rpartition(" ")[2] for title in titles] == ["(unconfirmed)", "(refuted)"]
+    assert f"Unconfirmed: 1 run, {change.multiple:.0f} times the noise." in texts[0]
+    assert "Refuted: 2 runs, without noise before." in texts[1]
+    assert len(ids) == 2

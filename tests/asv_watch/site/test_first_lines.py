@@ -1,0 +1,160 @@
+"""What card, badge, feed and index say of a published project in which something happened."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.asv_watch.generator import Plan
+from tests.asv_watch.site.conftest import Project, make_project, parsed_xml
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Project:
+    """A project in which nothing happens: 24 commits, 1 % of noise."""
+    plan = Plan(
+        commits=24,
+        machines=("ci-2core",),
+        machines_with_cuda=(),
+        torch_pairs=(("2.15.0", "0.29.2"),),
+        steps=0,
+        spikes=0.0,
+        failures=0.0,
+        timeouts=0.0,
+        never_run=0.0,
+        unmeasured_commits=0.0,
+    )
+    return make_project(tmp_path / "it", plan)
+
+
+def newest_files(project: Project, count: int) -> list[Path]:
+    """The result files of the newest commits, the newest last."""
+    return [
+        path
+        for commit in project.generated.measured[-count:]
+        for path in project.results.glob(f"*/{commit[:8]}-*.json")
+    ]
+
+
+def change_row(path: Path, factor: float | None, case: str = CASE) -> None:
+    """Multiply a stored value of a case and what describes it; ``None`` removes the value."""
+    content = json.loads(path.read_text())
+    row = content["results"][case.partition("(")[0]]
+    place = 6  # tpa_lstm is the fourth of four models, the CPU the first of two devices
+    for column, name in enumerate(content["result_columns"][: len(row)]):
+        cell = row[column]
+        if not isinstance(cell, list) or not (name == "result" or name.startswith("stats_")):
+            continue
+        if name in {"stats_number", "stats_repeat"} or cell[place] is None:
+            continue
+        cell[place] = None if factor is None else cell[place] * factor
+    path.write_text(json.dumps(content))
+
+
+def published(project: Project) -> tuple[dict[str, Any], str, list[str], str]:
+    """The index, the words of the cards, the titles of the feed, and the badge's text."""
+    done = project.publish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    index = json.loads((project.html / "index.json").read_text())
+    page = (project.html / "index.html").read_text()
+    cards = page.split('id="answers"')[1].split("</ul>")[0]
+    words = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", cards)))
+    feed = parsed_xml((project.html / "feed.xml").read_bytes())
+    titles = [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
+    badge = (project.html / "badge.svg").read_text()
+    return index, words, titles, badge.split("<title>speed: ")[1].split("</title>")[0]
+
+
+def test_nothing_happened(quiet: Project) -> None:
+    index, words, titles, badge = published(quiet)
+    assert index["changes"] == []
+    assert "No change of a time" in words
+    assert titles == []
+    assert badge == "no change"
+
+
+@pytest.mark.parametrize("commits", [1, 2])
+def test_a_doubled_time_is_reported_at_once(quiet: Project, commits: int) -> None:
+    for path in newest_files(quiet, commits):
+        change_row(path, 2.0)
+    index, words, titles, badge = published(quiet)
+    (change,) = index["changes"]
+    series = index["series"][change["s"]]
+    assert series["id"].endswith(CASE)
+    assert (change["state"], change["runs"]) == ("unconfirmed", commits)
+    assert change["ratio"] == pytest.approx(2.0, rel=0.05)
+    assert change["multiple"] > 3
+    assert index["commits"][change["c"]][0] == quiet.generated.measured[-commits]
+    assert series["change"]["state"] == "unconfirmed"
+    runs = "1 run," if commits == 1 else "2 runs,"
+    assert "✗ 1 slower, unconfirmed" in words
+    assert re.search(rf"tpa_lstm cpu forward \S+ at \w+ of \S+ \(unconfirmed: {runs}", words)
+    assert len(titles) == 1
+    assert titles[0].endswith("(unconfirmed)")
+    assert badge == "1 unconfirmed"
+    span = index["ranges"][change["range"]]
+    assert span["command"].startswith("git log --oneline ")
+    assert span["diff"].startswith("https://example.org/torchspeed/compare/")
+    assert [commit[0] for commit in span["commits"]] == [index["commits"][change["c"]][0]]
+
+
+def test_a_fall_of_memory_by_a_fifth_is_reported_at_once(quiet: Project) -> None:
+    memory = CASE.replace("time_forward", "peakmem_forward")
+    [newest] = newest_files(quiet, 1)
+    change_row(newest, 0.8, memory)
+    index, words, _, badge = published(quiet)
+    (change,) = index["changes"]
+    assert index["series"][change["s"]]["id"].endswith(memory)
+    assert (change["state"], change["verdict"]) == ("unconfirmed", "better")
+    assert change["ratio"] == pytest.approx(0.8, rel=0.01)
+    assert "1 change of memory or counts, the largest: tpa_lstm cpu forward peak memory" in words
+    assert badge == "1 unconfirmed"
+
+
+def test_a_doubled_time_that_stays_is_confirmed(quiet: Project) -> None:
+    for path in newest_files(quiet, 7):
+        change_row(path, 2.0)
+    index, words, _, badge = published(quiet)
+    assert [change["state"] for change in index["changes"]] == ["confirmed"]
+    assert "✗ 1 slower " in words
+    assert badge == "1 worse"
+    regressions = json.loads((quiet.html / "regressions.json").read_text())["regressions"]
+    assert [row[0] for row in regressions] == [CASE]
+
+
+def test_a_note_of_the_results_folder_is_shown(quiet: Project) -> None:
+    (newest,) = newest_files(quiet, 1)
+    change_row(newest, 2.0)
+    note = (
+        f'[[change]]\ncommit = "{newest.name[:8]}"\nkind = "expected"\ntext = "The batch grew"\n'
+    )
+    (quiet.results / "notes.toml").write_text(note)
+    index, words, *_ = published(quiet)
+    (change,) = index["changes"]
+    assert index["notes"][change["note"]]["text"] == "The batch grew"
+    assert "expected: The batch grew" in words
+
+
+def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:
+    (newest,) = newest_files(quiet, 1)
+    change_row(newest, None)
+    message = "For parameters: 'b'\nTraceback (most recent call last):\nRuntimeError: 3 features"
+    line = {"case": CASE, "outcome": "failed", "reason": message, "at": 1_790_000_000}
+    with newest.with_suffix(".outcomes.jsonl").open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    index, words, *_ = published(quiet)
+    (series,) = [entry for entry in index["series"] if entry["id"].endswith(CASE)]
+    assert series["reason"] == "RuntimeError: 3 features"
+    assert index["texts"][series["text"]] == message
+    assert "tpa_lstm time · cpu · forward failed: RuntimeError: 3 features" in words
+    (run,) = index["newest_runs"]
+    assert run["counts"]["failed"] == 1
+    assert f"1 of {sum(run['counts'].values())} cases" in words

@@ -1,0 +1,330 @@
+"""What a reader without JavaScript reads on the page, and that nothing is coloured in vain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.findings import Findings
+from asv_watch.judge.releases import compare_releases
+from asv_watch.records.history import History
+from asv_watch.records.notes import ChangeNote
+from asv_watch.records.records import Benchmark, LeftOut, Problem, Record
+from asv_watch.site.answers import answers_of
+from asv_watch.site.contents import contents_of
+from asv_watch.site.layout import layout_of
+from asv_watch.site.pages import render_page
+from asv_watch.site.quantities import quantity
+from tests.asv_watch.calibrations import calibration
+from tests.asv_watch.site.handmade import HOSTILE, PROJECT, handmade
+
+
+def render(history: History, findings: Findings) -> str:
+    contents = contents_of(history, findings)
+    page = render_page(
+        contents,
+        answers_of(contents),
+        generated=1_760_000_000,
+        project=PROJECT,
+        regressions=(),
+    )
+    return page.decode()
+
+
+def section(page: str, name: str) -> str:
+    return page.split(f'data-view="{name}" aria-labelledby')[1].split("<section", maxsplit=1)[0]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render(*handmade())
+
+
+def words(markup: str) -> str:
+    """The text of some markup, spaces drawn together."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def test_every_newest_value_is_on_the_overview(page: str) -> None:
+    history, _ = handmade()
+    text = words(section(page, "overview"))
+    for series in history.series:
+        if series.values:
+            newest = list(series.values.values())[-1]
+            assert quantity(newest, series.unit) in text
+
+
+def test_only_series_that_moved_carry_a_change(page: str) -> None:
+    history, findings = handmade()
+    cells = re.findall(r'<a class="cell.*?</a>', section(page, "overview"), re.DOTALL)
+    assert len(cells) == sum(bool(series.values) for series in history.series)
+    marked = [cell for cell in cells if 'class="change' in cell]
+    assert len(marked) == len({change.series for change in findings.changes})
+    for cell in marked:
+        assert ("✓" in cell) == (' better"' in cell)
+        assert ("✗" in cell) == (' worse"' in cell)
+
+
+def test_old_news_is_grey() -> None:
+    history, findings = handmade()
+    old = tuple(replace(change, commit=10, previous=9) for change in findings.changes)
+    page = render(history, replace(findings, changes=old))
+    assert 'class="change old confirmed"' in page
+    assert 'class="change worse' not in page
+
+
+def card(page: str, question: str) -> str:
+    """The words of the card that asks so."""
+    return next(
+        text for text in map(words, page.split('<li class="card">')[1:]) if question in text
+    )
+
+
+def test_the_slowest_model_is_named_with_its_figures(page: str) -> None:
+    history, _ = handmade()
+    newest = {
+        series.case.labels["pass"]: list(series.values.values())[-1]
+        for series in history.series
+        if series.case.labels.get("model") == "vgg19"
+        and series.case.labels.get("batch") == "10"
+        and series.case.labels["metric"] == "time"
+        and series.environment.endswith("2.15.0")
+        and series.values
+    }
+    text = card(page, "slowest on the CPU?")
+    assert "vgg19 batch 10" in text
+    for direction, value in newest.items():
+        assert f"{quantity(value, 'seconds')} {direction}" in text
+    assert "Then resnet18 batch 10" in text
+
+
+LATELY = "Has anything become slower lately?"
+
+
+def slowdown(findings: Findings, **changes: Any) -> Change:
+    """A time that is 10 % longer from commit 58 on."""
+    change = next(change for change in findings.changes if change.verdict == "better")
+    return replace(
+        change,
+        **{
+            "commit": 58,
+            "previous": 57,
+            "before": 1.0,
+            "after": 1.1,
+            "verdict": "worse",
+            "runs": 2,
+            **changes,
+        },
+    )
+
+
+def test_without_a_change_the_smallest_detectable_one_is_given() -> None:
+    history, findings = handmade()
+    text = card(render(history, replace(findings, changes=())), LATELY)
+    assert "No change of a time Last 10 measured commits" in text
+    # Three times the noise of a ratio of two values of 1 % each.
+    assert "Smallest detectable change: median 4.3%, 90th percentile 4.3%" in text
+
+
+@pytest.mark.parametrize(
+    ("states", "headline"),
+    [
+        ([State.CONFIRMED], "✗ 1 slower "),
+        ([State.UNCONFIRMED], "✗ 1 slower, unconfirmed"),
+        (
+            [State.CONFIRMED, State.UNCONFIRMED, State.UNCONFIRMED],
+            "✗ 1 slower, 2 more unconfirmed",
+        ),
+        ([State.REFUTED], "No change of a time"),
+    ],
+)
+def test_a_slowdown_is_named_with_its_state(states: list[State], headline: str) -> None:
+    history, findings = handmade()
+    changes = tuple(slowdown(findings, state=state) for state in states)
+    text = card(render(history, replace(findings, changes=changes)), LATELY)
+    assert f"{LATELY} {headline}" in text
+    if states != [State.REFUTED]:
+        commit = history.commits[58].hash[:8]
+        assert f"+10.0% at {commit} of 2025-10-09 ({states[0].value}: 2 runs, 6.8 times" in text
+
+
+def test_faster_times_are_named_with_their_state() -> None:
+    history, findings = handmade()
+    better = slowdown(findings, after=0.9, verdict="better", state=State.UNCONFIRMED)
+    text = card(render(history, replace(findings, changes=(better,))), LATELY)
+    assert "Nothing slower, 1 faster, unconfirmed" in text
+    confirmed = replace(better, state=State.CONFIRMED)
+    text = card(render(history, replace(findings, changes=(better, confirmed, better))), LATELY)
+    assert "Nothing slower, 1 faster, 2 more unconfirmed" in text
+
+
+def test_without_known_noise_it_is_too_early_to_tell() -> None:
+    history, findings = handmade()
+    unknown = replace(findings, changes=(), noise=(None,) * len(history.series))
+    text = card(render(history, unknown), LATELY)
+    assert "Too early to tell" in text
+    assert "The noise between runs is not known yet" in text
+
+
+def test_a_note_stands_beside_its_change() -> None:
+    history, findings = handmade()
+    note = ChangeNote("0" * 8, "expected", f"The batch was doubled {HOSTILE}")
+    html = render(history, replace(findings, changes=(slowdown(findings, note=note),)))
+    assert HOSTILE not in html
+    assert "expected: The batch was doubled" in card(html, LATELY)
+
+
+def test_the_newest_torch_is_compared_with_the_one_before_at_one_commit(page: str) -> None:
+    history, _ = handmade()
+    text = card(page, "What did torch 2.15.0 change against 2.14.1?")
+    assert re.search(r"\d+ slower, \d+ faster \d+ cases in separate runs at commit", text)
+    assert re.search(r"geometric mean 1\.0[4-7]× faster", text)
+    commit = next(entry for entry in history.commits if f"at commit {entry.hash[:8]}" in text)
+    both = [series for series in history.series if commit.hash in series.values]
+    assert {series.environment for series in both} == set(history.environments)
+
+
+def test_releases_without_a_clear_difference_say_so() -> None:
+    history, findings = handmade()
+    unknown = (None,) * len(history.series)
+    vague = replace(findings, noise=unknown, releases=compare_releases(history, unknown))
+    text = card(render(history, vague), "What did torch 2.15.0 change against 2.14.1?")
+    assert "No clear difference" in text
+
+
+def test_what_failed_in_the_newest_run_is_named_with_its_exception(page: str) -> None:
+    history, _ = handmade()
+    text = card(page, "What failed in the newest run, and why?")
+    assert "RuntimeError: expected <Tensor>" in text
+    assert "(mostly: this machine has no CUDA device)" in text
+    newest = [commit.hash for commit in history.commits if commit.hash[:8] in text][-1]
+    of_run = [
+        series.runs[newest]
+        for series in history.series
+        if series.environment.endswith("2.15.0") and newest in series.runs
+    ]
+    assert f"of {len(of_run)} cases" in text
+    for outcome in ("ok", "failed", "timed out", "skipped"):
+        number = sum(run.outcome.value == outcome for run in of_run)
+        assert f"{number} {outcome}" in text
+
+
+def test_families_stand_in_the_order_of_a_reader(page: str) -> None:
+    families = re.findall(r'scope="rowgroup"[^>]*>([^<]*)<', page)
+    assert families[:2] == ["time series", "torchvision models"]
+    declared = {"work.W.track_x": 8, "time_series.T.time_x": 0, "a_new_one.A.time_x": 5}
+    benchmarks = [
+        Benchmark(name, "time", "seconds", ("model", "device"), ((), ()), position=position)
+        for name, position in declared.items()
+    ]
+    layout = layout_of(benchmarks)
+    shown = [layout.group(benchmark) for benchmark in sorted(benchmarks, key=layout.group_order)]
+    assert shown == ["time series", "a new one", "work"]
+
+
+def test_status_tells_outcomes_apart_and_why(page: str) -> None:
+    text = words(section(page, "status"))
+    assert "RuntimeError: expected <Tensor>" in text
+    assert "stopped after 60 s" in text
+    assert "this machine has no CUDA device" in text
+    assert "last measured 3 measured commits ago" in text
+
+
+def test_what_could_not_be_shown_is_named() -> None:
+    history, findings = handmade()
+    history = replace(
+        history,
+        problems=(Problem("results/m/1234.json", "it is no JSON"),),
+        left_out=(LeftOut("old.Suite.time_x", "no suite has this benchmark any more", 3),),
+    )
+    text = words(render(history, findings))
+    assert "results/m/1234.json : it is no JSON" in text
+    assert "old.Suite.time_x : no suite has this benchmark any more (3)" in text
+
+
+def test_means_say_of_how_many_series(page: str) -> None:
+    means = re.findall(r"geometric mean of (\d+) series", page)
+    assert means
+    assert all(int(count) > 0 for count in means)
+
+
+def test_every_view_has_its_address_and_heading(page: str) -> None:
+    views = "all-changes", "changes", "timeline", "compare", "releases", "status", "about"
+    for route in ("/", *(f"/{view}" for view in views)):
+        assert f'id="{route}"' in page
+        assert f'href="#{route}"' in page
+    assert len(re.findall("<h1", page)) == 9
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
+    assert "calibrated" not in section(page, "status")
+    history, findings = handmade()
+    machine = next(iter(history.machines))
+    calibrated = replace(history, calibrations={machine: calibration()})
+    text = words(section(render(calibrated, findings), "status"))
+    assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
+    assert "3 runs of commit 01234567 with torch 2.15.0" in text
+    assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
+    assert "0 of 6 comparisons gave a false alarm" in text
+    assert "Other processes used 0.05 cores" in text
+    assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
+    assert "swap" not in text
+    assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5% 0.30% 1.6%" in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100% – –" in text
+    assert "Interleaved, that commit compared with itself 2 times" in text
+    assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
+    runs_alone = replace(history, calibrations={machine: calibration(interleaved=None)})
+    text = words(section(render(runs_alone, findings), "status"))
+    assert "nterleaved" not in text
+    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100%" in text
+
+
+def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: str) -> None:
+    assert "Where the newest run" not in section(page, "status")
+    history, findings = handmade()
+    place = (next(iter(history.machines)), next(iter(history.environments)))
+    old, new = history.commits[30].hash, history.commits[-1].hash
+    recorded = {
+        old: (Record(1_757_000_000, {"kernel": "6.1.0"}, {"threads": "1"}),),
+        new: (
+            Record(1_759_000_000, {"kernel": "6.1.8"}, {"threads": "1"}),
+            Record(
+                1_760_000_000,
+                {"kernel": f"6.1.9 {HOSTILE}"},
+                {"threads": "1 within operators"},
+                {"load_1_5_15_min": "0.5, 1, 2"},
+                {"gpus 0 celsius": "41.0"},
+            ),
+        ),
+    }
+    noted = replace(history, recorded={place: recorded})
+    html = section(render(noted, findings), "status")
+    assert HOSTILE not in html
+    text = words(html)
+    assert f"at {new[:8]}, begun 2025-10-09 08:53 UTC" in text
+    assert "kernel 6.1.9" in text
+    assert "6.1.0" not in text.split("Changes of machines and environments")[0]
+    assert "threads 1 within operators" in text
+    assert "before it began load_1_5_15_min 0.5, 1, 2" in text
+    assert "after it ended gpus 0 celsius 41.0" in text
+    assert f"{history.commits[30].hash[:8]} ci-2core all os: Linux 6.1.0 → Linux 6.1.9" in text
+
+
+def test_the_page_speaks_the_words_of_the_field(page: str) -> None:
+    text = words(page).lower()
+    for word in (
+        "figure",
+        "told apart",
+        "side by side",
+        "timings of",
+        "standard errors",
+        "turned over",
+    ):
+        assert word not in text

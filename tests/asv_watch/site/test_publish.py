@@ -1,0 +1,508 @@
+"""`asv publish` by hand: what it writes, what it keeps, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.asv_watch.site.conftest import SOURCES, Project, registered, tree
+
+GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
+
+
+def _cpu_seconds() -> float:
+    """Seconds of CPU that ended child processes have used: a busy machine does not change it."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def test_every_file_of_the_site_is_there(published: Project) -> None:
+    names = set(tree(published.html))
+    assert {
+        "index.html",
+        "index.json",
+        "torchspeed.js",
+        "torchspeed.css",
+        "theme.js",
+        "favicon.svg",
+        "feed.xml",
+        "badge.svg",
+        "data/index.js",
+        "data/r/0.js",
+        "regressions.json",
+        "regressions.xml",
+        ".gitignore",
+    } <= names
+    assert not any(name.startswith(".publishing") for name in names)
+
+
+def test_index_json_is_ours_and_the_same_as_the_scripts(published: Project) -> None:
+    _, index = registered(published.html / "data/index.js")
+    assert json.loads((published.html / "index.json").read_text()) == index
+    assert index["format"] == 1
+
+
+def test_nothing_of_asvs_own_pages_is_published(published: Project) -> None:
+    names = tree(published.html)
+    assert not any(name.startswith("asv") or "jquery" in name for name in names)
+
+
+def test_publishing_again_without_a_change_leaves_the_site_alone(project: Project) -> None:
+    spent = [_cpu_seconds()]
+    project.publish()
+    spent.append(_cpu_seconds())
+    before = tree(project.html)
+    done = project.publish()
+    spent.append(_cpu_seconds())
+    assert done.returncode == 0
+    assert "Nothing has changed" in done.stdout
+    assert tree(project.html) == before
+    first, again = spent[1] - spent[0], spent[2] - spent[1]
+    assert again < 2 / 3 * first  # most of it is what asv takes to start
+
+
+def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) -> None:
+    for name, moment in (("one", "1700000000"), ("two", "1800000000")):
+        done = project.publish("--html-dir", name, env={"SOURCE_DATE_EPOCH": moment})
+        assert done.returncode == 0, done.stdout
+    one, two = (tree(project.root / name) for name in ("one", "two"))
+    assert one.keys() == two.keys()
+    differ = {name for name in one if one[name] != two[name]}
+    assert differ == {"index.html", "index.json", "data/index.js", ".asv-watch-site.json"}
+    assert one["data/index.js"].replace(b"1700000000", b"1800000000") == two["data/index.js"]
+    page = one["index.html"].replace(b"2023-11-14T22:13:20Z", b"2027-01-15T08:00:00Z")
+    assert page.replace(b"2023-11-14 22:13 UTC", b"2027-01-15 08:00 UTC") == two["index.html"]
+
+
+def test_after_a_new_commit_the_site_is_what_a_first_publish_writes(project: Project) -> None:
+    commit = project.generated.measured[-1][:8]
+    newest = list(project.results.glob(f"*/{commit}-*"))
+    for path in newest:
+        path.rename(project.root / path.name)
+    moment = {"SOURCE_DATE_EPOCH": "1700000000"}
+    for folder in ("html", "html", "fresh"):
+        assert project.publish("--html-dir", folder, env=moment).returncode == 0
+        for path in newest:
+            if not path.exists():
+                (project.root / path.name).rename(path)
+    continued, fresh = (
+        {name: content for name, content in tree(project.root / folder).items() if name[0] != "."}
+        for folder in ("html", "fresh")
+    )
+    assert f'"{commit}' in continued["index.json"].decode()
+    assert continued == fresh
+
+
+def test_a_touched_site_is_built_again(site: Project) -> None:
+    page = site.html / "index.html"
+    page.write_text("vandalised")
+    done = site.publish()
+    assert "Nothing has changed" not in done.stdout
+    assert "vandalised" not in page.read_text()
+
+
+def test_the_gitignore_that_stood_there_stays(project: Project) -> None:
+    project.html.mkdir()
+    (project.html / ".gitignore").write_text(GITIGNORE)
+    project.publish()
+    assert (project.html / ".gitignore").read_text() == GITIGNORE
+    (project.html / "index.html").unlink()
+    project.publish()
+    assert (project.html / ".gitignore").read_text() == GITIGNORE
+
+
+def test_publishing_leaves_git_clean(project: Project) -> None:
+    inside = project.root / "repository" / "html"
+    done = project.publish("-o", str(inside))
+    assert done.returncode == 0
+    status = subprocess.run(
+        ["git", "status", "--porcelain", "--", "html"],
+        cwd=project.root / "repository",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    # The folder's own .gitignore is the one file that git sees, and the one to be tracked.
+    subprocess.run(["git", "add", "html/.gitignore"], cwd=project.root / "repository", check=True)
+    assert status in {"?? html/\n", "?? html/.gitignore\n"}
+    status = subprocess.run(
+        ["git", "status", "--porcelain", "--", "html"],
+        cwd=project.root / "repository",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert status == "A  html/.gitignore\n"
+
+
+def test_a_range_limits_what_is_published(project: Project) -> None:
+    hashes = project.generated.hashes
+    done = project.publish(f"{hashes[5]}..{hashes[9]}")
+    assert done.returncode == 0, done.stdout
+    index = json.loads((project.html / "index.json").read_text())
+    assert [commit[0] for commit in index["commits"]] == list(hashes[6:10])
+
+
+def test_a_range_that_git_does_not_know_is_named(project: Project) -> None:
+    done = project.publish("nonsense..main")
+    assert done.returncode == 1
+    assert "nonsense..main" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not project.html.exists()
+
+
+def test_a_known_address_makes_links_absolute(project: Project) -> None:
+    configuration = project.root / "asv.conf.json"
+    settings = {**json.loads(configuration.read_text()), "site_url": "https://speed.example.org"}
+    configuration.write_text(json.dumps(settings))
+    assert project.publish().returncode == 0
+    assert (
+        'content="https://speed.example.org/preview.png"'
+        in (project.html / "index.html").read_text()
+    )
+    assert 'href="https://speed.example.org/index.html"' in (project.html / "feed.xml").read_text()
+
+
+def test_another_config_from_another_folder(project: Project, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "asv",
+            "--config",
+            str(project.root / "asv.conf.json"),
+            "publish",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project.html / "index.html").exists()
+
+
+def test_torch_is_not_needed(project: Project, tmp_path: Path) -> None:
+    blocker = tmp_path / "blocker"
+    blocker.mkdir()
+    (blocker / "torch.py").write_text("raise ImportError('the site must not import torch')")
+    path = os.pathsep.join([str(blocker), str(SOURCES)])
+    done = project.publish(env={"PYTHONPATH": path})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _spoil_benchmarks(project: Project) -> str:
+    (project.results / "benchmarks.json").unlink()
+    return "benchmarks.json"
+
+
+def _make_benchmarks_a_fifo(project: Project) -> str:
+    (project.results / "benchmarks.json").unlink()
+    os.mkfifo(project.results / "benchmarks.json")
+    return "benchmarks.json"
+
+
+def _garble_benchmarks(project: Project) -> str:
+    (project.results / "benchmarks.json").write_text("{ not json")
+    return "benchmarks.json"
+
+
+def _remove_results(project: Project) -> str:
+    shutil.rmtree(project.results)
+    return "results"
+
+
+def _remove_branch(project: Project) -> str:
+    for arguments in (["checkout", "--detach", "-q"], ["branch", "-D", "-q", "main"]):
+        subprocess.run(["git", *arguments], cwd=project.root / "repository", check=True)
+    return "main"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _spoil_benchmarks,
+        _garble_benchmarks,
+        _make_benchmarks_a_fifo,
+        _remove_results,
+        _remove_branch,
+    ],
+)
+def test_without_a_basis_the_old_site_stays(site: Project, spoil: Callable[..., Any]) -> None:
+    before = tree(site.html)
+    named = spoil(site)
+    done = site.publish()
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert named in done.stdout + done.stderr
+    assert tree(site.html) == before
+
+
+def test_without_a_basis_no_new_folder_is_left(project: Project) -> None:
+    (project.results / "benchmarks.json").unlink()
+    done = project.publish("-o", "deep/er/site")
+    assert done.returncode == 1
+    assert not (project.root / "deep").exists()
+
+
+def test_a_place_that_cannot_be_written_is_named(project: Project) -> None:
+    done = project.publish("-o", "/proc/no-such-place/site")
+    assert done.returncode == 1
+    assert "/proc/no-such-place/site" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_full_disk_leaves_the_old_site(site: Project) -> None:
+    before = tree(site.html)
+    (site.results / "ci-2core" / "machine.json").write_text(
+        json.dumps({"machine": "ci-2core", "version": 1, "ram": "more"})
+    )
+    # No file may grow beyond 16 kB: the first larger one fails as on a full disk.
+    code = (
+        "import resource, runpy, sys;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384));"
+        "sys.argv = ['asv', 'publish']; runpy.run_module('asv', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=site.root,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "cannot write the site" in done.stdout + done.stderr
+    assert tree(site.html) == before
+
+
+def test_a_folder_of_other_things_is_not_replaced(project: Project) -> None:
+    precious = project.root / "precious"
+    precious.mkdir()
+    (precious / "thesis.tex").write_text("years of work")
+    done = project.publish("-o", "precious")
+    assert done.returncode == 1
+    assert "thesis.tex" in done.stdout + done.stderr
+    assert tree(precious) == {"thesis.tex": b"years of work"}
+
+
+def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
+    configuration = json.loads((project.root / "asv.conf.json").read_text())
+    plain = project.root / "plain.json"
+    plain.write_text(json.dumps({**configuration, "plugins": []}))
+    subprocess.run(
+        [sys.executable, "-m", "asv", "--config", str(plain), "publish"],
+        cwd=project.root,
+        check=True,
+        capture_output=True,
+    )
+    assert (project.html / "asv.js").exists()
+    assert project.publish().returncode == 0
+    assert not (project.html / "asv.js").exists()
+    assert (project.html / "torchspeed.js").exists()
+
+
+def test_a_killed_publish_harms_nothing(site: Project) -> None:
+    before = tree(site.html)
+    (site.html / ".publishing" / "new").mkdir(parents=True)
+    (site.html / ".publishing" / "new" / "index.html").write_text("half")
+    (site.results / "ci-2core" / "machine.json").write_text(
+        json.dumps({"machine": "ci-2core", "version": 1})
+    )
+    assert site.publish().returncode == 0
+    assert not (site.html / ".publishing").exists()
+    assert set(tree(site.html)) == set(before)
+
+
+def test_two_at_once_one_says_so(project: Project) -> None:
+    project.html.mkdir()
+    code = (
+        "import fcntl, os, sys, time;"
+        "fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX);"
+        "print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(project.html)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        done = project.publish()
+    finally:
+        holder.kill()
+        holder.wait()
+    assert done.returncode == 1
+    assert "another process is publishing" in done.stdout + done.stderr
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+def _put(value: str) -> Any:
+    def spoil(path: Path) -> None:
+        content = json.loads(path.read_text())
+        name = next(name for name in content["results"] if "time_forward" in name)
+        row = content["results"][name]
+        row[0] = ["@@", *row[0][1:]]
+        path.write_text(json.dumps(content).replace('"@@"', value))
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [_truncate, _put("-Infinity"), _put('"fast"'), _put("[1, 2]")],
+    ids=["truncated", "infinity", "text", "list"],
+)
+def test_damage_is_named_and_the_rest_published(
+    project: Project, spoil: Callable[..., Any]
+) -> None:
+    victim = project.result_files()[3]
+    spoil(victim)
+    done = project.publish()
+    output = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert victim.name in output
+    assert "Traceback" not in output
+    index = json.loads((project.html / "index.json").read_text())
+    assert [problem["path"] for problem in index["problems"]] == [
+        f"results/ci-2core/{victim.name}"
+    ]
+    assert victim.name in (project.html / "index.html").read_text()
+    assert sum(series["last"] is not None for series in index["series"]) > 10
+
+
+def _stored(project: Project, number: int, value: str) -> Path:
+    """Store a value, as it is to stand in the file, as the first of a benchmark's row."""
+    path = project.result_files()[number]
+    _put(value)(path)
+    return path
+
+
+def test_files_of_every_damage_are_named_and_the_rest_published(project: Project) -> None:
+    folder = project.results / "ci-2core"
+    named = [
+        folder / "dangling-env.json",
+        folder / "loop-env.json",
+        folder / "fifo-env.json",
+        project.results / "gone",
+    ]
+    named[0].symlink_to("nowhere")
+    named[1].symlink_to(named[1].name)
+    os.mkfifo(named[2])
+    named[3].symlink_to("nowhere")
+    (folder / "again").symlink_to(".")
+    fifo, wide, truncated = sorted(folder.glob("*.outcomes.jsonl"))[:3]
+    fifo.unlink()
+    os.mkfifo(fifo)
+    wide.write_bytes('{"case": "é"}'.encode("utf-16"))
+    with truncated.open("a") as stream:
+        stream.write('{"case": "time_ser')
+    named += [fifo, wide, truncated, _stored(project, 4, "1" + "0" * 400)]
+    _stored(project, 5, "5e-324")
+    _stored(project, 6, "-1e308")
+    benchmarks = project.results / "benchmarks.json"
+    content = json.loads(benchmarks.read_text())
+    content["small_cnns.SmallCNNs.time_forward"]["params"] = [[str(n) for n in range(3000)]] * 2
+    benchmarks.write_text(json.dumps(content))
+    done = project.publish(timeout=120)
+    output = done.stdout + done.stderr
+    assert done.returncode == 1, output
+    assert "Traceback" not in output
+    for path in (*named, benchmarks):
+        assert output.count(path.name) == 1, path
+    index = json.loads((project.html / "index.json").read_text())
+    assert len(index["problems"]) == len(named) + 1
+    assert sum(series["last"] is not None for series in index["series"]) > 10
+
+
+def test_without_git_one_line_says_so(site: Project, tmp_path: Path) -> None:
+    before = tree(site.html)
+    done = site.publish(env={"PATH": str(tmp_path)})
+    output = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "git was not found" in output
+    assert "Traceback" not in output
+    assert tree(site.html) == before
+
+
+def test_a_damaged_machine_file_is_named_each_time(project: Project) -> None:
+    (project.results / "ci-2core" / "machine.json").write_text("garbage")
+    for _ in range(2):
+        done = project.publish()
+        assert done.returncode == 1
+        assert "machine.json" in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_running_preview_survives(site: Project) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-u", "-m", "asv", "preview", "--port", "0"],
+        cwd=site.root,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        line = ""
+        while "http" not in line:
+            line = server.stdout.readline()
+            assert line, "asv preview ended"
+        address = line[line.index("http") :].strip().rstrip("/")
+        (site.html / "index.html").write_text("old")
+        assert site.publish().returncode == 0
+        with urllib.request.urlopen(f"{address}/index.html", timeout=20) as answer:  # noqa: S310
+            assert b"torchspeed" in answer.read()
+        with urllib.request.urlopen(f"{address}/data/index.js", timeout=20) as answer:  # noqa: S310
+            assert answer.read().startswith(b"torchspeed.register(")
+    finally:
+        server.terminate()  # a test run in the background may have SIGINT ignored
+        server.wait(timeout=20)
+
+
+def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) -> None:
+    folder = project.results / "ci-2core"
+    first = project.result_files()[0].name
+    environment = first.partition("-")[2]
+    hashes = [commit[0] for commit in _index(project)["commits"]]
+    files = [folder / f"{name[:8]}-{environment}" for name in hashes]
+    old, new, torn = [path for path in files if path.exists()][-3:]
+    for path, kernel in ((old, "6.1"), (new, "6.2"), (torn, "6.2")):
+        line = {"at": 1_760_000_000, "machine": {"kernel": kernel}, "environment": {}}
+        path.with_suffix(".environment.jsonl").write_text(json.dumps(line) + "\n")
+    with torn.with_suffix(".environment.jsonl").open("a") as stream:
+        stream.write('{"at": 1760')
+    done = project.publish()
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, "a line that was cut off must not fail every later night"
+    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in output
+    assert "Traceback" not in output
+    index = _index(project)
+    events = [event["text"] for event in index["events"] if event["kind"] == "kernel"]
+    assert events == ["kernel: 6.1 → 6.2"]
+    (record,) = index["records"]
+    assert record["machine"] == {"kernel": "6.2"}
+    assert index["commits"][record["c"]][0].startswith(torn.name[:8])
+
+
+def _index(project: Project) -> dict[str, Any]:
+    """What programs read of the published site, which is published first if need be."""
+    if not (project.html / "index.json").exists():
+        project.publish()
+    index: dict[str, Any] = json.loads((project.html / "index.json").read_text())
+    return index

@@ -1,0 +1,60 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.site.quantities import change, digits, quantity
+
+TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.00562, "seconds", "5.62 ms"),
+        (0.0938, "seconds", "93.8 ms"),
+        (61.8, "seconds", "61.8 s"),
+        (4.41e-4, "seconds", "441 µs"),
+        (0.0, "seconds", "0 s"),
+        (1000330000, "bytes", "954 MiB"),
+        (11689512, "parameters", "11,689,512 parameters"),
+        (39_286_304_768, "FLOP", "39.3 GFLOP"),
+        (1.23e12, "FLOP/s", "1.23 TFLOP/s"),
+        (1_254_000_000, "instructions", "1.25 billion instructions"),
+        (0.5, "", "0.500"),
+    ],
+)
+def test_a_few_digits_and_a_prefix(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+@given(st.floats(1e-9, 1e6))
+def test_a_time_is_read_back_to_three_digits(seconds: float) -> None:
+    number, prefix = quantity(seconds, "seconds").split(" ")
+    read = float(number.replace(",", "")) * TIMES[prefix]
+    assert abs(read - seconds) <= 0.0051 * seconds
+
+
+@given(st.floats(-1e14, 1e14).filter(lambda value: abs(value) > 1e-6))
+def test_digits_never_use_an_exponent_where_people_read(value: float) -> None:
+    assert re.fullmatch(r"-?[\d,]+(\.\d+)?", digits(value))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1.028, "+2.8%"),
+        (0.901, "−9.9%"),
+        (1.0, "±0.0%"),
+        (2.5, "2.50×"),
+        (0.25, "0.250×"),
+        (None, "changed"),
+    ],
+)
+def test_changes_are_signed(ratio: float | None, text: str) -> None:
+    assert change(ratio) == text

@@ -1,0 +1,115 @@
+"""``regressions.json``: asv's shape, from the confirmed changes that still stand."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.findings import Findings, Level
+from asv_watch.records.history import History
+from asv_watch.site.contents import Contents, contents_of
+from asv_watch.site.regressions import lasting_regressions, regressions_data
+from tests.asv_watch.site.conftest import Project
+from tests.asv_watch.site.handmade import handmade
+
+
+def rows(project: Project) -> list[list[Any]]:
+    content: dict[str, list[list[Any]]] = json.loads(
+        (project.html / "regressions.json").read_text()
+    )
+    assert set(content) == {"regressions"}
+    return content["regressions"]
+
+
+def test_every_row_has_the_seven_cells_of_asvs_file(published: Project) -> None:
+    index = json.loads((published.html / "index.json").read_text())
+    params = json.loads((published.results / "benchmarks.json").read_text())
+    positions = {commit[4] for commit in index["commits"]}
+    assert rows(published)
+    for case, path, place, position, latest, best, jumps in rows(published):
+        number = position
+        assert (published.html / path).is_file()
+        assert set(place) == {"machine", "environment"}
+        benchmark = case.partition("(")[0]
+        values: list[str] = []
+        for choices in reversed(params[benchmark]["params"]):
+            values.insert(0, choices[number % len(choices)])
+            number //= len(choices)
+        assert case == f"{benchmark}({', '.join(values)})"
+        assert latest != best
+        for before, after, old, new in jumps:
+            assert after in positions
+            assert before is None or before in positions
+            assert (new > old) == (latest > best)
+
+
+def test_only_changes_for_the_worse_are_regressions(published: Project) -> None:
+    index = json.loads((published.html / "index.json").read_text())
+    worse = {
+        index["series"][change["s"]]["id"].split("/", 2)[2]
+        for change in index["changes"]
+        if change["verdict"] == "worse"
+    }
+    assert {row[0] for row in rows(published)} <= worse
+
+
+def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
+    """A series of times with one level every `at` commits."""
+    history: History
+    history, _ = handmade()
+    index = next(n for n, entry in enumerate(history.series) if entry.unit == "seconds")
+    levels = tuple(
+        Level(number * at, number * at + at - 1, value) for number, value in enumerate(values)
+    )
+    changes = [
+        Change(
+            series=index,
+            commit=new.first,
+            previous=old.last,
+            before=old.value,
+            after=new.value,
+            verdict="worse" if new.value > old.value else "better",
+            state=State.CONFIRMED,
+            runs=10,
+            noise=0.014,
+        )
+        for old, new in pairwise(levels)
+    ]
+    everything: list[tuple[Level, ...]] = [()] * len(history.series)
+    everything[index] = levels
+    findings = Findings(
+        segments=tuple(() for _ in everything),
+        noise=(None,) * len(everything),
+        levels=tuple(everything),
+        changes=tuple(reversed(changes)),
+    )
+    return contents_of(history, findings), index
+
+
+@pytest.mark.parametrize(
+    ("values", "jumps", "best"),
+    [
+        ((1.0, 1.2), [(1.0, 1.2)], 1.0),
+        ((1.0, 1.2, 1.0), [], None),
+        ((1.0, 1.2, 1.1), [(1.0, 1.2)], 1.0),
+        ((1.0, 1.2, 1.5), [(1.0, 1.2), (1.2, 1.5)], 1.0),
+        ((1.0, 0.5, 0.8), [(0.5, 0.8)], 0.5),
+        ((1.0, 0.5), [], None),
+    ],
+)
+def test_a_regression_lasts_until_the_level_returns(
+    values: tuple[float, ...], jumps: list[tuple[float, float]], best: float | None
+) -> None:
+    shown, index = of_levels(*values)
+    result = lasting_regressions(shown)
+    assert [(change.before, change.after) for each in result for change in each.changes] == jumps
+    if best is not None:
+        assert result[0].best == best
+        assert result[0].latest == values[-1]
+        assert result[0].series.index == index
+        (row,) = regressions_data(shown, result)["regressions"]
+        assert [jump[2:] for jump in row[6]] == [list(jump) for jump in jumps]

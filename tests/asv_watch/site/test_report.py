@@ -1,0 +1,87 @@
+"""A report says of each change what, since when, how much, how certain, which commit and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from asv_watch.judge.changes import Change
+from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import Version
+from asv_watch.records.explanations import (
+    Explanation,
+    OperatorDifference,
+    StoredExplanation,
+)
+from asv_watch.records.history import History
+from asv_watch.site.report import write_report
+from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
+from tests.asv_watch.making import MACHINE, commit_hash
+
+CASE = "suite.Suite.time_forward('darnn', 'cpu')"
+
+
+@pytest.fixture
+def history() -> History:
+    """A case became 20 % slower two commits before the newest, which is confirmed."""
+    return history_of(noisy({38: 1.2}), comparisons=comparison(37, 38, 1.2))
+
+
+def _change(history: History) -> Change:
+    [change] = analyse(history).changes
+    return change
+
+
+def test_a_confirmed_change_is_described_as_markdown_and_as_text(history: History) -> None:
+    markdown = write_report(history, [_change(history)], "markdown")
+    title, _, *facts = markdown.splitlines()
+    assert title == "### darnn cpu forward: worse, +20.0% (confirmed)"
+    described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
+    assert list(described) == (
+        ["What", "Since", "How much", "How certain", "Commit", "Why", "Reproduce"]
+    )
+    assert described["What"].startswith(f"{CASE} on {MACHINE}, torch 2.15.0: ")
+    assert described["Since"].startswith(f"{commit_hash(38)[:8]} (Commit 38), 20")
+    assert described["How much"].startswith(
+        "+20.0% interleaved, between +19.4% and +20.6% with 99% confidence; "
+    )
+    assert described["How certain"].startswith("confirmed: 2 runs, ")
+    assert described["Commit"] == commit_hash(38)[:8]
+    assert described["Why"] == "not examined yet (asv-watch explain)"
+    before, after = (commit_hash(number)[:12] for number in (37, 38))
+    command = f"asv-watch compare --before {before} --after {after} --cases "
+    pattern = "'suite.Suite.time_forward..darnn., .cpu..'"
+    assert described["Reproduce"] == f"`{command}{pattern} --torch 2.15.0`"
+    assert re.search(pattern.strip("'"), CASE)
+
+    text = write_report(history, [_change(history)], "text")
+    assert text.splitlines()[0] == title.removeprefix("### ")
+    assert "**" not in text
+    for name, fact in described.items():
+        assert re.search(rf"^  {name}: +{re.escape(fact.strip('`'))}$", text, re.M)
+
+
+def test_commit_and_operator_are_named_where_they_are_known(history: History) -> None:
+    versions = [Version(commit_hash(n), "2.15.0", "0.29.2", "3.11") for n in (37, 38)]
+    operator = OperatorDifference("aten::cumsum", "[]", (1.0, 1.0), (0.001, 0.002), clear=True)
+    explanation = Explanation(seconds=(0.005, 0.006), operators=(operator,))
+    stored = StoredExplanation(
+        case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation
+    )
+    history = replace(history, explanations={MACHINE: (stored,)})
+    assert "aten::cumsum accounts for 100 % of the difference (1 ms → 2 ms)" in write_report(
+        history, [_change(history)], "markdown"
+    )
+
+
+def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: History) -> None:
+    change = replace(_change(history), previous=30)
+    text = write_report(history, [change], "text")
+    commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
+    assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
+    bisected = replace(change, made_by=(commit_hash(35), commit_hash(36)))
+    assert re.search(
+        rf"Commit: +{commit_hash(36)[:8]}\n", write_report(history, [bisected], "text")
+    )

@@ -1,0 +1,128 @@
+"""The data files hold what ``static/types.d.ts`` declares: the script reads nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from asv_watch.judge.release_history import release_histories
+from asv_watch.records.notes import ChangeNote
+from asv_watch.records.records import Record
+from asv_watch.records.run_columns import RunColumns
+from asv_watch.site.build import STATIC, build_site
+from asv_watch.site.contents import contents_of
+from tests.asv_watch.planted_releases import compared_releases
+from tests.asv_watch.site.conftest import registered
+from tests.asv_watch.site.handmade import PROJECT, handmade
+from torchspeed.published.values import site_rows
+
+DECLARATIONS = (STATIC / "types.d.ts").read_text()
+_INTERFACE = re.compile(r"^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}", re.M | re.S)
+_KEY = re.compile(r"^  (\w+)(\??):", re.M)
+
+
+def required_keys() -> dict[str, set[str]]:
+    """Name of each interface to the keys that may not be missing."""
+    keys: dict[str, set[str]] = {}
+    for name, parent, body in _INTERFACE.findall(DECLARATIONS):
+        own = {key for key, optional in _KEY.findall(body) if not optional}
+        keys[name] = own | keys.get(parent, set())
+    return keys
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """Name of each interface to what a site with something of everything holds of it."""
+    folder = tmp_path_factory.mktemp("types") / "html"
+    history, findings = handmade()
+    place = (next(iter(history.machines)), next(iter(history.environments)))
+    record = Record(1_757_000_000, {"kernel": "6.1.0"}, {"threads": "1"})
+    sampled = tuple(
+        replace(
+            series,
+            columns=RunColumns.of(
+                {
+                    commit: run
+                    if run.point is None
+                    else structs.replace(
+                        run, point=structs.replace(run.point, samples=(run.point.value,) * 3)
+                    )
+                    for commit, run in series.runs.items()
+                }
+            ),
+        )
+        for series in history.series
+    )
+    history = replace(
+        history, series=sampled, recorded={place: {history.commits[1].hash: (record,)}}
+    )
+    case = history.series[0].case.name
+    compared = compared_releases("2.14.1", "2.15.0", {case: 1.1})
+    findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
+    note = ChangeNote("0" * 8, "expected", "The batch was doubled")
+    noted = replace(findings, changes=tuple(replace(c, note=note) for c in findings.changes))
+    contents = contents_of(history, noted)
+    published = tuple(site_rows())
+    build_site(folder, contents, generated=0, project=PROJECT, published=published)
+    _, index = registered(folder / "data" / "index.js")
+
+    def files(pattern: str) -> list[Any]:
+        return [registered(path)[1] for path in sorted((folder / "data").glob(pattern))]
+
+    histories = files("s/*.js")
+    sources = files("c/*.js")
+    sizes = [entry["change"] for entry in index["series"] if entry["change"]]
+    return {
+        "Index": [index],
+        "Layout": [index["layout"]],
+        "Machine": index["machines"],
+        "Environment": index["environments"],
+        "Metric": index["metrics"],
+        "Benchmark": index["benchmarks"],
+        "SeriesRow": index["series"],
+        "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
+        "ChangeSize": sizes,
+        "LastChange": sizes,
+        "Change": index["changes"],
+        "CommitRange": index["ranges"],
+        "ChangeNote": index["notes"],
+        "Event": index["events"],
+        "RunRecord": index["records"],
+        "NewestRun": index["newest_runs"],
+        "ReleaseCommit": index["releases"],
+        "PublishedValue": index["published"],
+        "BenchmarkFile": histories,
+        "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
+        "RevisionBlock": files("r/*.js"),
+        "BenchmarkSource": sources,
+        "ReleaseRatio": [
+            ratio
+            for source in sources
+            for of_case in source["releases"].values()
+            for ratio in of_case
+        ],
+        "SampleFile": [file for file in files("n/*.js") if file["series"]],
+    }
+
+
+def test_every_interface_is_written_with_all_its_keys(objects: dict[str, list[Any]]) -> None:
+    for name, keys in required_keys().items():
+        assert objects[name], name
+        assert_keys(name, keys, objects[name])
+
+
+def assert_keys(name: str, keys: set[str], objects: Iterable[dict[str, Any]]) -> None:
+    for entry in objects:
+        assert keys <= entry.keys(), (name, keys - entry.keys())
+
+
+def test_the_declarations_are_read() -> None:
+    keys = required_keys()
+    assert {"hash", "machines"} & keys["Index"] == {"machines"}
+    assert "q1" not in keys["BenchmarkSeries"]
+    assert keys.keys() >= {"SeriesRow", "Change", "RevisionBlock"}

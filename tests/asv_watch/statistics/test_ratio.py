@@ -1,0 +1,155 @@
+"""Ratios of interleaved samples: what changes them, what does not, and their intervals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.statistics.ratio import (
+    estimate_ratio,
+    margin_of_error,
+    ratio_of_round,
+    verdict,
+)
+from asv_watch.statistics.rule import Verdict
+
+SAMPLES = st.floats(1e-6, 1e3)
+TURNS = st.lists(st.tuples(SAMPLES, SAMPLES, SAMPLES, SAMPLES), min_size=1, max_size=9)
+RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
+
+
+def _sides(turns: list[tuple[float, float, float, float]]) -> tuple[list[float], list[float]]:
+    """A B B A, as it was measured, to the samples of A and of B."""
+    return [s for a, _, _, d in turns for s in (a, d)], [s for _, b, c, _ in turns for s in (b, c)]
+
+
+@given(TURNS, st.floats(1e-3, 1e3))
+def test_a_rounds_ratio_knows_no_unit_and_turns_over_with_the_sides(
+    turns: list[tuple[float, float, float, float]], factor: float
+) -> None:
+    before, after = _sides(turns)
+    ratio = ratio_of_round(before, after)
+    assert ratio_of_round([s * factor for s in before], [s * factor for s in after]) == (
+        pytest.approx(ratio)
+    )
+    assert ratio_of_round(before, [s * factor for s in after]) == pytest.approx(ratio * factor)
+    assert ratio_of_round(after, before) == pytest.approx(1 / ratio)
+
+
+@given(st.floats(0.5, 2.0), st.lists(st.floats(0.1, 10.0), min_size=1, max_size=15))
+def test_what_meets_both_sides_of_a_turn_alike_does_not_move_it(
+    ratio: float, slow: list[float]
+) -> None:
+    turns = [(speed, speed * ratio, speed * ratio, speed) for speed in slow]
+    assert ratio_of_round(*_sides(turns)) == pytest.approx(ratio)
+
+
+@given(st.floats(-0.05, 0.05), st.integers(0, 9), st.integers(0, 3), st.floats(1.0, 100.0))
+def test_drift_and_interference_do_not_move_a_round(
+    drift: float, turn: int, place: int, slowed: float
+) -> None:
+    levels = [1 + drift * number / 40 for number in range(40)]
+    levels[4 * turn + place] *= slowed
+    sides = [1.0, 1.1, 1.1, 1.0]
+    samples = [level * sides[number % 4] for number, level in enumerate(levels)]
+    turns = zip(samples[::4], samples[1::4], samples[2::4], samples[3::4], strict=True)
+    assert ratio_of_round(*_sides(list(turns))) == pytest.approx(1.1, rel=0.003)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "error"),
+    [
+        ([], [], "do not form turns"),
+        ([1.0], [1.0], "do not form turns"),
+        ([1.0, 1.0], [1.0, 1.0, 1.0, 1.0], "do not form turns"),
+        ([1.0, 0.0], [1.0, 1.0], "above zero"),
+        ([1.0, 1.0], [1.0, math.nan], "finite"),
+        ([1.0, 1.0], [1.0, math.inf], "finite"),
+    ],
+)
+def test_what_is_no_round_is_refused(before: list[float], after: list[float], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        ratio_of_round(before, after)
+
+
+@given(RATIOS)
+def test_the_interval_is_students_about_the_hodges_lehmann_estimate(ratios: list[float]) -> None:
+    ratio, interval = estimate_ratio(ratios)
+    logs = np.log(ratios)
+    means = [(a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2)]
+    assert math.log(ratio) == pytest.approx(np.median(means))
+    if np.ptp(logs) > 1e-6:
+        half = stats.t.ppf(0.995, len(logs) - 1) * stats.sem(logs)
+        assert interval == pytest.approx((ratio * math.exp(-half), ratio * math.exp(half)))
+
+
+def test_a_single_odd_process_hardly_moves_the_ratio() -> None:
+    rounds = [0.99, 1.0, 1.01, 0.995, 1.005, 1.0, 0.99, 1.01, 1.0]
+    assert estimate_ratio([*rounds, 1.5])[0] == pytest.approx(1.0, abs=0.005)
+
+
+@given(RATIOS, st.floats(0.1, 10.0), st.randoms(use_true_random=False))
+def test_rounds_have_no_order_and_a_factor_shifts_ratio_and_interval(
+    ratios: list[float], factor: float, shuffler: random.Random
+) -> None:
+    ratio, interval = estimate_ratio(ratios)
+    mixed = list(ratios)
+    shuffler.shuffle(mixed)
+    assert estimate_ratio(mixed)[1] == pytest.approx(interval)
+    shifted = estimate_ratio([value * factor for value in ratios])
+    assert shifted[0] == pytest.approx(ratio * factor)
+    assert shifted[1] == pytest.approx(tuple(end * factor for end in interval))
+
+
+def test_the_spread_of_a_single_round_is_unknown() -> None:
+    for ratios in ([], [1.1]):
+        with pytest.raises(ValueError, match=r"the spread of [01] rounds is unknown"):
+            estimate_ratio(ratios)
+
+
+def test_more_rounds_narrow_the_interval() -> None:
+    widths = [margin_of_error(0.01, rounds) for rounds in range(2, 13)]
+    assert widths == sorted(widths, reverse=True)
+    # Student's quantile for 99 % and 4 degrees of freedom, from any table: 4.604.
+    assert margin_of_error(0.01, 5) == pytest.approx(4.604 * 0.01 / math.sqrt(5), rel=1e-3)
+
+
+def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
+    quiet, noisy = [1.0, 1.0001, 1.0], [1.0, 1.1, 0.9]
+    ratio, (_, high) = estimate_ratio(quiet, 0.01)
+    assert math.log(high / ratio) == pytest.approx(margin_of_error(0.01, 3))
+    assert estimate_ratio(noisy, 0.01) == estimate_ratio(noisy)
+
+
+def _verdict(ratios: list[float]) -> Verdict:
+    ratio, interval = estimate_ratio(ratios)
+    return verdict(CaseRatio("x", 0, tuple(ratios), ratio, interval, 1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("ratios", "expected"),
+    [
+        ([1.05, 1.049, 1.051, 1.05, 1.05], Verdict.WORSE),
+        ([0.95, 0.949, 0.951, 0.95, 0.95], Verdict.BETTER),
+        ([1.01, 1.0101, 1.0099, 1.01, 1.01], Verdict.SAME),  # certain, but below 1.5 %
+        ([1.20, 0.95, 1.10, 0.97, 1.03], Verdict.SAME),  # 5 %, but uncertain
+    ],
+)
+def test_a_difference_is_certain_and_large_enough(ratios: list[float], expected: Verdict) -> None:
+    assert _verdict(ratios) is expected
+
+
+def test_null_comparisons_raise_no_more_false_alarms_than_the_confidence_allows() -> None:
+    rng = np.random.default_rng(11)
+    alarms = sum(
+        _verdict(rng.lognormal(0.0, 0.03, 5).tolist()) is not Verdict.SAME for _ in range(4000)
+    )
+    assert alarms <= 4000 * 0.015

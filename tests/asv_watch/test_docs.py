@@ -1,0 +1,65 @@
+"""The examples that docs/history.md works by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.judge import changes, machine_steps
+from asv_watch.statistics import change_points, newest_jump, noise, pruning, rule
+from asv_watch.statistics.change_points import find_steps
+from asv_watch.statistics.noise import noise_between_runs
+from asv_watch.statistics.rule import Measurement, Verdict, judge, smallest_difference
+
+NUMBERS = {5: "five", 10: "ten"}
+TEXT = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
+
+
+def test_the_step() -> None:
+    line = next(line for line in TEXT.splitlines() if line.startswith("    10.0"))
+    before, after = ([float(word) for word in half.split()] for half in line.split("|"))
+    [step] = find_steps(before + after)
+    assert step.position == len(before)
+    assert round(step.before, 3) == 10.025
+    assert round(step.after, 3) == 11.0
+    assert round(step.z, 1) == 9.0
+    assert noise_between_runs(before + after) == pytest.approx(0.0243, abs=5e-5)
+    assert "1.91 (1 + 3.6/13) = 2.4 %" in TEXT
+    assert noise.FEW_DIFFERENCES == 3.6
+
+
+def test_the_comparison() -> None:
+    noise, before, after = 0.0057, 9.9, 10.6
+    answer: Any = judge(Measurement(before, None, noise), Measurement(after, None, noise))
+    assert f"from {before} to {after} ms" in TEXT
+    assert f"a noise of {noise * 100:.2f} %" in TEXT
+    assert answer.verdict is Verdict.WORSE
+    assert f"{math.log(answer.ratio) * 100:.2f} %" in TEXT
+    assert f"√2 = {answer.noise * 100:.2f} %" in TEXT
+    assert f"{answer.multiple:.1f} times" in TEXT
+    assert f"{smallest_difference(answer.noise) * 100:.2f} %" in TEXT
+
+
+def test_the_rules_are_those_of_the_code() -> None:
+    for output in (
+        f"At least {pruning.FEWEST_VALUES} values lie on each side",
+        f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
+        f"at least {pruning.MINIMUM_Z} standard errors",
+        f"log {1 + rule.MINIMUM_EFFECT}",
+        f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
+        f"{changes.UNCONFIRMED_Z} standard errors",
+        f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",
+        f"median of the {NUMBERS[newest_jump.LEVEL_VALUES]} runs before",
+        f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
+        f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
+    ):
+        assert " ".join(output.split()) in " ".join(TEXT.split())
+    assert noise.FEWEST_VALUES == 8
+    assert "eight values or more" in TEXT
+    assert change_points.CONFIRMING_RUNS == 3
+    assert "three runs in succession" in TEXT
+    assert machine_steps.SHARE == 3 / 5
+    assert "3 of 5 series" in TEXT

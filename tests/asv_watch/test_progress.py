@@ -1,0 +1,115 @@
+"""What a person reads while a run goes on."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.asv.commands import find_cause
+from asv_watch.progress import Progress, human_time
+
+
+def _ran(case: str, seconds: float, outcome: str = "ok") -> dict[str, dict[str, object]]:
+    return {"ran": {"case": case, "outcome": outcome, "reason": "", "seconds": seconds}}
+
+
+def test_time_left_uses_what_is_remembered_and_else_the_mean() -> None:
+    stream = io.StringIO()
+    progress = Progress({"known": 10.0}, stream)
+    progress.hear({"plan": {"known": 2, "new": 2}})
+    assert progress.seconds_left() == 20.0
+    progress.hear(_ran("new", 4.0))
+    assert progress.seconds_left() == 20.0 + 4.0
+    progress.hear(_ran("known", 30.0))
+    assert progress.seconds_left() == 30.0 + 4.0
+    assert stream.getvalue().splitlines()[0] == "[1/4] new  ok, 24 s left"
+
+
+def test_a_case_skipped_without_a_process_is_counted_but_not_waited_for() -> None:
+    stream = io.StringIO()
+    progress = Progress({}, stream)
+    progress.hear({"plan": {"a": 1}})
+    progress.hear(_ran("b", 0.0, "skipped"))
+    assert stream.getvalue() == ""
+    assert progress.outcomes == {"b": ("skipped", "")}
+
+
+def test_further_rounds_of_a_case_that_failed_are_not_waited_for() -> None:
+    stream = io.StringIO()
+    progress = Progress({"a": 5.0, "b": 7.0}, stream)
+    progress.hear({"plan": {"a": 3, "b": 1}})
+    progress.hear(_ran("a", 5.0, "failed"))
+    assert progress.seconds_left() == 7.0
+    assert stream.getvalue() == "[1/2] a  failed, 7 s left\n"
+
+
+class Terminal(io.StringIO):
+    """A stream that calls itself a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_a_bar_passes_and_lines_of_failures_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    stream = Terminal()
+    with Progress({"a": 5.0}, stream) as progress:
+        progress.hear({"plan": {"a": 2, "b[red]": 1}})
+        progress.hear(_ran("a", 5.0))
+        assert "1/3" in stream.getvalue()
+        assert "a  ok, 10 s left" in stream.getvalue()
+        assert "[1/3]" not in stream.getvalue()
+        progress.hear(_ran("b[red]", 5.0, "failed"))
+    assert "[2/3] b[red]  failed, 5 s left\n" in stream.getvalue()
+    assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K"), "the bar is removed"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3599, "59 min 59 s"),
+        (3900, "1 h 05 min"),
+    ],
+)
+def test_durations_as_a_person_says_them(seconds: float, words: str) -> None:
+    assert human_time(seconds) == words
+
+
+@given(st.floats(min_value=0, max_value=1e6))
+def test_every_duration_can_be_said(seconds: float) -> None:
+    assert human_time(seconds)[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [
+        ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
+        ("OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("NewConnectionError(...): Name or service", "the package index cannot be reached"),
+        ("PermissionError: [Errno 13] Permission denied: '/x/y'", "/x/y cannot be written"),
+        ("something\nthe last line\n\n", "the last line"),
+        ("", "it printed nothing"),
+    ],
+)
+def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
+    assert message in find_cause(printed)
+    assert "\n" not in find_cause(printed)
+
+
+def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:
+    stream = io.StringIO()
+    progress = Progress({}, stream, again=2)
+    for left in (2, 1, 0):
+        progress.hear({"plan": {"a": 1}})
+        progress.hear(_ran("a", 5.0))
+        assert progress.seconds_left() == 5.0 * left
+    assert [line[:7] for line in stream.getvalue().splitlines()] == ["[1/1] a"] * 3

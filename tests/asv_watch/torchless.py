@@ -1,0 +1,59 @@
+"""A project whose environment is made in seconds: without torch, and with nothing to build."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import commit, git
+
+CONFIGURATION: dict[str, Any] = {
+    "version": 1,
+    "project": "p",
+    "repo": ".",
+    "branches": ["main"],
+    "environment_type": "virtualenv",
+    "env_dir": ".asv/env",
+    "results_dir": "results",
+    "pythons": [f"{sys.version_info.major}.{sys.version_info.minor}"],
+    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}},
+    "build_command": [],
+    "install_command": ["python --version"],
+    "uninstall_command": ["python --version"],
+    "measured_paths": ["benchmarks", "src/torchspeed/models", "asv.conf.json"],
+    "plugins": [".asv_watch.asv.hooks"],
+}
+
+
+PUBLISHED = CONFIGURATION | {
+    "plugins": [*CONFIGURATION["plugins"], ".asv_watch.publish.build_site"]
+}
+"""The same for projects that are published too."""
+
+
+def make_environment(folder: Path) -> Path:
+    """Let asv make the environment of `CONFIGURATION` somewhere below a folder; return where."""
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    files = {"asv.conf.json": json.dumps(CONFIGURATION), "benchmarks/__init__.py": ""}
+    commit(folder, files, "Begin")
+    for command in ("machine --yes", "setup"):
+        subprocess.run(
+            [sys.executable, "-m", "asv", *command.split()],
+            cwd=folder,
+            env=os.environ | {"HOME": str(folder)},
+            capture_output=True,
+            check=False,  # `asv setup` ends with 1 whatever happens
+        )
+    [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
+    return made.parent
+
+
+def give_environment(project: Path, made: Path) -> None:
+    """Put an environment into a project that would make the same one."""
+    place = project / ".asv" / "env" / made.name
+    shutil.copytree(made, place, symlinks=True, copy_function=os.link)
