@@ -13,6 +13,7 @@ from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, export_files
+from asv_watch.records.notes import commit_of_version
 
 WORKING_TREE = "."
 _PACKAGES = Path(".asv/interleaved/packages")
@@ -73,10 +74,11 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
                 "built; commit them first"
             )
         revision = "HEAD"
-    commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    named = commit_of_version(configuration.results, revision) or revision
+    commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
     if not commit or revision.startswith("-"):
         raise WatchError(
-            f"{revision!r} is no commit, tag or branch of this repository; "
+            f"{revision!r} is no commit, tag, branch or version of this project; "
             "`git log --oneline` lists them, and . is the working tree"
         )
     name = f"{revision} ({commit[:8]}), {pair.label}"

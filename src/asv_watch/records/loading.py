@@ -11,7 +11,7 @@ of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ from asv_watch.records.calibrations import Calibration, read_calibrations
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
 from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History
-from asv_watch.records.notes import read_notes
+from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.packed_runs import PackedRuns, pack
 from asv_watch.records.records import (
@@ -95,6 +95,16 @@ class _Setup:
     """Places of the runs are indices of their cases."""
 
 
+def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
+    """Return the commits, with the versions that the notes name among their tags."""
+    named = list(commits)
+    for version, position in notes.versions.items():
+        commit = named[position]
+        if version not in commit.tags:
+            named[position] = replace(commit, tags=(*commit.tags, version))
+    return named
+
+
 class _Loader:
     """Collects the parts of a history from one file after the other."""
 
@@ -110,6 +120,7 @@ class _Loader:
             machine = comparison.header.machine
             self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
         self._notes, problems = read_notes(results_dir, commits)
+        self._commits = _with_versions(commits, self._notes)
         self._problems += [*damaged, *problems]
         self._runs = RunReader(self._benchmarks, self._notes, self._order)
         self._runs.problems = self._problems

@@ -1,6 +1,6 @@
 """What people wrote about results: ``results/notes.toml``.
 
-Two kinds of entries. A ``[[change]]`` marks a reported change as expected or explained, with a
+A ``[[change]]`` marks a reported change as expected or explained, with a
 text that is shown with it. A ``[[recipe]]`` declares how results were sampled that do not
 record it themselves, so that a change of the recipe is not taken for a change of speed::
 
@@ -16,11 +16,16 @@ record it themselves, so that a change of the recipe is not taken for a change o
     recipe = "rounds=3 repeat=3,20,2.5"
     benchmarks = ["*.time_*"]  # patterns of benchmark names; all if left out
     reason = "Three rounds repeat better than two"
+
+``[versions]`` names commits, as tags do, where a project has no tags or not all of them::
+
+    [versions]
+    "v0.2.0" = "e6dde5c1"
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -61,6 +66,7 @@ class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
+    versions: dict[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")], CommitStart] = {}
     change: tuple[ChangeNote, ...] = ()
     recipe: tuple[RecipeNote, ...] = ()
 
@@ -80,6 +86,7 @@ class Notes:
         changes: Sequence[Placed] = (),
         recipes: Sequence[tuple[int, RecipeNote]] = (),
         unplaced: Sequence[str] = (),
+        versions: Mapping[str, int] | None = None,
     ) -> None:
         """Keep notes with the positions of their commits.
 
@@ -87,7 +94,9 @@ class Notes:
             changes: Remarks on changes.
             recipes: Position of the first commit, and the recipe from there on.
             unplaced: Commits named by notes that are not on the branch, or not just one of it.
+            versions: Name of a version to the position of its commit.
         """
+        self.versions = dict(versions or {})
         self.changes = tuple(changes)
         self.unplaced = tuple(unplaced)
         self._recipes = sorted(recipes, key=lambda placed: placed[0])
@@ -142,6 +151,7 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     named = {note.commit for note in stored.change} | {
         note.first for note in stored.recipe if note.first is not None
     }
+    named |= set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}
     placed: dict[str | None, int] = {
         start: matching[0] for start, matching in positions.items() if len(matching) == 1
@@ -151,7 +161,17 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         [Placed(placed[note.commit], note) for note in stored.change if note.commit in placed],
         [(placed[note.first], note) for note in stored.recipe if note.first in placed],
         sorted(named - placed.keys()),
+        {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []
+
+
+def commit_of_version(results: Path, name: str) -> str:
+    """Return the start of the hash that ``[versions]`` gives a name; empty where it has none."""
+    try:
+        stored = msgspec.toml.decode((results / FILE_NAME).read_bytes(), type=_File)
+    except (OSError, msgspec.MsgspecError, ValueError):  # publishing names what is wrong
+        return ""
+    return stored.versions.get(name, "")
 
 
 def _positions(start: str, commits: Sequence[Commit]) -> list[int]:

@@ -124,7 +124,7 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (("--before", "nowhere"), "'nowhere' is no commit, tag or branch of this repository"),
+        (("--before", "nowhere"), "'nowhere' is no commit, tag, branch or version"),
         (("--after", "--all"), "'--all' is no commit"),
         (("--after=-x",), "'-x' is no commit"),
         (("--before", "HEAD@1.0"), "torch 1.0 is not pinned in asv.conf.json"),

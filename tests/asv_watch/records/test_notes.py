@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.notes import Notes, read_notes
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from asv_watch.records.notes import Notes, commit_of_version, read_notes
 from asv_watch.records.records import Commit, Problem
+from asv_watch.records.release_order import release_order
 from tests.asv_watch.making import commit_hash, make_commits
 
 ROOT = Path(__file__).parents[3]
@@ -122,7 +125,28 @@ def test_without_a_file_there_are_no_notes(tmp_path: Path) -> None:
 def test_the_notes_of_this_project_declare_the_recipe_of_its_old_results() -> None:
     changed = Commit("9596ba59c711b7daff2b26f0dcd576fb5a1513f0", 1, "Measure in three rounds")
     notes, problems = read_notes(ROOT / "results", (*make_commits(1), changed))
-    assert (notes.unplaced, problems) == ((), [])
+    assert problems == []
     recipes = [notes.recipe("time_series.TimeSeries.time_forward", at) for at in range(2)]
     assert [note and note.recipe.split()[0] for note in recipes] == ["rounds=2", "rounds=3"]
     assert notes.recipe("work.Work.track_flops_forward", 1) is None
+
+
+def test_versions_name_commits_as_tags_do(tmp_path: Path) -> None:
+    text = f'[versions]\n"v1.0" = "{commit_hash(3)}"\n"v9" = "abcdef12"\n'
+    notes, problems = read(tmp_path, text)
+    assert problems == []
+    assert notes.versions == {"v1.0": 3}
+    assert notes.unplaced == ("abcdef12",)
+    assert commit_of_version(tmp_path, "v1.0") == commit_hash(3)
+    assert commit_of_version(tmp_path, "main") == ""
+
+
+def test_the_versions_of_this_project_are_commits_of_it() -> None:
+    commits = read_commits(ROOT, "main")
+    notes, problems = read_notes(ROOT / "results", commits)
+    assert problems == []
+    assert notes.unplaced == ()
+    ordered = sorted(notes.versions, key=notes.versions.__getitem__)
+    assert ordered == sorted(notes.versions, key=release_order)
+    shown = load_history(ROOT / "results", commits).commits
+    assert {"v0.1.0", "v0.5.0"} <= {tag for commit in shown for tag in commit.tags}
