@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 from pathlib import Path
+from typing import IO
 
 
 def read_regular(path: Path | str) -> bytes:
@@ -56,7 +57,8 @@ def write_whole(path: Path, content: bytes) -> None:
 def append_durably(path: Path, content: bytes) -> None:
     """Add content to the end of a file, on a line of its own, and wait until it is stored.
 
-    A last line that was cut off does not swallow the first new one.
+    A last line that was cut off does not swallow the first new one. Of content that cannot be
+    stored whole, nothing stays.
 
     Raises:
         OSError: The disk is full, or the file cannot be written.
@@ -64,19 +66,32 @@ def append_durably(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
     try:
-        with path.open("a+b") as stream:
-            if stream.tell() > 0:
+        with path.open("a+b", buffering=0) as stream:
+            length = stream.tell()
+            if length > 0:
                 stream.seek(-1, os.SEEK_END)
                 if stream.read(1) != b"\n":
                     content = b"\n" + content
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
+            try:
+                _write_all(stream, content)
+                os.fsync(stream.fileno())
+            except BaseException:
+                stream.truncate(length)
+                if is_new:
+                    path.unlink()
+                raise
     except OSError as error:  # what `write` raises names no file, and `seek` in a fifo no number
         number, text = error.errno or errno.EINVAL, error.strerror or str(error)
         raise OSError(number, text, str(path)) from error
     if is_new:
         _sync_folder(path.parent)
+
+
+def _write_all(stream: IO[bytes], content: bytes) -> None:
+    """Write to a stream without a buffer, which may take a part at a time."""
+    left = memoryview(content)
+    while left:
+        left = left[stream.write(left) :]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,0 +1,10 @@
+"""docs/faults.md lists what the tests of today hold."""
+
+from __future__ import annotations
+
+from tools.fault_table import PAGE, page
+from tests.conftest import ROOT
+
+
+def test_the_page_of_faults_is_current() -> None:
+    assert PAGE.read_text() == page(ROOT / "tests"), "run `python -m tools.fault_table`"
