@@ -31,7 +31,6 @@ _RESULTS = {
     ".parquet",
     ".png",
     ".pt",
-    ".sqlite",
     ".svg",
 }
 """Endings of what commands write; a source file is a person's, who works on it meanwhile."""

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 EXAMPLES = (
-    "Examples: asv-watch results merge ../other-clone night.tar.gz origin/results; "
-    "asv-watch results export measurements.sqlite"
+    "Examples: asv-watch results merge ../other-clone origin/results; "
+    "asv-watch results export measurements.csv"
 )
 
 
@@ -17,9 +17,9 @@ def results(
     action: Annotated[
         Literal["check", "merge", "prune", "export"],
         typer.Argument(
-            help="check: name each fault of the files; merge: add results of folders, archives "
-            "and branches; prune: list what no page shows; export: write a table, a row for each "
-            "measurement (.csv, .parquet, .sqlite)."
+            help="check: name each fault of the files; merge: add results of folders and "
+            "branches; prune: list what no page shows; export: write a table, a row for each "
+            "measurement (.csv, .parquet)."
         ),
     ],
     names: Annotated[

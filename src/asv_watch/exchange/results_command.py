@@ -42,7 +42,7 @@ def check(root: Path, folder: str = "") -> ExitStatus:
 
 
 def merge(root: Path, sources: Sequence[str]) -> None:
-    """Add the results of folders, archives and branches to those of the checkout.
+    """Add the results of folders and branches to those of the checkout.
 
     Raises:
         WatchError: a source is missing or damaged; those before it are merged. Or something

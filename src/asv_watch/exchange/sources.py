@@ -1,9 +1,7 @@
-"""Finds results in a folder, an archive or a branch."""
+"""Finds results in a folder or a branch."""
 
 from __future__ import annotations
 
-import shutil
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +17,8 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
     """Open a source; it is left as it is.
 
     Args:
-        source: A folder (results, or what holds them), an archive (``.zip``, ``.tar.gz``, ...), or
-            a branch, tag or commit of the repository.
+        source: A folder (results, or what holds them), or a branch, tag or commit of the
+            repository.
         repository: Checkout whose branches are meant.
 
     Yields:
@@ -35,25 +33,8 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
         folder = Path(temporary)
-        if path.is_file():
-            _unpack(path, folder)
-        else:
-            _check_out(repository, source, folder)
+        _check_out(repository, source, folder)
         yield find_results(folder, source)
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    try:
-        if tarfile.is_tarfile(archive):
-            with tarfile.open(archive) as opened:
-                opened.extractall(folder, filter="data")
-        else:
-            shutil.unpack_archive(archive, folder)
-    except (shutil.ReadError, tarfile.TarError, ValueError, EOFError, OSError) as error:
-        raise WatchError(
-            f"{archive} cannot be unpacked ({error}); give a .zip or .tar archive, a folder or "
-            "a branch"
-        ) from error
 
 
 def _check_out(repository: Path, revision: str, folder: Path) -> None:
@@ -61,7 +42,7 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
     commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if not commit or revision.startswith("-"):
         raise WatchError(
-            f"{revision!r} is no folder, no archive and no branch of {repository}; "
+            f"{revision!r} is no folder and no branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"
         )
     export_files(repository, commit, folder)

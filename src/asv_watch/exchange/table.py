@@ -1,14 +1,12 @@
-"""Results as a table, a row for each measurement of a case: CSV, Parquet, SQLite or a DataFrame.
+"""Results as a table, a row for each measurement of a case: CSV, Parquet or a DataFrame.
 
-SQLite and CSV need nothing else; a DataFrame needs pandas and Parquet pyarrow as well
-(``pip install "torchspeed[table]"``).
+A DataFrame needs pandas and Parquet pyarrow as well (``pip install "asv-watch[table]"``).
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -20,9 +18,6 @@ from asv_watch.records.records import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
-
-TABLE = "measurements"
-"""Name of the table in SQLite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,6 @@ class TableRow:
 
 
 COLUMNS = tuple(field.name for field in fields(TableRow))
-_TEXTS = frozenset(field.name for field in fields(TableRow) if field.type == "str")
 
 
 def measurements(history: History) -> Iterator[TableRow]:
@@ -120,16 +114,11 @@ def write_table(history: History, path: Path) -> int:
         Number of measurements.
 
     Raises:
-        WatchError: The ending is none of ``.csv``, ``.parquet``, ``.sqlite`` and ``.db``.
+        WatchError: The ending is neither ``.csv`` nor ``.parquet``.
         ImportError: What Parquet needs is not installed.
         OSError: The file cannot be written.
     """
-    writers = {
-        ".csv": _write_csv,
-        ".parquet": _write_parquet,
-        ".sqlite": _write_sqlite,
-        ".db": _write_sqlite,
-    }
+    writers = {".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
         raise WatchError(f"{path.name} does not say which format: end it in {', '.join(writers)}")
     aside = path.with_name(f".{path.name}.tmp")
@@ -155,24 +144,3 @@ def _write_parquet(history: History, path: Path) -> int:
     frame = to_frame(history)
     frame.to_parquet(path, engine="pyarrow", index=False)
     return len(frame)
-
-
-def _write_sqlite(history: History, path: Path) -> int:
-    path.unlink(missing_ok=True)
-    kinds = ", ".join(f"{name} {'TEXT' if name in _TEXTS else 'REAL'}" for name in COLUMNS)
-    connection = sqlite3.connect(path)
-    try:
-        with connection:
-            connection.execute(f"CREATE TABLE {TABLE} ({kinds})")
-            places = ", ".join("?" * len(COLUMNS))
-            rows = (
-                tuple(
-                    cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
-                    for cell in astuple(row)
-                )
-                for row in measurements(history)
-            )
-            connection.executemany(f"INSERT INTO {TABLE} VALUES ({places})", rows)  # noqa: S608
-        return int(connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0])  # noqa: S608
-    finally:
-        connection.close()

@@ -141,7 +141,7 @@ def _inputs(request: PublishRequest, commits: tuple[Commit, ...], digests: dict[
         digests: Gets the digest of each file of the results and of the code, by its path.
     """
     state = hashlib.blake2b(digest_size=16)
-    versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2", "pillow")]
+    versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2")]
     state.update(repr((request.settings, commits, versions)).encode("utf-8", "replace"))
     if request.published_values is not None:
         state.update(digest(request.published_values).encode())

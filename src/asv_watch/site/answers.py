@@ -126,17 +126,6 @@ class Answers:
     release_views: tuple[ReleaseView, ...]
     """The releases that were compared interleaved, which one of the answers is from."""
 
-    @property
-    def headlines(self) -> list[tuple[str, str]]:
-        """Each question with its answer in a few words."""
-        lines = [("Has anything become slower lately?", self.recent.headline)]
-        if self.release:
-            question = f"What did torch {self.release.new} change against {self.release.old}?"
-            lines.append((question, self.release.headline))
-        if self.run:
-            lines.append(("What failed in the newest run?", self.run.headline))
-        return lines
-
 
 def answers_of(contents: Contents) -> Answers:
     """Answer the questions of the first screen."""

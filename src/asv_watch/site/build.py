@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from asv_watch.site.answers import Answers, answers_of
+from asv_watch.site.answers import answers_of
 from asv_watch.site.badge import write_badge
 from asv_watch.site.bundle import bundle
 from asv_watch.site.case_files import write_case_files
@@ -13,7 +13,6 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.data_files import write_data_files
 from asv_watch.site.feed import write_feed
 from asv_watch.site.index import Json, index_data
-from asv_watch.site.link_preview import draw_link_preview
 from asv_watch.site.pages import render_page
 from asv_watch.site.regressions import lasting_regressions, regressions_data
 from asv_watch.site.scripts import json_bytes
@@ -74,21 +73,14 @@ def build_site(
             site=project["site"],
         )
         (folder / file).write_bytes(feed)
-    answers = answers_of(contents)
     page = render_page(
         contents,
-        answers,
+        answers_of(contents),
         generated=generated,
         project=project,
         regressions=regressions,
     )
     (folder / "index.html").write_bytes(page)
-    (folder / "preview.png").write_bytes(_link_preview(project["name"], contents, answers))
     data = regressions_data(contents, regressions)
     (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
     (folder / "badge.svg").write_bytes(write_badge(contents))
-
-
-def _link_preview(project: str, contents: Contents, answers: Answers) -> bytes:
-    what = "Speed of PyTorch models" if contents.layout.of_models else "Benchmarks"
-    return draw_link_preview(project, f"{what}, commit by commit", answers)

@@ -6,8 +6,6 @@ import csv
 import fcntl
 import json
 import shutil
-import sqlite3
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -137,18 +135,14 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert printed.splitlines()[-1].startswith("10 faults in ")
 
 
-@pytest.mark.parametrize("kind", ["folder", "archive", "branch"])
+@pytest.mark.parametrize("kind", ["folder", "branch"])
 def test_results_of_another_machine_are_merged_from_anywhere(
     checkout: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = values(checkout)
     theirs = other_machine(checkout, tmp_path / "theirs")
     source = str(theirs.parent)
-    if kind == "archive":
-        source = str(tmp_path / "night.tar.gz")
-        with tarfile.open(source, "w:gz") as archive:
-            archive.add(theirs, "somewhere/results")
-    elif kind == "branch":
+    if kind == "branch":
         git(checkout, "checkout", "--quiet", "-b", "night")
         shutil.rmtree(checkout / "results")
         shutil.copytree(theirs, checkout / "results")
@@ -285,7 +279,7 @@ def test_pruning_shows_what_it_would_remove_and_then_removes_that_alone(
 
 @pytest.fixture
 def exported(checkout: Path) -> dict[str, Path]:
-    paths = {kind: checkout / f"table.{kind}" for kind in ("csv", "parquet", "sqlite")}
+    paths = {kind: checkout / f"table.{kind}" for kind in ("csv", "parquet")}
     for path in paths.values():
         assert main(["results", "export", str(path)]) == 0
     return paths
@@ -305,11 +299,8 @@ def test_every_format_has_a_row_for_each_measurement_with_the_stored_value(
     pd.testing.assert_frame_equal(pd.read_parquet(exported["parquet"]), frame)
     with exported["csv"].open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    with sqlite3.connect(exported["sqlite"]) as connection:
-        stored = dict(connection.execute("SELECT case_name, value FROM measurements"))
     for row in rows:
         value = by_case.loc[row["case_name"], "value"]
         assert row["value"] == ("" if pd.isna(value) else str(value))
-        assert stored[row["case_name"]] == (None if pd.isna(value) else value)
     assert main(["results", "export", "table.xls"]) == 1
     assert "does not say which format" in capsys.readouterr().err
