@@ -3,7 +3,7 @@
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
 # needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
-VARIABLES := PYTHON MACHINE TORCH CASES MODELS COMPILED RUNS COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
+VARIABLES := PYTHON MACHINE TORCH CASES RUNS COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
 # in it, and a shell would run what is not quoted.
 $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
@@ -14,7 +14,7 @@ MEASURED := $(call option,TORCH,torch) $(call option,CASES,cases) $(call option,
 VENV := .venv
 WATCH := @$(VENV)/bin/python -m asv_watch.cli
 
-.PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview compare-peers screenshots test lint setup setup-test clean help
+.PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -39,9 +39,6 @@ publish: setup ## write the site from the stored results
 
 preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
 	$(WATCH) preview $(call option,HOST,host) $(call option,PORT,port)
-
-compare-peers: setup-test ## time our models against naive ports and torch.nn, interleaved
-	@$(VENV)/bin/python -m tools.compare_peers $${COMPILED:+--compiled} -- $$MODELS
 
 planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: which slowdowns are found
 	@$(VENV)/bin/python -m tools.sensitivity --planted 0 3 5 10 $(call option,REPEATS,repeats) $(MEASURED)

@@ -142,14 +142,20 @@ class _TimedSuite(_Suite):
 class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
+    implementation: ClassVar[str] = "tuned"
+    """Of the models: ``plain`` or ``tuned``. Commits before there were two have the latter."""
+
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""
         options = dict(zip(self.param_names, case, strict=True))
         model, device = options.pop("model"), options.pop("device")
         skip_what_cannot_run(device, model)
         passes = from_commit("measure.passes", "passes")
+        accepted = inspect.signature(passes).parameters
+        if "implementation" in accepted or self.implementation != "tuned":
+            options["implementation"] = self.implementation
         for name in options:
-            if name not in inspect.signature(passes).parameters:
+            if name not in accepted:
                 raise NotImplementedError(f"passes of this commit have no {name}")
         self.passes = passes(model, device, **options)
 
@@ -175,9 +181,9 @@ class _ModelSuite(_TimedPasses):
     """Seconds and peak memory of both passes of every model."""
 
     def peakmem_forward(self, *case: Any) -> None:
-        """Peak resident memory, in bytes, of a process that imports torch and infers once."""
+        """Peak memory of a process that infers once: the host's, in bytes, on CUDA too."""
         self.passes.forward()
 
     def peakmem_backward(self, *case: Any) -> None:
-        """Peak resident memory, in bytes, of a process that does one backward pass."""
+        """Peak memory of a process that does one backward pass: the host's, on CUDA too."""
         self.passes.backward()

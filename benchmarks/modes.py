@@ -94,7 +94,7 @@ class Compilation(_Suite):
     params = (MODELS, DEVICES)
     param_names = ("model", "device")
     timeout = 900  # s: the largest of ours takes 1 min 30 s on one idle core
-    position = 2
+    position = 3
 
     measured: Measured
 
@@ -120,7 +120,7 @@ class Modes(_TimedPasses):
     rounds = 1  # a process that compiles pays seconds before its first sample
     repeat = (8, 20, 1.0)
     timeout = Compilation.timeout  # a case asked for alone compiles by itself
-    position = 2
+    position = 3
 
     def setup(self, folder: str, *case: Any) -> None:
         model, device, mode = case

@@ -1,4 +1,4 @@
-"""Small image classifiers at the batch that their sources train with."""
+"""Small image classifiers at the batch of their sources, reformulated for speed."""
 
 from ._cases import DEVICES, SMALL_CNNS
 from ._suite import _ModelSuite
@@ -9,5 +9,5 @@ class SmallCNNs(_ModelSuite):
 
     params = (SMALL_CNNS, DEVICES)
     param_names = ("model", "device")
-    position = 1
+    position = 2
     short = True

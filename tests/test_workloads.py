@@ -50,8 +50,8 @@ def test_inputs_have_the_published_sizes(name: str, shape: tuple[int, ...]) -> N
     ("name", "sizes"),
     [
         ("darnn_solar", {"encoder_lstm.weight_hh": (40, 10), "decoder_lstm.weight_hh": (40, 10)}),
-        ("lstnet_solar", {"convolution.weight": (2, 6 * 137), "gru.weight_hh": (9, 3)}),
-        ("tpa_lstm_solar", {"patterns.weight": (32, 9), "lstm.layers.1.weight_hh": (40, 10)}),
+        ("lstnet_solar", {"convolution.weight": (2, 137, 6), "gru.weight_hh": (9, 3)}),
+        ("tpa_lstm_solar", {"patterns.weight": (32, 1, 9, 1), "lstm.weight_hh_l1": (40, 10)}),
         ("lstnet_solar_literal", {"convolution.weight": (2, 10 * 137)}),
         ("tpa_lstm_solar_literal", {"convolution.weight": (32, 1, 9, 1)}),
     ],

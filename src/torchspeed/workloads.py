@@ -64,11 +64,27 @@ class Workload:
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
     """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
 
-    def create_model(self, seed: int = 0) -> nn.Module:
-        """Build the model on the CPU, with the same parameters for the same seed."""
+    def create_model(
+        self,
+        seed: int = 0,
+        device: str = "cpu",
+        implementation: models.Implementation | None = None,
+    ) -> nn.Module:
+        """Build the model on a device, with the same parameters for the same seed.
+
+        Args:
+            seed: of the parameters.
+            device: where to put the model.
+            implementation: `torchspeed.models.fastest_on` the device by default.
+
+        Raises:
+            ValueError: ``device`` is not here, or there is no such implementation.
+        """
+        implementation = implementation or models.fastest_on(device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return models.create_model(self.model, **self.overrides)
+            model = models.create_model(self.model, implementation, **self.overrides)
+        return model.to(require_device(device))
 
     def example_inputs(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 0

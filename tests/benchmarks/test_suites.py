@@ -28,6 +28,7 @@ from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
 from benchmarks.flux_training import AllCores
 from benchmarks.instructions import Instructions
+from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import Work
@@ -38,8 +39,8 @@ from torchspeed.measure.operators import OPERATORS
 from torchspeed.workloads import list_workloads
 
 FIGURES = ("time_forward", "time_backward", "peakmem_forward", "peakmem_backward")
-OTHERS = ("modes.", "variants.", "operators.")
-"""Suites that do not measure the workloads as their sources have them."""
+OTHERS = ("modes.", "plain.", "variants.", "operators.")
+"""Suites that measure workloads in another form than the other suites."""
 DEVICE_FIGURES = tuple(
     f"track_device_peak_{kind}_{pass_name}"
     for kind in ("allocated", "reserved")
@@ -299,6 +300,43 @@ def test_a_defect_of_the_measured_commit_fails_and_is_not_skipped(
     done = _asv(tmp_path, *arguments, package=tmp_path)
     assert done.returncode != 0
     assert "no_such_name" in done.stderr
+
+
+def test_commits_before_the_plain_models_have_only_tuned_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def passes(workload: str, device: str, batch: int | None = None) -> str:
+        return f"{workload} {device} {batch}"
+
+    monkeypatch.setattr("torchspeed.measure.passes.passes", passes)
+    with pytest.raises(NotImplementedError, match="passes of this commit have no implementation"):
+        PlainModels().setup("darnn", "cpu")
+    suite = TimeSeries()
+    suite.setup("darnn", "cpu")
+    assert str(suite.passes) == "darnn cpu None"
+
+
+def test_each_suite_measures_the_implementation_that_it_is_about() -> None:
+    plain, tuned = PlainModels(), TimeSeries()
+    for suite in (plain, tuned):
+        suite.setup("lstnet", "cpu")
+        suite.passes.forward()
+    models = [type(suite.passes._model).__name__ for suite in (plain, tuned)]
+    assert models == ["LSTNet", "TunedLSTNet"]
+
+
+def test_the_plain_models_come_first_and_most_of_them_are_in_the_short_set(
+    benchmarks: dict[str, Any],
+) -> None:
+    suites = {name.partition(".")[0]: b["position"] for name, b in benchmarks.items()}
+    plain = suites.pop("plain")
+    assert plain < min(suites.values())
+    ours = [repr(name) for name in list_workloads("time_series") + list_workloads("small_cnn")]
+    for figure in FIGURES:
+        benchmark = benchmarks[f"plain.PlainModels.{figure}"]
+        assert benchmark["params"] == [ours, ["'cpu'", "'cuda'"]]
+        short = {case[0] for case in cases_of(benchmark) if in_short_set(benchmark, case)}
+        assert short == set(ours) - {"'resnet18_mnist'"}
 
 
 def test_what_the_first_commit_of_the_package_lacked_is_skipped(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from torchspeed.models.attention import attend, attention_weights
+from torchspeed.models.tuned.attention import attend, attention_weights
 
 Attend = Callable[[Tensor, Tensor, Tensor, Callable[[Tensor], Tensor]], Tensor]
 

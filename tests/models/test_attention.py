@@ -53,12 +53,11 @@ def test_darnn_attends_to_the_series_that_its_scores_favour() -> None:
 
 
 def test_dsanet_reports_the_weights_that_forward_uses() -> None:
-    model: Any = create_model("dsanet", features=5).eval()
-    attention = model.global_tower.layers[0].attention
-    x = torch.randn(4, 2, 5)  # (d_model, batch, series)
-    out, weights = attention(x), attention.weights(x)
-    joint = attention.query_key_value
-    value = torch.einsum("od,dbs->bso", joint.weight[8:], x) + joint.bias[8:]
-    mixed = torch.einsum("hbij,bjhd->bihd", weights.view(2, 2, 5, 5), value.view(2, 5, 2, 2))
-    mixed = attention.output(mixed.flatten(2)).permute(2, 0, 1)
-    torch.testing.assert_close(out, attention.norm(x + mixed))
+    model: Any = create_model("dsanet", "plain", features=5).eval()
+    layer = model.global_tower.layers[0]
+    x = torch.randn(2, 5, 4)  # (batch, series, d_model)
+    value = layer.query_key_value(x)[..., 8:].unflatten(2, (2, 2)).transpose(1, 2)
+    mixed = layer.output((layer.weights(x) @ value).transpose(1, 2).flatten(2))
+    attended = layer.attention_norm(x + mixed)
+    inner = layer.outer(layer.inner(attended).relu())
+    torch.testing.assert_close(layer(x), layer.feed_forward_norm(attended + inner))

@@ -1,12 +1,12 @@
 """Bad configuration and bad input: one ValueError that names argument, value and need."""
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
 
-from torchspeed.models import create_model
+from torchspeed.models import Implementation, create_model
 
 BAD_CONFIGURATIONS = [
     *[
@@ -33,14 +33,17 @@ BAD_CONFIGURATIONS = [
     ("lstnet", {"highway": 11}, "highway must be at most window, 10, got 11"),
     ("lstnet", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
     ("tpa_lstm", {"window": 1}, "window must be at least 2, for a past to attend to, got 1"),
+    ("tpa_lstm", {"highway": -1}, "highway must be an integer of at least 1, got -1"),
+    ("tpa_lstm", {"highway": 11}, "highway must be at most window, 10, got 11"),
     ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
 ]
 
 
 @pytest.mark.parametrize(("name", "overrides", "message"), BAD_CONFIGURATIONS)
 def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        create_model(name, **overrides)
+    for implementation in get_args(Implementation):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            create_model(name, implementation, **overrides)
 
 
 SHAPES = {
@@ -54,9 +57,9 @@ SHAPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def models() -> dict[str, Any]:
-    return {name: create_model(name) for name in SHAPES}
+@pytest.fixture(scope="module", params=get_args(Implementation))
+def models(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {name: create_model(name, request.param) for name in SHAPES}
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -1,4 +1,4 @@
-"""Every time-series model compiles to one graph, once, and computes the same."""
+"""Every tuned time-series model compiles to one graph, once, and computes the same."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ def test_one_graph_no_recompilation_same_results(name: str) -> None:
         out, expected = compiled(x), model(x)
         torch.testing.assert_close(out, expected)
         ours = torch.autograd.grad(out.sum(), [x, *model.parameters()])
-        plain = torch.autograd.grad(expected.sum(), [x, *model.parameters()])
-        torch.testing.assert_close(ours, plain)
+        eager = torch.autograd.grad(expected.sum(), [x, *model.parameters()])
+        torch.testing.assert_close(ours, eager)
     assert len(graphs) == 1
 
 
@@ -37,8 +37,8 @@ def test_the_small_cnns_compile_to_one_graph(name: str) -> None:
     compiled: Any = torch.compile(model, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(x), model(x))
     x.requires_grad_()
-    ours, plain = (torch.autograd.grad(f(x).square().sum(), x) for f in (compiled, model))
-    torch.testing.assert_close(ours, plain)
+    ours, eager = (torch.autograd.grad(f(x).square().sum(), x) for f in (compiled, model))
+    torch.testing.assert_close(ours, eager)
 
 
 def test_a_wrong_input_is_still_named_when_compiled() -> None:

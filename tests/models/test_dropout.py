@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from torchspeed.models.dropout import dropout
+from torchspeed.models.tuned.dropout import dropout
 
 N = 400_000
 

@@ -101,13 +101,14 @@ def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
     # With a single sample there is nothing to mix: the paper's model and this agree.
     literal: Any = model_of("darnn_flux_literal")
     x = batch_for(literal, 1)
-    paper: Any = create_model("darnn").double().eval()
-    torch_order = torch.arange(20).view(4, 5)
-    ours_order = torch_order[[0, 1, 3, 2]].flatten()
+    paper: Any = create_model("darnn", "plain").double().eval()
     with torch.no_grad():
         for part in ("encoder_lstm", "decoder_lstm"):
-            for key, value in getattr(literal, part).named_parameters():
-                getattr(paper, part).get_parameter(key).copy_(value[ours_order])
+            weights, cell = getattr(literal, part), getattr(paper, part)
+            cell.weight_ih.copy_(weights.weight_ih)
+            cell.weight_hh.copy_(weights.weight_hh)
+            cell.bias_ih.copy_(weights.bias)
+            cell.bias_hh.zero_()
         for attention, inner, outer, score, size in (
             (literal.encoder_attention, paper.W_e, paper.U_e, paper.v_e, 10),
             (literal.decoder_attention, paper.W_d, paper.U_d, paper.v_d, 10),

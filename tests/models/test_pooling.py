@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import max_pool2d
 
-from torchspeed.models.pooling import relu_max_pool
+from torchspeed.models.tuned.pooling import relu_max_pool
 
 
 @given(

@@ -10,17 +10,16 @@ import pytest
 import torch
 from torch import nn
 
-from torchspeed.models import create_model, list_models, register_model
+from torchspeed.models import create_model, list_arguments, list_models, register_model
+from torchspeed.models.torchvision_models import TORCHVISION_MODELS
+from torchspeed.workloads import get_workload
 
-OWN = ["darnn", "dsanet", "flux_cnn", "lenet5", "lstnet", "resnet18_mnist", "tpa_lstm"]
-OWN += ["darnn_flux_literal", "dsanet_flux_literal"]
-OWN += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
-TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
-TORCHVISION += ["squeezenet1_1"]
+OWN = [name for name in list_models() if name not in TORCHVISION_MODELS]
 
 
-def test_lists_every_model_sorted() -> None:
-    assert list_models() == sorted(OWN + TORCHVISION)
+def test_finds_the_models_of_every_file_and_lists_them_sorted() -> None:
+    assert list_models() == sorted(list_models())
+    assert {"darnn", "lstnet_flux_literal", "resnet18_mnist", "vgg19"} < set(list_models())
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -38,10 +37,7 @@ def test_state_dict_round_trip(name: str) -> None:
     saved = create_model(name).eval()
     torch.manual_seed(2)
     loaded = create_model(name).eval()
-    shape = {"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28), "resnet18_mnist": (1, 28, 28)}.get(
-        name
-    ) or (saved.window, saved.features)
-    x = torch.randn(2, *shape)
+    x = torch.randn(2, *get_workload(name).input_shape)
     assert not torch.equal(saved(x), loaded(x))
     loaded.load_state_dict(saved.state_dict())
     assert torch.equal(saved(x), loaded(x))
@@ -88,8 +84,9 @@ def test_unknown_override_lists_those_that_there_are() -> None:
 
 
 def test_a_name_is_taken_once() -> None:
-    with pytest.raises(ValueError, match="'darnn' is already registered"):
-        register_model("darnn")(nn.Identity)
+    for tuned in (False, True):
+        with pytest.raises(ValueError, match="'darnn' is already registered"):
+            register_model("darnn", tuned=tuned)(nn.Identity)
 
 
 def test_importing_the_models_leaves_torchvision_alone() -> None:
@@ -104,7 +101,8 @@ def test_importing_the_models_leaves_torchvision_alone() -> None:
 
 @pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
 def test_every_argument_has_a_default_and_a_line_in_the_docstring(name: str) -> None:
-    maker = type(create_model(name))
+    maker = type(create_model(name, "plain"))
+    assert list_arguments(name) == list(inspect.signature(maker).parameters)
     for argument, parameter in inspect.signature(maker).parameters.items():
         assert parameter.default is not inspect.Parameter.empty
         assert f"        {argument}: " in str(maker.__doc__)

@@ -83,6 +83,9 @@ class Configuration:
     releases: tuple[Pair, ...] = ()
     """Releases that are compared with their neighbours, the newest first (`asv-watch releases`).
     They share the variables of the newest pair; asv knows no environment of theirs."""
+    release_cases: str = ""
+    """Regular expression of the cases that releases are compared with (key ``release_cases``); of
+    them those of the short set."""
 
 
 def read_configuration(root: Path) -> Configuration:
@@ -124,6 +127,7 @@ def read_configuration(root: Path) -> Configuration:
         package=_package(conf),
         measured_paths=measured_paths(conf),
         releases=_releases(root, conf, pairs[0]),
+        release_cases=str(getattr(conf, "release_cases", "")),
     )
 
 

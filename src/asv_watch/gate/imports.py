@@ -25,7 +25,8 @@ class ImportGraph:
         """Read files, and connect them.
 
         A text constant of a suite that names a module of the package, such as
-        ``"measure.passes"``, counts as an import of it: suites may import by name.
+        ``"measure.passes"``, counts as an import of it: suites may import by name. A package
+        that looks for its own modules (``pkgutil``) imports all of them.
 
         Args:
             root: the checkout.
@@ -54,6 +55,9 @@ class ImportGraph:
                 targets = {target for target in named if not target.startswith(f"{suites}/")}
             for name in _imported(path, tree):
                 targets.update(_files_of(name, by_name, exports))
+                if name.partition(".")[0] == "pkgutil":
+                    folder = f"{posixpath.dirname(path)}/"
+                    targets.update(other for other in trees if other.startswith(folder))
             for target in targets - {path}:
                 graph.importers.setdefault(target, set()).add(path)
         return graph

@@ -171,8 +171,11 @@ def _process(benchmark: dict[str, Any], identity: str) -> str:
 def _runnable(
     benchmarks: Iterable[dict[str, Any]], selection: Selection
 ) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str, str]]:
-    """Yield the selected cases: benchmark, parameters, name and identity."""
-    for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"])):
+    """Yield the selected cases as suites order them: benchmark, parameters, name and identity."""
+    in_order = sorted(
+        benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
+    )
+    for benchmark in in_order:
         for place, params in enumerate(cases_of(benchmark)):
             if selection.includes(benchmark, params) and not cannot_run(benchmark, params):
                 number = f"-{place}" if benchmark["params"] else ""

@@ -127,7 +127,8 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     def run(tonight: Tonight) -> str:
         place = tonight.place
         print(description, flush=True)
-        pattern, package = tonight.selection.pattern, side(place, "HEAD")
+        pattern = tonight.selection.pattern or place.configuration.release_cases
+        package = side(place, "HEAD")
         listed = list_benchmarks(place, place.pairs[:1])
         cases = [case for case in timed_cases(listed, Selection(pattern)) if case.name in expected]
         values = value_cases(listed, Selection(pattern, short=True))
@@ -222,7 +223,8 @@ def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, fr
             if build is not None:
                 pairs += release_pairs((newest.of_release(*build), newest), comparisons)
     compared = {case for pair in pairs for case in pair.stored.commits} - {IMPORT_CASE}
-    expected = frozenset(case for case in compared if re.search(situation.selection.pattern, case))
+    pattern = situation.selection.pattern or situation.configuration.release_cases
+    expected = frozenset(case for case in compared if re.search(pattern, case))
     for pair in pairs:
         if pair.missing(expected):
             yield pair, expected

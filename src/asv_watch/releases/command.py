@@ -123,17 +123,19 @@ def measure(
             measure the noise of the method.
         commit: whose package runs on both sides.
         machine: name of this machine; the host's if empty.
-        cases: regular expression of cases; the short set if empty.
+        cases: regular expression of cases; if empty, those of the short set that
+            ``release_cases`` in asv.conf.json matches.
         again: time what is stored once more.
 
     Raises:
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
     """
-    selection = matching(cases, otherwise=SHORT)
     failed, compared = False, 0
     with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
         preflight.check_room(place.configuration, place.configuration.releases[:2])
         configuration = place.configuration
+        listed_cases = matching(configuration.release_cases, otherwise=SHORT)
+        selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
         if release == NIGHTLY and configuration.releases:
             newest = configuration.releases[0]
             build = package_index.development_build(newest.torch, configuration.python)

@@ -12,6 +12,7 @@ from torchspeed.measure import compilation
 from torchspeed.measure.cuda_graph import Captured, CudaCapturer
 from torchspeed.measure.layout import laid_out
 from torchspeed.measure.precision import in_precision
+from torchspeed.models import Implementation
 from torchspeed.workloads import get_workload
 
 
@@ -30,6 +31,7 @@ class Passes:
         compiled: bool = False,
         precision: str = "fp32",
         layout: str = "contiguous",
+        implementation: Implementation | None = None,
     ) -> None:
         """Build model, inputs and targets.
 
@@ -40,16 +42,18 @@ class Passes:
             compiled: whether ``torch.compile`` takes the model, at the first call of a pass.
             precision: one of `torchspeed.measure.precision.PRECISIONS`.
             layout: one of `torchspeed.measure.layout.LAYOUTS`.
+            implementation: of the model; the fastest on the device by default.
 
         Raises:
-            ValueError: no such workload, precision or layout, a layout that its inputs
-                cannot have, or ``device`` is not on this machine.
+            ValueError: no such workload, precision, layout or implementation, a layout that its
+                inputs cannot have, or ``device`` is not on this machine.
         """
         recipe = get_workload(workload)
         self.name = workload
         self.inputs = laid_out(recipe.example_inputs(batch, device), layout)
         self.targets = recipe.example_targets(batch, device)
-        self._model = laid_out(recipe.create_model().to(self.inputs.device), layout).eval()
+        model_on_device = recipe.create_model(device=device, implementation=implementation)
+        self._model = laid_out(model_on_device, layout).eval()
         model: Callable[[Tensor], Tensor] = self._model
         if compiled:
             on_cpu = self.inputs.device.type == "cpu"
@@ -122,6 +126,7 @@ def passes(
     mode: str = "eager",
     precision: str = "fp32",
     layout: str = "contiguous",
+    implementation: Implementation | None = None,
 ) -> Passes | CapturedPasses:
     """Return the passes of a case, built at the first call and kept while the case runs.
 
@@ -138,6 +143,12 @@ def passes(
             f"mode 'cudagraph' is for CUDA devices, not for {device!r}; use 'eager' or 'compiled'"
         )
     built = Passes(
-        workload, device, batch, compiled=mode == "compiled", precision=precision, layout=layout
+        workload,
+        device,
+        batch,
+        compiled=mode == "compiled",
+        precision=precision,
+        layout=layout,
+        implementation=implementation,
     )
     return CapturedPasses(built, CudaCapturer(device)) if captured else built

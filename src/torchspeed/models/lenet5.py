@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import max_pool2d
 
 from torchspeed.models.checks import check_input
-from torchspeed.models.pooling import relu_max_pool
 from torchspeed.models.registry import register_model
 
 
@@ -32,8 +33,8 @@ class LeNet5(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the score of each class, (batch, 10)."""
         check_input(x, "batch, channels, height, width", (1, 28, 28), self.conv1.weight)
-        x = relu_max_pool(self.conv1(x))  # (batch, 6, 12, 12)
-        x = relu_max_pool(self.conv2(x))  # (batch, 16, 4, 4)
-        x = self.dense1(x.flatten(1)).relu()
-        x = self.dense2(x).relu()
+        x = max_pool2d(torch.relu(self.conv1(x)), 2)  # (batch, 6, 12, 12)
+        x = max_pool2d(torch.relu(self.conv2(x)), 2)  # (batch, 16, 4, 4)
+        x = torch.relu(self.dense1(x.flatten(1)))  # (batch, 120)
+        x = torch.relu(self.dense2(x))  # (batch, 84)
         return self.dense3(x)  # type: ignore[no-any-return]

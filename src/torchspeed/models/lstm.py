@@ -1,4 +1,4 @@
-"""LSTM with one bias a gate, as the papers write it.
+"""LSTM with one bias a gate, as Flux has it.
 
 ``torch.nn.LSTM`` has two biases a gate that only ever appear as their sum: the
 second adds 4 x hidden parameters and no function. Here there is one.
@@ -30,18 +30,6 @@ class LSTMWeights(nn.Module):
         self.weight_hh = nn.Parameter(torch.empty(4 * hidden, hidden).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(4 * hidden).uniform_(-bound, bound))
 
-    def doubled(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weight_ih, weight_hh and bias, (4 x hidden, 1), their last block doubled.
-
-        This is what `lstm_state` needs of the cell's block.
-        """
-        features, hidden = self.weight_ih.shape[1], self.weight_hh.shape[1]
-        side_by_side = torch.cat((self.weight_ih, self.weight_hh, self.bias.unsqueeze(1)), 1)
-        gates, candidate = side_by_side.split_with_sizes([3 * hidden, hidden])
-        doubled = torch.cat((gates, 2 * candidate))
-        weight_ih, weight_hh, bias = doubled.split_with_sizes([features, hidden, 1], 1)
-        return weight_ih, weight_hh, bias
-
 
 class LSTM(nn.Module):
     """Stacked LSTM over a whole sequence, from zero states.
@@ -72,19 +60,3 @@ class LSTM(nn.Module):
             x, (zero, zero), weights, True, len(self.layers), 0.0, self.training, False, False
         )
         return states
-
-
-def lstm_state(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Return hidden and cell state after one step, batch on the last axis.
-
-    The gates lie in the order input, forget, output, cell; with the batch last each is
-    one contiguous block. The cell's block is doubled, as `LSTMWeights.doubled` makes it:
-    tanh(z) = 2 sigmoid(2z) - 1, so that one sigmoid serves all four.
-
-    Args:
-        gates: (4 x hidden, batch), before their nonlinearities.
-        cell: (hidden, batch), the last cell state.
-    """
-    input_gate, forget_gate, output_gate, candidate = gates.sigmoid().chunk(4)
-    cell = torch.addcmul(forget_gate * cell - input_gate, input_gate, candidate, value=2)
-    return output_gate * cell.tanh(), cell

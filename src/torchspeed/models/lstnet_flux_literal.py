@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.lstnet import ReluGRU
 from torchspeed.models.registry import register_model
-from torchspeed.models.relu_gru import ReluGRU
 
 
 @register_model("lstnet_flux_literal")

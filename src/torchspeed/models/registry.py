@@ -1,29 +1,51 @@
-"""The table of models: a name, and what makes the model of that name."""
+"""The table of models: a name, and what makes the plain and the tuned model of that name."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from torch import nn
 
 Maker = TypeVar("Maker", bound=Callable[..., nn.Module])
 
+Implementation = Literal["plain", "tuned"]
+"""As its paper writes it, in torch's own layers; or the same function, reformulated for speed."""
+
 _MAKERS: dict[str, Callable[..., nn.Module]] = {}
+_TUNED: dict[str, Callable[..., nn.Module]] = {}
+_FASTER_ON = ("cpu",)
+"""Device types on which the tuned models were measured to be faster (docs/models.md)."""
 
 
-def register_model(name: str) -> Callable[[Maker], Maker]:
-    """Enter the decorated class or function in the table under ``name``."""
+def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker]:
+    """Enter the decorated class or function in the table under ``name``.
+
+    Args:
+        name: of the model.
+        tuned: it is the tuned implementation of the plain model of this name, with its arguments.
+    """
 
     def register(maker: Maker) -> Maker:
-        if name in _MAKERS:
-            raise ValueError(f"a model named {name!r} is already registered")
-        _MAKERS[name] = maker
+        makers = _TUNED if tuned else _MAKERS
+        if name in makers:
+            raise ValueError(f"a {'tuned ' * tuned}model named {name!r} is already registered")
+        makers[name] = maker
         return maker
 
     return register
+
+
+def has_tuned(name: str) -> bool:
+    """Tell whether a model has a tuned implementation."""
+    return name in _TUNED
+
+
+def fastest_on(device: str) -> Implementation:
+    """Return the implementation to run on a device, such as ``"cpu"`` or ``"cuda:0"``."""
+    return "tuned" if device.partition(":")[0] in _FASTER_ON else "plain"
 
 
 def list_models() -> list[str]:
@@ -31,16 +53,24 @@ def list_models() -> list[str]:
     return sorted(_MAKERS)
 
 
-def create_model(name: str, **overrides: Any) -> nn.Module:
+def list_arguments(name: str) -> list[str]:
+    """Return the arguments that a model can be made with."""
+    return list(inspect.signature(_MAKERS[name]).parameters)
+
+
+def create_model(
+    name: str, implementation: Implementation = "tuned", **overrides: Any
+) -> nn.Module:
     """Make the model called ``name``, in training mode, on the CPU, in float32.
 
     Args:
         name: one of ``list_models()``.
+        implementation: ``"plain"`` or ``"tuned"``; a model that nobody has tuned is plain.
         overrides: constructor arguments that differ from the defaults. With
             none, the model has the configuration that its source published.
 
     Raises:
-        ValueError: unknown name (the nearest ones are offered), unknown
+        ValueError: unknown name (the nearest ones are offered), unknown implementation or
             override, or a value that the model cannot have.
     """
     if name not in _MAKERS:
@@ -51,10 +81,13 @@ def create_model(name: str, **overrides: Any) -> nn.Module:
             else (f"there are {', '.join(list_models())}")
         )
         raise ValueError(f"no model is named {name!r}: {offer}")
-    maker = _MAKERS[name]
-    accepted = list(inspect.signature(maker).parameters)
+    if implementation not in get_args(Implementation):
+        raise ValueError(f"implementation must be 'plain' or 'tuned', got {implementation!r}")
+    plain = _MAKERS[name]
+    accepted = list_arguments(name)
     for override in overrides:
         if override not in accepted:
             takes = ", ".join(accepted) or "no arguments"
             raise ValueError(f"model {name!r} takes no {override!r}; it takes {takes}")
+    maker = _TUNED.get(name, plain) if implementation == "tuned" else plain
     return maker(**overrides)

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_at_most, check_input, check_sizes
-from torchspeed.models.lstm import LSTM
 from torchspeed.models.registry import register_model
 
 
@@ -22,10 +21,10 @@ class TPALSTM(nn.Module):
     embedding with relu before the LSTM is Flux's and jingw2's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
-    does not. FluxArchitectures' version has the same 2063 parameters, but at every time
-    step it runs the LSTM along the *samples*, handing the state from one to the next
-    without a reset. jingw2's has a second bias a gate (2103 parameters), and a reshape
-    there mixes filters and features.
+    does not. 2103 parameters, as jingw2's: ``torch.nn.LSTM`` has a second bias a gate, 40
+    numbers, that the paper has not; a reshape in jingw2's mixes filters and features.
+    FluxArchitectures' version has 2063, but at every time step it runs the LSTM along the
+    *samples*, handing the state from one to the next without a reset.
 
     Maps (batch, window, features) to (batch, outputs).
 
@@ -42,7 +41,7 @@ class TPALSTM(nn.Module):
 
     Raises:
         ValueError: a size below 1, a window below 2, a filter wider than the state, or a highway
-            longer than the window or without an output for each series.
+            that is negative, longer than the window or without an output for each series.
     """
 
     def __init__(
@@ -72,15 +71,15 @@ class TPALSTM(nn.Module):
         check_at_most("filter_size", filter_size, "hidden", hidden)
         self.features = features
         self.window = window
-        self.filter_size = filter_size
         self.embedding = nn.Linear(features, hidden)
-        self.lstm = LSTM(hidden, hidden, layers)
-        self.patterns = nn.Linear((window - 1) * filter_size, filters)  # the filters C
+        self.lstm = nn.LSTM(hidden, hidden, layers, batch_first=True)
+        self.patterns = nn.Conv2d(1, filters, (window - 1, filter_size))  # the filters C
         self.W_a = nn.Linear(hidden, filters)
         self.W_hv = nn.Linear(hidden + filters, hidden)  # [W_h, W_v]
         self.output = nn.Linear(hidden, outputs)
         self.autoregression: nn.Linear | None = None
-        if highway:
+        if highway != 0:
+            check_sizes(highway=highway)
             check_at_most("highway", highway, "window", window)
             if outputs != features:
                 raise ValueError(
@@ -90,13 +89,10 @@ class TPALSTM(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
-        past, last = self._states(x)
-        alpha = self._attend(past, last)
-        # H^C = past C' + b is never built, here or in the scores: weighing its rows and
-        # then filtering is the same sum in another order, with far fewer terms.
-        context = (alpha.unsqueeze(1) @ past).squeeze(1) @ self.patterns.weight.t()
-        context = torch.addcmul(context, alpha.sum(1, keepdim=True), self.patterns.bias)  # v_t
-        forecast: Tensor = self.output(self.W_hv(torch.cat((last, context), 1)))
+        rows, last = self._patterns(x)
+        alpha = self._attend(rows, last)
+        v_t = (alpha.unsqueeze(1) * rows).sum(2)  # (batch, filters)
+        forecast: Tensor = self.output(self.W_hv(torch.cat((last, v_t), 1)))
         if self.autoregression is None:
             return forecast
         steps = x[:, self.window - self.autoregression.in_features :]
@@ -109,22 +105,17 @@ class TPALSTM(nn.Module):
         They come from a sigmoid, one by one, and do not sum to one: the paper wants
         more than one row to count fully.
         """
-        return {"temporal": self._attend(*self._states(x))}
+        return {"temporal": self._attend(*self._patterns(x))}
 
-    def _states(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what the filters see, (batch, rows, time * filter_size), and h_t."""
+    def _patterns(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return H^C, (batch, filters, rows), and h_t, (batch, hidden)."""
         check_input(x, "batch, window, features", (self.window, self.features), self.W_a.weight)
-        # Flat, as the LSTM's own product takes it: torch.compile then keeps what relu returns for
-        # both gradients, and not a mask as well, which it is slow to write.
-        embedded = self.embedding(x.transpose(0, 1).flatten(0, 1)).relu()
-        steps = embedded.view(self.window, -1, self.lstm.hidden)  # (window, batch, hidden)
-        states = self.lstm(steps).transpose(0, 1)  # (batch, window, hidden)
-        # (batch, time, rows, filter_size) -> (batch, rows, time * filter_size)
-        past = states[:, :-1].unfold(2, self.filter_size, 1).transpose(1, 2).flatten(2)
-        return past, states[:, -1]
+        embedded = torch.relu(self.embedding(x))  # (batch, window, hidden)
+        states, _ = self.lstm(embedded)  # (batch, window, hidden)
+        past, last = states[:, :-1], states[:, -1]  # H and h_t
+        return self.patterns(past.unsqueeze(1)).squeeze(2), last
 
-    def _attend(self, past: Tensor, last: Tensor) -> Tensor:
-        query = self.W_a(last)  # (batch, filters)
-        # f(H^C_i, h_t) = H^C_i . (W_a h_t), with H^C = past C' + b taken apart.
-        scores = (past @ (query @ self.patterns.weight).unsqueeze(2)).squeeze(2)
-        return torch.sigmoid(scores + (query @ self.patterns.bias).unsqueeze(1))
+    def _attend(self, rows: Tensor, last: Tensor) -> Tensor:
+        query = self.W_a(last).unsqueeze(2)  # (batch, filters, 1)
+        scores = (rows * query).sum(1)  # f(H^C_i, h_t) = H^C_i . (W_a h_t)
+        return torch.sigmoid(scores)  # (batch, rows)

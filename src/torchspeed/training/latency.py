@@ -84,7 +84,7 @@ def measure_latency(
     unable = cannot_compile(device) if {"compile", "aot"} & set(modes) else None
     if unable:
         raise TorchspeedError(f"{unable}, or give --modes without compile and aot")
-    module = workload.create_model().eval().to(device)
+    module = workload.create_model(device=str(device)).eval()
     before = torch.get_num_threads()
     results = []
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +20,7 @@ from torchspeed.data.load import load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
-from torchspeed.models import create_model
+from torchspeed.models import create_model, fastest_on, list_arguments
 from torchspeed.training.config import RunConfig
 from torchspeed.training.steps import Loss, Network
 from torchspeed.workloads import Workload, get_workload
@@ -128,7 +127,8 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         )
     classes = {"num_classes": data.classes} if any_size else {}
     overrides = {**workload.overrides, **classes, **config.model_kwargs}
-    model = _one_line(lambda: create_model(workload.model, **overrides))
+    implementation = fastest_on(config.device)
+    model = _one_line(lambda: create_model(workload.model, implementation, **overrides))
     if config.image_size is not None:
         try:
             with torch.inference_mode():
@@ -173,7 +173,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
             "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
     options = config.data_options
-    arguments = inspect.signature(type(workload.create_model())).parameters
+    arguments = list_arguments(workload.model)
     if workload.outputs > 1:
         if options.target not in ("first", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
@@ -189,7 +189,8 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
     overrides |= config.model_kwargs
-    return _one_line(lambda: create_model(workload.model, **overrides)), data
+    implementation = fastest_on(config.device)
+    return _one_line(lambda: create_model(workload.model, implementation, **overrides)), data
 
 
 def _one_line(make: Callable[[], Made]) -> Made:

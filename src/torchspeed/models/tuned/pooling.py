@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.compiling import is_compiling
+from torchspeed.models.tuned.compiling import is_compiling
 
 
 def relu_max_pool(x: Tensor) -> Tensor:

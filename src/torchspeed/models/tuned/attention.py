@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from torchspeed.models.compiling import is_compiling, is_traced
+from torchspeed.models.tuned.compiling import is_compiling, is_traced
 
 _LARGEST_IN_LOOPS = 8
 """Sums of at most so many terms ``torch.compile`` writes out without a loop."""

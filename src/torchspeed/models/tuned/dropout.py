@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.compiling import is_compiling
+from torchspeed.models.tuned.compiling import is_compiling
 
 _LEVELS = 2**16
 """Values of one draw."""

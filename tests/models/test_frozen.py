@@ -1,0 +1,65 @@
+"""What plain models compute never changes under one code version: their series are of torch."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from benchmarks.plain import PlainModels
+from torchspeed.workloads import get_workload
+
+CODE_VERSION = "1"
+"""Of `benchmarks.plain.PlainModels`, when the digests below were taken."""
+DIGESTS = {
+    "benchmarks/plain.py": "3a5ec7c8700c4a30",
+    "src/torchspeed/models/checks.py": "44314543a11eb851",
+    "src/torchspeed/models/darnn.py": "0c4a5910757f9618",
+    "src/torchspeed/models/dsanet.py": "af734033f3bc0cd1",
+    "src/torchspeed/models/flux_cnn.py": "d9a99fa00304df9b",
+    "src/torchspeed/models/lenet5.py": "dec936e6251cbe4c",
+    "src/torchspeed/models/lstnet.py": "10d7c60cb65fb509",
+    "src/torchspeed/models/resnet18_mnist.py": "a517b799a6fd94e6",
+    "src/torchspeed/models/tpa_lstm.py": "d8ce97fbf08bba22",
+}
+
+
+def digest(path: Path) -> str:
+    """Of the code alone: documentation, comments and layout may change."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [part for part in node.body if not _is_text(part)] or [ast.Pass()]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16]
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+@pytest.mark.parametrize("path", DIGESTS)
+def test_a_plain_model_changes_only_with_a_new_code_version(root: Path, path: str) -> None:
+    now = digest(root / path)
+    assert (PlainModels.code_version, now) == (CODE_VERSION, DIGESTS[path]), (
+        f"the code of {path} has changed, and with it what the series of plain models measure: "
+        "raise code_version in benchmarks/plain.py (which begins new series), name the change in "
+        f"CHANGELOG.md, and put the new version and the digest {now!r} into {__file__}"
+    )
+
+
+def test_every_plain_model_that_is_measured_is_frozen() -> None:
+    files = {
+        f"src/torchspeed/models/{get_workload(name).model}.py" for name in PlainModels.params[0]
+    }
+    assert files < set(DIGESTS)
+
+
+def test_comments_and_documentation_may_change_and_code_may_not(tmp_path: Path) -> None:
+    digests = []
+    for text in ('"""A."""\nx = 1\n', '"""B."""\n\nx = (1)  # one\n', "x = 2\n"):
+        path = tmp_path / "model.py"
+        path.write_text(text)
+        digests.append(digest(path))
+    assert digests[0] == digests[1] != digests[2]

@@ -1,0 +1,107 @@
+"""The tuned models compute what the plain ones do, with the same parameters."""
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.models.test_time_series import configurations
+from torchspeed.models import create_model, fastest_on, has_tuned, list_models
+from torchspeed.workloads import list_workloads
+
+TUNED = [name for name in list_models() if has_tuned(name)]
+OVER_SIZES = settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+IMAGES = {"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}
+
+
+def pair(name: str, sizes: dict[str, Any]) -> tuple[nn.Module, nn.Module]:
+    """A plain model, and the tuned one with its parameters."""
+    plain, tuned = create_model(name, "plain", **sizes), create_model(name, "tuned", **sizes)
+    tuned.load_state_dict(plain.state_dict())
+    return plain, tuned
+
+
+def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
+    """Output and gradients, of numbers near 1 whatever the batch."""
+    out = model(x)
+    leaves = {"x": x, **dict(model.named_parameters())}
+    gradients = torch.autograd.grad(out.square().mean(), list(leaves.values()))
+    return {"output": out, **dict(zip(leaves, gradients, strict=True))}
+
+
+def inputs_of(model: Any, name: str, batch: int) -> Tensor:
+    shape = IMAGES.get(name) or (model.window, model.features)
+    return torch.randn(batch, *shape)
+
+
+@pytest.mark.parametrize("name", TUNED)
+@pytest.mark.parametrize("training", [False, True])
+@OVER_SIZES
+@given(data=st.data(), batch=st.integers(1, 5))
+def test_outputs_and_gradients_agree(
+    name: str, training: bool, data: st.DataObject, batch: int
+) -> None:
+    sizes = {} if name in IMAGES else data.draw(configurations(name))
+    if name in {"dsanet", "lstnet"} and training:
+        sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
+    plain, tuned = (model.train(training) for model in pair(name, sizes))
+    x = inputs_of(plain, name, batch)
+    for dtype, of_output, of_gradient in (
+        (torch.float32, 1e-5, 1e-4),
+        (torch.float64, 1e-12, 1e-10),
+    ):
+        x = x.to(dtype).detach().requires_grad_()
+        expected, actual = (results(model.to(dtype), x) for model in (plain, tuned))
+        for key, value in expected.items():
+            close = of_output if key == "output" else of_gradient
+            torch.testing.assert_close(actual[key], value, rtol=close, atol=close, msg=key)
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_parameters_load_both_ways_and_start_the_same(name: str) -> None:
+    models = []
+    for implementation in ("plain", "tuned"):
+        torch.manual_seed(1)
+        models.append(create_model(name, implementation))
+    plain, tuned = (model.state_dict() for model in models)
+    assert list(plain) == list(tuned)
+    assert all(torch.equal(plain[key], tuned[key]) for key in plain)
+    for source, target in (models, models[::-1]):
+        target.load_state_dict(source.state_dict())
+
+
+@pytest.mark.parametrize(("name", "p"), [("dsanet", 0.4), ("lstnet", 0.4)])
+def test_dropout_leaves_the_same_mean(name: str, p: float) -> None:
+    """Of many draws: the parts that dropout acts on are linear, or close to it, for a small x."""
+    means = []
+    for implementation in ("plain", "tuned"):
+        torch.manual_seed(2)
+        model: Any = create_model(name, implementation, dropout=p)
+        x = inputs_of(model, name, 1).expand(4000, -1, -1)
+        out = model(x)
+        means.append((out.mean(0), out.std(0) / len(out) ** 0.5))
+    (plain, error), (tuned, _) = means
+    assert ((plain - tuned).abs() < 6 * error + 1e-6).all()
+
+
+def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> None:
+    assert set(TUNED) < set(list_workloads("time_series") + list_workloads("small_cnn"))
+    plain, tuned = create_model("resnet18_mnist", "plain"), create_model("resnet18_mnist")
+    assert type(plain) is type(tuned)
+    assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
+
+
+def test_the_tuned_models_run_by_default_where_they_were_measured_to_be_faster() -> None:
+    assert [fastest_on(device) for device in ("cpu", "cuda", "cuda:1")] == [
+        *("tuned", "plain", "plain")
+    ]
+
+
+def test_an_unknown_implementation_is_named() -> None:
+    with pytest.raises(ValueError, match="must be 'plain' or 'tuned', got 'fast'"):
+        create_model("darnn", "fast")  # type: ignore[arg-type]
