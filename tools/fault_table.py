@@ -18,8 +18,8 @@ MARKER = "fault"
 _INTRODUCTION = """\
 # Faults
 
-What was tried against asv-watch, and what holds. Each row is a test; `python -m tools.fault_table` writes this page
-from the tests. What a row does not list was not tried.
+What was tried against asv-watch, and what holds. Each row is a test; `python -m tools.fault_table`
+writes this page from the tests. What no row lists was not tried.
 
 """
 
@@ -66,12 +66,11 @@ def _fault(call: ast.expr, path: Path, name: str) -> Fault:
     """
     texts = {}
     if isinstance(call, ast.Call):
-        given = {"fault": argument for argument in call.args}
-        given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
-        texts = {key: ast.literal_eval(value) for key, value in given.items()}
+        texts = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        texts |= dict(zip(["fault"], map(ast.literal_eval, call.args), strict=False))
     if texts.keys() != {"fault", "tried", "holds"}:
         raise ValueError(f"{path}, {name}: give the fault, tried= and holds=")
-    return Fault(**texts, test=path.as_posix())
+    return Fault(texts["fault"], texts["tried"], texts["holds"], path.as_posix())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
-"""Markdown for people at a terminal."""
+"""Markdown: tables for people at a terminal, and text from outside that stays text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_LONGEST_TEXT = 300
+"""Characters of a text that are shown."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -14,3 +18,24 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     ]
     rule = "|".join("-" * (width + 2) for width in widths)
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
+
+
+def code(text: str) -> str:
+    """Write any text as inline code of Markdown, in a table or outside.
+
+    GitHub interprets nothing inside: no HTML, no links, no mentions. A vertical bar, which would
+    end the cell, becomes a broken one, and ``<!--`` gets a space, so that no comment of HTML can
+    be imitated; characters that cannot be seen are replaced; what is longer than 300 characters
+    is cut off.
+    """
+    plain = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for letter in " ".join(text.split())
+        .replace("|", "\N{BROKEN BAR}")
+        .replace("<!--", "< !--")
+    )
+    plain = plain if len(plain) <= _LONGEST_TEXT else f"{plain[: _LONGEST_TEXT - 1]}…"
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest or not plain.strip() else ""
+    return f"{fence}{space}{plain or '?'}{space}{fence}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools.fault_table import PAGE, page
 from tests.conftest import ROOT
+from tools.fault_table import PAGE, page
 
 
 def test_the_page_of_faults_is_current() -> None:

@@ -55,5 +55,5 @@ def results(
     elif action == "prune":
         job.prune(root, remove_them=remove)
     else:
-        job.export(root, names[0])
+        return job.export(root, names[0])
     return None

@@ -31,7 +31,7 @@ def submit(
         bool, typer.Option("--every-commit", help="Send all commits to Codespeed, not the newest.")
     ] = False,
     machine: Machine = "",
-) -> None:
+) -> int:
     """Submit this machine's results to a results repository, or to a Codespeed server."""
     from asv_watch.exchange import submit_command as job
 
@@ -40,6 +40,7 @@ def submit(
     if to and every_commit:
         raise typer.BadParameter("--every-commit belongs to --codespeed, not to --to")
     if to:
-        job.submit_to_repository(Path.cwd(), to, machine=machine)
-    else:
-        job.submit_to_codespeed(Path.cwd(), codespeed, machine=machine, every_commit=every_commit)
+        return job.submit_to_repository(Path.cwd(), to, machine=machine)
+    return job.submit_to_codespeed(
+        Path.cwd(), codespeed, machine=machine, every_commit=every_commit
+    )

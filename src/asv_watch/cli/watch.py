@@ -269,11 +269,11 @@ def report(
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="Only changes of this machine.")
     ] = "",
-) -> None:
+) -> int:
     """Print changes to hand on: what, since when, how much, how certain, which commit, why."""
     from asv_watch.publish.report_command import report as job
 
-    job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)
+    return job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)
 
 
 def publish() -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -27,6 +28,7 @@ from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.calibrations import read_calibrations
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.explanations import read_explanations
+from asv_watch.records.loading import hidden_machines
 from asv_watch.records.notes import read_notes
 from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import Benchmark, Problem
@@ -74,15 +76,30 @@ def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Proble
 
 def _faults(results: Path) -> Iterator[Problem]:
     benchmarks: dict[str, Benchmark] = {}
-    try:
-        benchmarks, problems = read_benchmarks(results)
-        yield from problems
-    except WatchError as error:
-        yield Problem(str(results / suite_lists.FILE_NAME), str(error).partition(": ")[2])
+    if _has_list(results) or any(results.glob("*/*-*.json")):  # comparisons alone need none
+        benchmarks = yield from _faults_of_list(results)
+    yield from hidden_machines(results)
     yield from read_notes(results, ())[1]
     yield from read_comparisons(results)[1]
     for folder in _machine_folders(results):
+        if _has_list(folder):
+            yield from _faults_of_list(folder)
         yield from _faults_of_machine(folder, benchmarks)
+
+
+def _has_list(folder: Path) -> bool:
+    return os.path.lexists(folder / suite_lists.FILE_NAME)
+
+
+def _faults_of_list(folder: Path) -> Generator[Problem, None, dict[str, Benchmark]]:
+    try:
+        benchmarks, problems = read_benchmarks(folder)
+    except WatchError as error:
+        path = folder / suite_lists.FILE_NAME
+        yield Problem(str(path), str(error).removeprefix(f"{path} "))
+        return {}
+    yield from problems
+    return benchmarks
 
 
 def _machine_folders(results: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results, different_facts
+from asv_watch.exchange.result_paths import list_results, refuse_links
 from asv_watch.files import read_regular, write_whole
 from asv_watch.records import notes, suite_lists
 from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
@@ -28,9 +29,15 @@ class Merged:
     extended: int
     """They were there, and have something new."""
     unchanged: int
+    others: tuple[str, ...] = ()
+    """Paths of files that are no results, and were left out."""
 
     def __str__(self) -> str:
-        return f"{self.added} files added, {self.extended} extended, {self.unchanged} unchanged"
+        text = f"{self.added} files added, {self.extended} extended, {self.unchanged} unchanged"
+        if self.others:
+            more = f" and {len(self.others) - 1} more" if len(self.others) > 1 else ""
+            text += f"; left out, as no results: {self.others[0]!a}{more}"
+        return text
 
 
 def merge_results(source: Path, target: Path, machines: Collection[str] = ()) -> Merged:
@@ -42,10 +49,11 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
         machines: Names of the machines that may be in the source; empty where any may.
 
     Raises:
-        WatchError: A file of the source is damaged, a file of both cannot be merged, or a
-            machine may not be in the source or is another one in the target; then nothing was
-            written.
+        WatchError: A file of the source is damaged, a file of both cannot be merged, a machine
+            may not be in the source or is another one in the target, or a symbolic link lies
+            in the source or on the way to a file of the target; then nothing was written.
     """
+    files, others = list_results(source)
     faults = check_results(source, machines)
     if faults:
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
@@ -55,9 +63,10 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
         )
     contents: dict[Path, bytes] = {}
     added = unchanged = 0
-    for path in sorted(_files(source)):
+    for path in files:
         new = read_regular(path)
         place = target / path.relative_to(source)
+        refuse_links(target, place)
         if not place.exists():
             contents[place] = new
             added += 1
@@ -73,7 +82,8 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
     for place, content in contents.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, content)
-    return Merged(added, len(contents) - added, unchanged)
+    names = tuple(path.relative_to(source).as_posix() for path in others)
+    return Merged(added, len(contents) - added, unchanged, names)
 
 
 def _check_same_machine(place: Path, old: bytes, new: bytes) -> None:
@@ -83,16 +93,6 @@ def _check_same_machine(place: Path, old: bytes, new: bytes) -> None:
             f"{place} describes another machine: {name} is {value!r} in what is merged; give that "
             "machine a name of its own"
         )
-
-
-def _files(folder: Path) -> list[Path]:
-    """Return the files of results, without those of hidden folders such as ``.git``."""
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
 
 
 def _merge(place: Path, old: bytes, new: bytes) -> bytes:

@@ -19,6 +19,7 @@ from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import write_table
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.lock import exclusive_run
+from asv_watch.publish.damage import report_damage
 from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.loading import load_history
 
@@ -75,8 +76,10 @@ def prune(root: Path, *, remove_them: bool) -> None:
     print(f"{len(unused)} results {done}" if unused else "nothing to remove")
 
 
-def export(root: Path, file: str) -> None:
+def export(root: Path, file: str) -> ExitStatus:
     """Write a table with a row for each measurement; the name's ending says in which format.
+
+    What of the results is damaged is named, and not in the table.
 
     Raises:
         WatchError: the results cannot be read, or the ending names no format.
@@ -84,3 +87,4 @@ def export(root: Path, file: str) -> None:
     history = load_history(results_folder(root), tracked_commits(root))
     count = write_table(history, Path(file))
     print(f"{count} measurements in {file}")
+    return report_damage(history)

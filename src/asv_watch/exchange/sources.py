@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from asv_watch.errors import WatchError
+from asv_watch.exchange.result_paths import refuse_too_much
 from asv_watch.records import suite_lists
-from asv_watch.records.git import ask_git, export_files
+from asv_watch.records.git import ask_git, export_files, run_git
 
 
 @contextmanager
@@ -45,12 +46,19 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
             f"{revision!r} is no folder and no branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"
         )
+    blobs = run_git(repository, "ls-tree", "-r", "-l", "-z", commit).split("\0")
+    sizes = [blob.split(maxsplit=4)[3] for blob in blobs if blob]
+    refuse_too_much(revision, len(sizes), sum(int(size) for size in sizes if size.isdigit()))
     export_files(repository, commit, folder)
 
 
 def find_results(folder: Path, source: str) -> Path:
     """Return the folder at or below this one that holds folders of machines."""
-    holders = {path.parent.parent for path in folder.rglob("machine.json")}
+    holders = {
+        path.parent.parent
+        for path in folder.rglob("machine.json")
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }
     if not holders and (folder / suite_lists.FILE_NAME).is_file():
         return folder
     if len(holders) != 1:

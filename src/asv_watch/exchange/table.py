@@ -136,8 +136,14 @@ def _write_csv(history: History, path: Path) -> int:
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
         for count, row in enumerate(measurements(history), start=1):  # noqa: B007 - the last one
-            writer.writerow(astuple(row))
+            writer.writerow(map(_cell, astuple(row)))
     return count
+
+
+def _cell(value: object) -> object:
+    """Keep a text from running as a formula in a spreadsheet."""
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
 
 
 def _write_parquet(history: History, path: Path) -> int:

@@ -21,12 +21,12 @@ from asv_watch.gate.result import (
     HeadAgainstBase,
     parse_result,
 )
+from asv_watch.markdown import code
 from asv_watch.progress import human_time
 from asv_watch.statistics.ratio import CONFIDENCE
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
-_LONGEST_TEXT = 300
 _MARK = "torchspeed-gate"
 _STATE = re.compile(rf"<!-- {_MARK} ([\w+/=-]*) -->")
 _FIRST = (CaseState.SLOWER, CaseState.SUSPECTED, CaseState.FAILED)
@@ -104,23 +104,6 @@ def comment(result: GateResult, accepted: str = "") -> str:
             text = f"<details><summary>{len(cases)} others</summary>\n\n{text}\n\n</details>"
         parts.append(text)
     return "\n\n".join([*parts, *end, state]) + "\n"
-
-
-def code(text: str) -> str:
-    """Write any text as inline code of Markdown, in a table or outside.
-
-    A vertical bar, which would end the cell, becomes a broken one; characters that cannot be seen
-    are replaced; what is longer than 300 characters is cut off.
-    """
-    plain = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
-        for letter in " ".join(text.split()).replace("|", "\N{BROKEN BAR}")
-    )
-    plain = plain if len(plain) <= _LONGEST_TEXT else f"{plain[: _LONGEST_TEXT - 1]}…"
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    fence = "`" * (longest + 1)
-    space = " " if longest or not plain.strip() else ""
-    return f"{fence}{space}{plain or '?'}{space}{fence}"
 
 
 def stored_result(text: str) -> GateResult | None:

@@ -6,14 +6,16 @@ from pathlib import Path
 
 from asv_watch.asv.settings import results_folder, tracked_commits
 from asv_watch.checkout import preflight
+from asv_watch.exit_status import ExitStatus
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
+from asv_watch.publish.damage import report_damage
 from asv_watch.records.loading import load_history
 from asv_watch.site.report import Markup, write_report
 
 
-def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) -> None:
-    """Print changes, those of the newest commits first.
+def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) -> ExitStatus:
+    """Print changes, those of the newest commits first, and what of the results is damaged.
 
     Args:
         root: the checkout.
@@ -34,3 +36,4 @@ def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) 
         if change.state in wanted and machine in {"", history.series[change.series].machine}
     ]
     print(write_report(history, changes[:count], markup) or "no change to report")
+    return report_damage(history)

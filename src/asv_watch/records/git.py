@@ -137,13 +137,18 @@ def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bo
         Whether the commit has such paths; otherwise nothing is written.
 
     Raises:
-        WatchError: git is missing.
+        WatchError: git is missing, or the commit has a symbolic link that leads out of it.
     """
     archived = _run(repository, ("archive", "--format=tar", commit, *paths))
     if archived.returncode:
         return False
     with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        archive.extractall(folder, filter="data")
+        try:
+            archive.extractall(folder, filter="data")
+        except tarfile.FilterError as error:
+            raise WatchError(
+                f"commit {commit[:12]} cannot be unpacked ({error}); remove that link there"
+            ) from error
     return True
 
 

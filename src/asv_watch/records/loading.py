@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from asv_watch.errors import WatchError
-from asv_watch.files import digest
+from asv_watch.files import digest, read_regular
 from asv_watch.records import (
     calibrations,
     explanations,
@@ -83,6 +83,14 @@ def load_history(
     return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
 
 
+def hidden_machines(results_dir: Path) -> list[Problem]:
+    """Find results of machines whose names begin with a dot, which nothing reads."""
+    return [
+        Problem(str(path.parent), "its name begins with a dot, so it is left out; rename it")
+        for path in sorted(results_dir.glob(".*/machine.json"))
+    ]
+
+
 @dataclass(slots=True)
 class _Setup:
     """What one machine measured in one environment, by commit hash."""
@@ -141,6 +149,7 @@ class _Loader:
                 self._load_machine(folder)
             elif not folder.exists():
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
+        self._problems += hidden_machines(self._results_dir)
         setups = self._setups.items()
         measured = {commit for setup in self._setups.values() for commit in setup.files}
         measured |= {
@@ -206,6 +215,8 @@ class _Loader:
             return
         machine = self._read_machine(machine_file)
         self._machines[machine.name] = machine
+        if folder / suite_lists.FILE_NAME in files:
+            self._check_list(folder / suite_lists.FILE_NAME)
         if folder / calibrations.FILE_NAME in files:
             of_machine, damage = read_calibrations(folder / calibrations.FILE_NAME)
             self._problems += damage
@@ -225,6 +236,15 @@ class _Loader:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):
             self._problem(path, "the result file that it belongs to is missing; it was left out")
+
+    def _check_list(self, path: Path) -> None:
+        """Name a machine's list of benchmarks that is damaged; only the union of all is read."""
+        try:
+            suite_lists.parse_list(read_regular(path))
+        except OSError as error:
+            self._problem(path, f"it cannot be read: {error.strerror}")
+        except ValueError as error:
+            self._problem(path, f"it is damaged ({error}); the machine's next run replaces it")
 
     def _read_machine(self, path: Path) -> Machine:
         try:

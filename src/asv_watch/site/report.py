@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
+from asv_watch.markdown import code
 from asv_watch.records.history import History
-from asv_watch.records.records import Commit
 from asv_watch.site import names, quantities
 from asv_watch.site.commit_changes import certainty
 from asv_watch.statistics.ratio import CONFIDENCE
@@ -33,33 +33,29 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
     commit = history.commits[change.commit]
     torch = history.environments[series.environment].torch
     where = names.short_labels(history.environments.values())[series.environment]
+    quoted = code if markup == "markdown" else str
     size = change.ratio if change.evidence is None else change.evidence.ratio
     title = (
-        f"{names.case_name(series.case)}: {change.verdict}, {quantities.change(size)} "
+        f"{quoted(names.case_name(series.case))}: {change.verdict}, {quantities.change(size)} "
         f"({change.state.value})"
     )
     before, after = (quantities.quantity(v, series.unit) for v in (change.before, change.after))
     facts = {
-        "What": f"{series.case.name} on {series.machine}, {where}: {before} before, {after} after",
-        "Since": f"{_named(commit)}, {quantities.timestamp(commit.date, '%Y-%m-%d')}",
+        "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(where)}: "
+        f"{before} before, {after} after",
+        "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
+        f"{quantities.timestamp(commit.date, '%Y-%m-%d')}",
         "How much": _size(change),
         "How certain": certainty(change),
         "Commit": _culprit(history, change),
-        "Why": _reason(change, series.unit),
-        "Reproduce": _command(history, change, torch),
+        "Why": _reason(change, series.unit, quoted),
+        "Reproduce": quoted(_command(history, change, torch)),
     }
     if markup == "markdown":
-        rows = [
-            f"- **{name}**: {_code(text) if name == 'Reproduce' else text}"
-            for name, text in facts.items()
-        ]
+        rows = [f"- **{name}**: {text}" for name, text in facts.items()]
         return f"### {title}\n\n" + "\n".join(rows)
     width = max(map(len, facts)) + 2
     return "\n".join([title, *(f"  {f'{name}:':{width}}{text}" for name, text in facts.items())])
-
-
-def _named(commit: Commit) -> str:
-    return f"{commit.hash[:8]} ({' '.join(commit.subject.split())})"
 
 
 def _size(change: Change) -> str:
@@ -84,11 +80,11 @@ def _culprit(history: History, change: Change) -> str:
     return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
 
 
-def _reason(change: Change, unit: str) -> str:
+def _reason(change: Change, unit: str, quoted: Callable[[str], str]) -> str:
     if change.note is not None:
-        return f"{change.note.kind}: {change.note.text}"
+        return f"{change.note.kind}: {quoted(change.note.text)}"
     if change.explanation is not None:
-        return in_words(change.explanation, change.best_ratio)
+        return quoted(in_words(change.explanation, change.best_ratio))
     if change.cause == "machine":
         return "most series of the machine changed at once, so it is the machine"
     if change.cause == "environment":
@@ -106,7 +102,3 @@ def _command(history: History, change: Change, torch: str) -> str:
     ends = history.commits[change.previous].hash, history.commits[change.commit].hash
     before, after = (hash_[:12] for hash_ in change.made_by or ends)
     return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{release}"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`"

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from asv_watch.errors import WatchError
 from asv_watch.gate.command import parse_share
-from asv_watch.gate.comment import code, comment, sentence, stored_result, verdict_line
+from asv_watch.gate.comment import comment, sentence, stored_result, verdict_line
 from asv_watch.gate.result import (
     CaseState,
     GateCase,
     measurements_needed,
     read_result,
 )
+from asv_watch.markdown import code
 from tests.asv_watch.gate.results import change, result
 
 SAME = change(0.1)

@@ -37,13 +37,13 @@ def _change(history: History) -> Change:
 def test_a_confirmed_change_is_described_as_markdown_and_as_text(history: History) -> None:
     markdown = write_report(history, [_change(history)], "markdown")
     title, _, *facts = markdown.splitlines()
-    assert title == "### darnn cpu forward: worse, +20.0% (confirmed)"
+    assert title == "### `darnn cpu forward`: worse, +20.0% (confirmed)"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
     assert list(described) == (
         ["What", "Since", "How much", "How certain", "Commit", "Why", "Reproduce"]
     )
-    assert described["What"].startswith(f"{CASE} on {MACHINE}, torch 2.15.0: ")
-    assert described["Since"].startswith(f"{commit_hash(38)[:8]} (Commit 38), 20")
+    assert described["What"].startswith(f"`{CASE}` on `{MACHINE}`, `torch 2.15.0`: ")
+    assert described["Since"].startswith(f"{commit_hash(38)[:8]} (`Commit 38`), 20")
     assert described["How much"].startswith(
         "+20.0% interleaved, between +19.4% and +20.6% with 99% confidence; "
     )
@@ -57,10 +57,10 @@ def test_a_confirmed_change_is_described_as_markdown_and_as_text(history: Histor
     assert re.search(pattern.strip("'"), CASE)
 
     text = write_report(history, [_change(history)], "text")
-    assert text.splitlines()[0] == title.removeprefix("### ")
+    assert text.splitlines()[0] == title.removeprefix("### ").replace("`", "")
     assert "**" not in text
     for name, fact in described.items():
-        assert re.search(rf"^  {name}: +{re.escape(fact.strip('`'))}$", text, re.M)
+        assert re.search(rf"^  {name}: +{re.escape(fact.replace('`', ''))}$", text, re.M)
 
 
 def test_commit_and_operator_are_named_where_they_are_known(history: History) -> None:
@@ -85,3 +85,17 @@ def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: 
     assert re.search(
         rf"Commit: +{commit_hash(36)[:8]}\n", write_report(history, [bisected], "text")
     )
+
+
+@pytest.mark.fault(
+    "hostile text",
+    tried="a commit's subject holds a mention, an image, HTML and code",
+    holds="a report in Markdown shows it as code",
+)
+def test_a_subject_is_code_in_a_report(history: History) -> None:
+    subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"
+    commits = [replace(commit, subject=subject) for commit in history.commits]
+    hostile = replace(history, commits=tuple(commits))
+    for line in write_report(hostile, [_change(history)], "markdown").splitlines():
+        outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+        assert not re.search(r"@|<|!\[", outside), line

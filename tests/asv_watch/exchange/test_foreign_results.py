@@ -1,0 +1,267 @@
+"""Folders, branches and repositories of results that come from people who may mean harm."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from asv_watch.cli.main import main
+from asv_watch.exchange import result_paths
+from tests.asv_watch.exchange.test_results import (
+    checkout,
+    measured,
+    other_machine,
+    result_file,
+)
+from tests.asv_watch.exchange.test_submit import identity
+from tests.conftest import commit, git
+
+__all__ = ["checkout", "identity", "measured"]  # fixtures
+SECRET = "the only copy of a secret"  # noqa: S105
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder that nothing may be read from or written to."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret").write_text(SECRET)
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A results repository that has no results yet."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    return folder
+
+
+@pytest.mark.usefixtures("identity")
+@pytest.mark.fault(
+    "hostile results",
+    tried="a result file that is submitted is a symbolic link to a private file",
+    holds="nothing is pushed, and the link is named",
+)
+def test_no_link_is_submitted(
+    checkout: Path, outside: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = checkout / "results/m/leak.jsonl"
+    link.symlink_to(outside / "secret")
+    assert main(["submit", "--to", str(repository), "--machine", "m"]) == 1
+    assert f"{link} is a symbolic link" in capsys.readouterr().err
+    assert git(repository, "branch", "--format=%(refname:short)") == "main"
+
+
+@pytest.mark.usefixtures("identity")
+@pytest.mark.parametrize("place", ["results", "results/m", "results/m/machine.json"])
+@pytest.mark.fault(
+    "hostile results",
+    tried="a results repository has a symbolic link where results go",
+    holds="nothing is written where it leads, and the link is named",
+)
+def test_nothing_is_written_through_a_link_of_a_repository(
+    checkout: Path,
+    outside: Path,
+    repository: Path,
+    place: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    link = repository / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(outside / "secret" if place.endswith(".json") else outside)
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "A trap")
+    assert main(["submit", "--to", str(repository), "--machine", "m"]) == 1
+    assert f"{place} is a symbolic link in {repository}" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"secret": SECRET}
+
+
+@pytest.mark.parametrize("kind", ["folder", "branch"])
+@pytest.mark.fault(
+    "hostile results",
+    tried="a folder or branch to merge holds a symbolic link to a private file",
+    holds="nothing is merged, and the link is named",
+)
+def test_no_link_is_merged(
+    checkout: Path,
+    outside: Path,
+    tmp_path: Path,
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    (theirs / "n/leak.jsonl").symlink_to(outside / "secret")
+    source = str(theirs)
+    if kind == "branch":
+        git(checkout, "checkout", "--quiet", "-b", "night")
+        shutil.copytree(theirs, checkout / "results", symlinks=True, dirs_exist_ok=True)
+        git(checkout, "add", "--force", "results")
+        git(checkout, "commit", "--quiet", "--message", "A trap")
+        git(checkout, "checkout", "--quiet", "main")
+        source = "night"
+    assert main(["results", "merge", source]) == 1
+    printed = capsys.readouterr().err
+    assert "leak.jsonl" in printed
+    assert "link" in printed
+    assert printed.count("\n") == 1
+    assert not (checkout / "results/n").exists()
+
+
+@pytest.mark.fault(
+    "hostile results",
+    tried="the checkout that is merged into has a symbolic link in place of a machine",
+    holds="nothing is written where it leads",
+)
+def test_nothing_is_merged_through_a_link(
+    checkout: Path, outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    (checkout / "results/n").symlink_to(outside)
+    assert main(["results", "merge", str(theirs)]) == 1
+    assert "results/n is a symbolic link" in capsys.readouterr().err
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+@pytest.mark.fault(
+    "hostile results",
+    tried="a folder to merge holds conftest.py and other files that are no results",
+    holds="results are merged, the others are not, and are named",
+)
+def test_only_results_are_merged(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    for name in ("conftest.py", "n/run.sh", "n/comparisons/x/y.jsonl"):
+        (theirs / name).parent.mkdir(parents=True, exist_ok=True)
+        (theirs / name).write_text("raise SystemExit")
+    assert main(["results", "merge", str(theirs)]) == 0
+    assert "left out, as no results: 'conftest.py' and 2 more" in capsys.readouterr().out
+    kinds = {path.suffix for path in (checkout / "results").rglob("*") if path.is_file()}
+    assert kinds == {".json", ".jsonl"}
+    assert not (checkout / "results/n/comparisons").exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "branch"])
+@pytest.mark.fault(
+    "hostile results",
+    tried="a folder or branch to merge has too many bytes",
+    holds="it is refused before it is read",
+)
+def test_too_much_is_not_merged(
+    checkout: Path,
+    tmp_path: Path,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = str(other_machine(checkout, tmp_path / "theirs"))
+    if kind == "folder":
+        with (Path(source) / "n/bomb.jsonl").open("wb") as stream:
+            stream.truncate(3 * 1024**3)
+    else:
+        monkeypatch.setattr(result_paths, "MOST_BYTES", 1000)
+        commit(checkout, {"bomb.json": " " * 1001}, "A bomb")
+        source = "HEAD"
+    assert main(["results", "merge", source]) == 1
+    assert "give fewer at a time" in capsys.readouterr().err
+
+
+@pytest.mark.fault(
+    "wrong request",
+    tried="results are submitted with a password in the address, or without an identity of git",
+    holds="one line without the password; one that says how to set the identity",
+)
+def test_a_failed_submission_shows_no_password_and_names_the_cause(
+    checkout: Path,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    for number, setting in enumerate(("user.useConfigOnly=true",)):
+        name, _, value = setting.partition("=")
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", name)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    assert main(["submit", "--to", str(repository), "--machine", "m"]) == 1
+    assert "git config --global user.name" in capsys.readouterr().err
+    git(checkout, "config", "user.name", "Ann")
+    git(checkout, "config", "user.email", "ann@example.org")
+    assert main(["submit", "--to", "http://ann:s3cret@127.0.0.1:9/x", "--machine", "m"]) == 1
+    printed = capsys.readouterr().err
+    assert "http://127.0.0.1:9/x cannot be cloned" in printed
+    assert "s3cret" not in printed
+    assert main(["submit", "--to", str(repository), "--machine", "m"]) == 0
+    assert git(repository, "log", "--all", "-1", "--format=%an %ae") == "Ann ann@example.org"
+
+
+@pytest.mark.fault(
+    "damaged results",
+    tried="a result file is no JSON",
+    holds="`report` and `results export` name it on standard error and return 3",
+)
+def test_what_is_left_out_of_a_report_or_an_export_is_named(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = result_file(checkout)
+    path.write_text("{")
+    for command in (["report"], ["results", "export", "table.csv"]):
+        assert main(command) == 3
+        assert f"left out: {path}: it is no JSON" in capsys.readouterr().err
+
+
+@pytest.mark.fault(
+    "damaged results",
+    tried="a machine's list of benchmarks is no JSON; a machine's name begins with a dot",
+    holds="`results check`, `report` and publishing name them",
+)
+def test_a_damaged_list_and_a_hidden_machine_are_named(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = checkout / "results/m/benchmarks.json"
+    path.write_text("{")
+    hidden = other_machine(checkout, checkout / "x", "..x") / "..x"
+    hidden.rename(checkout / "results/..x")
+    messages = (
+        f"{path}: it is damaged (",
+        f"{path}: is damaged (",
+        f"{checkout / 'results/..x'}: its name begins with a dot",
+    )
+    assert main(["report"]) == 3
+    printed = capsys.readouterr().err
+    assert messages[0] in printed
+    assert messages[2] in printed
+    assert main(["results", "check"]) == 1
+    printed = capsys.readouterr().out
+    assert messages[1] in printed
+    assert messages[2] in printed
+
+
+def test_comparisons_without_results_are_sound(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(checkout / "results")
+    (checkout / "results/m/comparisons").mkdir(parents=True)
+    assert main(["results", "check"]) == 0
+    (checkout / "results/m/a-b.json").write_text(json.dumps({}))
+    assert main(["results", "check"]) == 1
+    assert "benchmarks.json: is missing: write it anew" in capsys.readouterr().out
+
+
+@pytest.mark.fault(
+    "hostile text",
+    tried="a parameter or a commit's tag begins with =, +, - or @",
+    holds="a cell of an exported CSV begins with an apostrophe, so no spreadsheet runs it",
+)
+def test_no_cell_of_an_export_is_a_formula(checkout: Path) -> None:
+    git(checkout, "tag", "=cmd|'-x'!A1")
+    assert main(["results", "export", "table.csv"]) == 0
+    text = (checkout / "table.csv").read_text()
+    assert "'=cmd" in text
+    assert not [line for line in text.splitlines() if ",=" in line or line.startswith("=")]
