@@ -3,7 +3,7 @@
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
 # needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
-VARIABLES := PYTHON MACHINE TORCH CASES RUNS COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
+VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
 # in it, and a shell would run what is not quoted.
 $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
@@ -31,8 +31,8 @@ nightly: setup ## measure the short set of every commit of main (FULL=1: then ev
 compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, interleaved
 	$(WATCH) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)
 
-calibrate: setup ## measure HEAD against itself: how noisy this machine is, and what hurts
-	$(WATCH) calibrate $(call option,RUNS,runs) $(call option,COMPARISONS,comparisons) $(MEASURED)
+calibrate: setup ## compare HEAD with itself: how noisy this machine is, and what makes it so
+	$(WATCH) calibrate $(call option,COMPARISONS,comparisons) $(MEASURED)
 
 publish: setup ## write the site from the stored results
 	$(WATCH) publish

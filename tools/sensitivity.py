@@ -19,12 +19,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.calibrate.repeated_comparisons import summarise_case
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare.measure import compare, recipe
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.rounds import DEFAULT
 from asv_watch.interleave.sides import side
+from asv_watch.judge.repeated_comparisons import summarise_case
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseRatio, read_comparisons
 from asv_watch.statistics.noise import noise_together

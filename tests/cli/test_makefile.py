@@ -71,7 +71,6 @@ def _make(checkout: Path, *arguments: str, **variables: str) -> subprocess.Compl
         ("nightly", "BUDGET", "budget"),
         ("compare", "BEFORE", "before"),
         ("compare", "AFTER", "after"),
-        ("calibrate", "RUNS", "runs"),
         ("calibrate", "COMPARISONS", "comparisons"),
         ("preview", "HOST", "host"),
         ("preview", "PORT", "port"),
@@ -118,8 +117,8 @@ def test_make_names_the_status_of_the_command(checkout: Path, status: int) -> No
 
 def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
     _fake_python(checkout, f'#!/bin/sh\nPYTHONPATH={ROOT}/src exec {sys.executable} "$@"\n')
-    done = _make(checkout, "calibrate", "RUNS=1; touch x")
-    assert done.stderr.startswith("asv-watch: --runs '1; touch x': give a whole number\n")
+    done = _make(checkout, "calibrate", "COMPARISONS=1; touch x")
+    assert done.stderr.startswith("asv-watch: --comparisons '1; touch x': give a whole number\n")
     assert done.stderr.rstrip().endswith("calibrate] Error 2")
     assert not (checkout / "x").exists()
 

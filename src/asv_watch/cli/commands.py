@@ -37,9 +37,7 @@ COMMANDS = {
     "confirm": Command(watch.confirm, interrupted="the finished cases are stored"),
     "bisect": Command(watch.bisect, interrupted="the comparisons so far are stored"),
     "explain": Command(watch.explain, interrupted="nothing was printed"),
-    "calibrate": Command(
-        watch.calibrate, interrupted="nothing was stored: a calibration needs two whole runs"
-    ),
+    "calibrate": Command(watch.calibrate, interrupted="the finished cases are stored"),
     "releases": Command(watch.releases, interrupted=CONTINUES),
     "report": Command(watch.report),
     "results": Command(results.results, results.EXAMPLES),

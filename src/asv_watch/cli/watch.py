@@ -172,18 +172,17 @@ def explain(
 
 def calibrate(
     *,
-    runs: Annotated[int, typer.Option(min=2, help="Runs of HEAD, one after the other.")] = 3,
     comparisons: Annotated[
-        int, typer.Option(min=0, help="Interleaved comparisons of HEAD with itself, afterwards.")
-    ] = 2,
+        int, typer.Option(min=1, help="Interleaved comparisons of HEAD with itself.")
+    ] = 3,
     cases: Cases = "",
     torch: Torch = "newest",
     machine: Machine = "",
 ) -> None:
-    """Measure HEAD against itself: how noisy this machine is, and why."""
+    """Compare HEAD with itself: how noisy this machine is, and why."""
     from asv_watch.calibrate.command import calibrate as job
 
-    job(Path.cwd(), runs=runs, comparisons=comparisons, torch=torch, machine=machine, cases=cases)
+    job(Path.cwd(), comparisons=comparisons, torch=torch, machine=machine, cases=cases)
 
 
 def releases(

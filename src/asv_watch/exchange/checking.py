@@ -17,7 +17,6 @@ from typing import Any, TypeGuard
 
 from asv_watch.errors import WatchError
 from asv_watch.records import (
-    calibrations,
     explanations,
     outcomes,
     release_values,
@@ -25,7 +24,6 @@ from asv_watch.records import (
     suite_lists,
 )
 from asv_watch.records.benchmark_list import read_benchmarks
-from asv_watch.records.calibrations import read_calibrations
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.explanations import read_explanations
 from asv_watch.records.loading import hidden_machines
@@ -146,7 +144,6 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
         except DamagedError as error:
             yield Problem(str(machine), str(error))
     for name, read in (
-        (calibrations.FILE_NAME, read_calibrations),
         (explanations.FILE_NAME, read_explanations),
         (release_values.FILE_NAME, read_release_values),
     ):

@@ -1,8 +1,7 @@
-"""Noise of the series of a history, as far as their own values or a calibration show it."""
+"""Noise of the series of a history, as far as their values show it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -12,7 +11,6 @@ from asv_watch.records.history import History
 from asv_watch.records.series import Series
 from asv_watch.statistics.noise import (
     OwnNoise,
-    calibrated_noise,
     informed_noise,
     middle_and_spread,
     own_noise,
@@ -32,8 +30,7 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
 
     1.  the differences of neighbouring values within the segments of the series, seven at least,
         together with what the noise of other cases tells (`informed_noise`);
-    2.  the newest calibration of the machine, if it has the case (`calibrated_noise`);
-    3.  the differences of all series with the same metric on the machine, twenty at least from
+    2.  the differences of all series with the same metric on the machine, twenty at least from
         five series: the largest of the estimates from their median, third quartile and ninth
         decile, so that noisier cases than most count.
 
@@ -44,7 +41,6 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.
     """
-    calibrated = _calibrated(history)
     of_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
     for series, of_series in zip(history.series, own, strict=True):
         if of_series.count:
@@ -54,21 +50,8 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
     noises: list[float | None] = []
     for series, of_series in zip(history.series, own, strict=True):
         noise = informed_noise(of_series, others.get(_metric(series)))
-        if noise is None:
-            noise = calibrated.get((series.machine, series.case.name))
         noises.append(pooled.get(_metric(series)) if noise is None else noise)
     return tuple(noises)
-
-
-def _calibrated(history: History) -> dict[tuple[str, str], float]:
-    """Noise of a run by machine and case, as the newest calibrations say."""
-    noises = {}
-    for machine, calibration in history.calibrations.items():
-        of_cases = [case.noise for case in calibration.cases]
-        for case in calibration.cases:
-            # A ratio has the noise of two runs.
-            noises[machine, case.case] = calibrated_noise(case.noise, of_cases) / math.sqrt(2)
-    return noises
 
 
 def _metric(series: Series) -> tuple[str, str, str]:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import psutil
 
-from asv_watch.records.calibrations import Load
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What else the machine did during a measurement."""
+
+    before: float
+    """Load average over the minute before."""
+    others: float
+    """Cores that other processes kept busy, on average."""
+    stolen: float
+    """Share of all cores' time that the hypervisor gave to others."""
 
 
 class LoadWatch:

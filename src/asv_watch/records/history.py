@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from asv_watch.records.calibrations import Calibration
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.notes import Notes
@@ -46,8 +45,6 @@ class History:
     recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to what the runs of that commit
     recorded of where they ran, oldest first; commits from before this was recorded are missing."""
-    calibrations: dict[str, Calibration] = field(default_factory=dict)
-    """Machine to its newest calibration."""
     notes: Notes | None = None
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)

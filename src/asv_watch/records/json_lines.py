@@ -26,7 +26,7 @@ def read_lines(
         path: The file.
         decode: Decodes a line, such as a method of ``msgspec.json.Decoder``, or raises an
             exception of msgspec.
-        name: What a line should be, for people: ``calibration``.
+        name: What a line should be, for people: ``explanation``.
 
     Returns:
         The records, and a problem for each line that holds no such record. A file that cannot

@@ -3,7 +3,7 @@
 A results folder holds ``benchmarks.json`` and a folder for each machine, with its
 ``machine.json``, its own ``benchmarks.json``, a result file for each commit and environment,
 beside each the outcomes of its cases and a record of where they were measured, and the machine's
-calibrations and comparisons. What is sound is loaded; what is damaged becomes a
+comparisons. What is sound is loaded; what is damaged becomes a
 ``Problem`` that names its file; what is sound but not current (an older version
 of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 """
@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from asv_watch.errors import WatchError
 from asv_watch.files import digest, read_regular
 from asv_watch.records import (
-    calibrations,
     explanations,
     outcomes,
     release_values,
@@ -26,7 +25,6 @@ from asv_watch.records import (
     suite_lists,
 )
 from asv_watch.records.benchmark_list import read_benchmarks
-from asv_watch.records.calibrations import Calibration, read_calibrations
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
 from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History
@@ -138,7 +136,6 @@ class _Loader:
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
         self._setups: dict[tuple[str, str], _Setup] = {}
-        self._calibrations: dict[str, Calibration] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
         self._release_values: dict[str, tuple[ReleaseValue, ...]] = {}
         self._releases: dict[str, dict[str, TriedRelease]] = {}
@@ -170,7 +167,6 @@ class _Loader:
             recorded={
                 key: self._in_order(setup.records) for key, setup in setups if setup.records
             },
-            calibrations=self._calibrations,
             notes=self._notes,
             positions=self._order,
             comparisons=self._comparisons,
@@ -217,11 +213,6 @@ class _Loader:
         self._machines[machine.name] = machine
         if folder / suite_lists.FILE_NAME in files:
             self._check_list(folder / suite_lists.FILE_NAME)
-        if folder / calibrations.FILE_NAME in files:
-            of_machine, damage = read_calibrations(folder / calibrations.FILE_NAME)
-            self._problems += damage
-            if of_machine:
-                self._calibrations[machine.name] = of_machine[-1]
         path = folder / explanations.FILE_NAME
         self._explanations[machine.name], damage = read_explanations(path)
         self._problems += damage

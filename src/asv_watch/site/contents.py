@@ -12,6 +12,7 @@ import numpy as np
 
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.findings import Findings, Level
+from asv_watch.judge.repeated_comparisons import RepeatedComparisons, newest_repeats
 from asv_watch.records.ancestry import Ancestry
 from asv_watch.records.history import History
 from asv_watch.records.records import (
@@ -199,6 +200,12 @@ class Contents:
     def changes(self) -> tuple[Change, ...]:
         """Changes of all series and states, newest commit first."""
         return self.findings.changes
+
+    @property
+    def repeated_comparisons(self) -> list[RepeatedComparisons]:
+        """Comparisons of a commit with itself, of each machine that has some."""
+        of_machines = (stored for _, stored in sorted(self.history.comparisons.items()))
+        return [repeated for repeated in map(newest_repeats, of_machines) if repeated]
 
     def of_setup(self, setup: Setup) -> list[SeriesSummary]:
         """Return the series of a setup."""

@@ -182,19 +182,6 @@ def caution(differences: int) -> float:
     return 1 + FEW_DIFFERENCES / differences
 
 
-def calibrated_noise(case: float, cases: Sequence[float]) -> float:
-    """Noise of a case that was run a few times: at least that of the middle one of all cases.
-
-    A few runs cannot show that a case is quieter than others: of three runs that differ by
-    1 % one case in twelve looks as if it were 0.3 %.
-
-    Args:
-        case: Noise of the case's own runs, of a run or of a ratio.
-        cases: Likewise, of all cases that were measured with it.
-    """
-    return max(case, median(cases))
-
-
 def noise_together(noises: Sequence[float]) -> float:
     """Noise of several cases together: the root of the mean square."""
     return math.sqrt(sum(noise**2 for noise in noises) / len(noises))

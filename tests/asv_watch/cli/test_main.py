@@ -94,8 +94,8 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
         ),
         (["calibrate", "--before", "HEAD"], "No such option: --before; see --help"),
         (["publish", "--torch", "all"], "No such option: --torch; see --help"),
-        (["calibrate", "--runs", "1"], "--runs '1': give a number of at least 2"),
-        (["calibrate", "--runs", "1; touch x"], "--runs '1; touch x': give a whole number"),
+        (["calibrate", "--comparisons", "0"], "--comparisons '0': give a number of at least 1"),
+        (["calibrate", "--comparisons", "1; x"], "--comparisons '1; x': give a whole number"),
         (["preview", "--port", "99999"], "--port '99999': give a number of at most 65535"),
     ],
 )

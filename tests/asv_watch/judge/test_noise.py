@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,15 +10,12 @@ from hypothesis import strategies as st
 
 from asv_watch.judge.segments import split
 from asv_watch.judge.series_noise import known_noise, machine_noise, own_noises
-from asv_watch.records.calibrations import CaseNoise
 from asv_watch.records.history import History
 from asv_watch.statistics.noise import (
     FEW_DIFFERENCES,
-    calibrated_noise,
     noise_between_runs,
     noise_together,
 )
-from tests.asv_watch.calibrations import calibration
 from tests.asv_watch.making import make_history, make_series
 
 
@@ -102,23 +98,6 @@ def test_refuses_what_is_not_finite(bad: float) -> None:
         noise_between_runs([1.0] * 10 + [bad])
 
 
-def test_a_calibration_stands_in_while_a_series_is_too_short() -> None:
-    short, long, elsewhere = (
-        make_series([1.0] * 3),
-        make_series([1.0, 1.1] * 10, environment="torch2.14.1"),
-        make_series([1.0] * 3, machine="desk"),
-    )
-    [name] = {short.case.name, long.case.name}
-    history = make_history([short, long, elsewhere])
-    assert list(noise_of(history))[::2] == [None, None]
-    case = CaseNoise(name, (1.0, 1.0), 20, 0.02, 0.02, 0.06)
-    history = replace(history, calibrations={"ci-2core": calibration(cases=(case,))})
-    of_short, of_long, of_elsewhere = noise_of(history)
-    assert of_short == pytest.approx(0.02 / math.sqrt(2))
-    assert of_long == pytest.approx(noise_between_runs(list(long.values.values())))
-    assert of_elsewhere is None
-
-
 @given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
 def test_noise_of_several_together_is_the_root_of_the_mean_square(
     noises: list[float], factor: float, data: st.DataObject
@@ -131,23 +110,6 @@ def test_noise_of_several_together_is_the_root_of_the_mean_square(
     assert noise_together([n * factor for n in noises]) == pytest.approx(
         factor * together, abs=1e-12
     )
-
-
-@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40))
-def test_a_calibrated_case_is_as_noisy_as_it_was_or_as_the_middle_one(noises: list[float]) -> None:
-    middle = np.median(noises)
-    for noise in noises:
-        assert calibrated_noise(noise, noises) == pytest.approx(max(noise, middle))
-
-
-def test_no_case_is_calibrated_quieter_than_half_of_all() -> None:
-    series = make_series([1.0])
-    cases = tuple(
-        CaseNoise(name, (1.0, 1.0), 20, noise, noise, 0.02)
-        for name, noise in ((series.case.name, 0.001), ("other", 0.008), ("noisy", 0.2))
-    )
-    history = make_history([series], calibrations={"ci-2core": calibration(cases=cases)})
-    assert noise_of(history)[0] == pytest.approx(0.008 / math.sqrt(2))
 
 
 def test_noise_of_machines(history: History) -> None:

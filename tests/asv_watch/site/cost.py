@@ -37,7 +37,7 @@ def main() -> None:
         generator = Path(__file__).parents[1] / "generator.py"
         size = ["--commits", str(options.commits), "--series", str(options.series)]
         subprocess.run([sys.executable, str(generator), str(root), *size], check=True)
-        for name, plugins in (("alone", []), ("ours", [".asv_watch.publish.publisher"])):
+        for name, plugins in (("alone", []), ("ours", [".asv_watch"])):
             settings = {**CONFIGURATION, "html_dir": name, "plugins": plugins}
             (root / f"{name}.json").write_text(json.dumps(settings))
         newest = _files_of_newest_commit(root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.releases import compare_releases
+from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark, LeftOut, Problem, Record
@@ -20,7 +22,6 @@ from asv_watch.site.contents import contents_of
 from asv_watch.site.layout import layout_of
 from asv_watch.site.pages import render_page
 from asv_watch.site.quantities import quantity
-from tests.asv_watch.calibrations import calibration
 from tests.asv_watch.site.handmade import HOSTILE, PROJECT, handmade
 
 
@@ -263,27 +264,20 @@ def test_every_view_has_its_address_and_heading(page: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_status_shows_how_noisy_a_calibrated_machine_is(page: str) -> None:
-    assert "calibrated" not in section(page, "status")
+def test_status_shows_the_noise_of_a_commit_compared_with_itself(page: str) -> None:
+    assert "compared with itself" not in section(page, "status")
     history, findings = handmade()
     machine = next(iter(history.machines))
-    calibrated = replace(history, calibrations={machine: calibration()})
-    text = words(section(render(calibrated, findings), "status"))
-    assert f"{machine}, calibrated 2025-10-09 08:53 UTC" in text
-    assert "3 runs of commit 01234567 with torch 2.15.0" in text
-    assert "standard deviation of 0.60%, the worst is 2.1% (steady)" in text
-    assert "0 of 6 comparisons gave a false alarm" in text
-    assert "Other processes used 0.05 cores" in text
-    assert "frequency governor: powersave. Remedy: sudo <cpupower>" in text
-    assert "swap" not in text
-    assert "a.A.time_x('m', 'cpu') 0.40% 1.00% 2.5% 0.30% 1.6%" in text
-    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100% – –" in text
-    assert "Interleaved, that commit compared with itself 2 times" in text
-    assert "standard deviation of 0.41%, the worst is 1.2% (steady)" in text
-    runs_alone = replace(history, calibrations={machine: calibration(interleaved=None)})
-    text = words(section(render(runs_alone, findings), "status"))
-    assert "nterleaved" not in text
-    assert "a.A.time_y('m', 'cpu') 0.80% 2.10% above 100%" in text
+    version = Version("0123456789abcdef", "2.15.0", "0.29.2", "3.11")
+    header = Header(kind="null", at=1_760_000_000, machine=machine, before=version, after=version)
+    ratio = CaseRatio("a.A.time_x", 0, (1.02, 1.02), 1.02, (1.01, 1.03), 1.0, 1.0)
+    stored = StoredComparison(Path("x"), header, (ratio,), ())
+    text = words(
+        section(render(replace(history, comparisons={machine: (stored,)}), findings), "status")
+    )
+    assert f"{machine}: a commit compared with itself" in text
+    assert "standard deviation of 1.98%, the worst is 2.0%, and 1 of 1 ratios" in text
+    assert "a.A.time_x 1.98% 2.00% 3.5%" in text
 
 
 def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: str) -> None:

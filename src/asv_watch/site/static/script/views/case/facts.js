@@ -115,7 +115,7 @@ export function summaryCards(series, source) {
       known ? formatSpread(noise) : "unknown",
       known
         ? `Smallest detectable change between two runs: ${formatReach(detectable)}`
-        : ["Too few runs; ", el("code", {}, "asv-watch calibrate"), " measures it."],
+        : "Too few runs.",
     ),
     card(
       "Newest run",
