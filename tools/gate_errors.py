@@ -128,12 +128,11 @@ def simulate(
                 machine="",
                 pattern="",
                 available=len(cases),
-                threshold=threshold,
                 limit_s=_NO_LIMIT_S,
                 seconds=0,
                 cases=tuple(measured),
             )
-            failing = len(list(result.failing))
+            failing = len(result.failing(threshold))
             once += any(len(case.changes) > 1 for case in measured)
             alarms += bool(result.of_state(CaseState.SLOWER))
             failed += failing > 0

@@ -14,6 +14,10 @@ EXAMPLES = (
     "asv-watch gate --base origin/main --limit 10min --threshold 5% --comment gate.md"
 )
 
+Threshold = Annotated[
+    str, typer.Option(metavar="PERCENT", help="Fail if a case is slower by so much.")
+]
+
 
 def gate(
     *,
@@ -26,9 +30,7 @@ def gate(
     limit: Annotated[
         str, typer.Option(metavar="TIME", help="Time for measuring, such as 20min.")
     ] = "20min",
-    threshold: Annotated[
-        str, typer.Option(metavar="PERCENT", help="Fail if a case is slower by so much.")
-    ] = "3%",
+    threshold: Threshold = "3%",
     override: Annotated[
         str, typer.Option(metavar="REASON", help="Accept slower cases, and say why.")
     ] = "",
@@ -80,7 +82,8 @@ def gate_comment(
     ] = "",
     *,
     head: Annotated[
-        str, typer.Option(metavar="HASH", help="The commit that the workflow measured.")
+        str,
+        typer.Option(metavar="HASH", help="The head commit, as the workflow's event says."),
     ] = "",
     pull_request: Annotated[
         int, typer.Option(metavar="NUMBER", min=0, help="The pull request, without FILE.")
@@ -88,6 +91,10 @@ def gate_comment(
     label: Annotated[
         str, typer.Option(metavar="LABEL", help="The label that accepts slower cases.")
     ] = "slower-accepted",
+    labelled: Annotated[
+        str, typer.Option(metavar="LABEL", help="The label that was just set, if one was.")
+    ] = "",
+    threshold: Threshold = "3%",
     author: Annotated[
         str, typer.Option(metavar="LOGIN", help="Who writes the comment.")
     ] = "github-actions[bot]",
@@ -95,4 +102,12 @@ def gate_comment(
     """Write a gate's result to its pull request on GitHub, in a workflow that may write."""
     from asv_watch.gate.comment_command import gate_comment as job
 
-    job(result, head=head, pull_request=pull_request, label=label, author=author)
+    job(
+        result,
+        head=head,
+        pull_request=pull_request,
+        label=label,
+        labelled=labelled,
+        threshold=threshold,
+        author=author,
+    )

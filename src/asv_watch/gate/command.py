@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,13 @@ from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.files import write_whole
 from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.result import GateCase, GateResult, HeadAgainstBase, measurements_needed
+from asv_watch.gate.result import (
+    GateCase,
+    GateResult,
+    HeadAgainstBase,
+    measurements_needed,
+    parse_share,
+)
 from asv_watch.gate.touched import changed_files, touched_cases
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.processes import TimedCase
@@ -94,32 +99,19 @@ def gate(
             machine=place.machine,
             pattern=cases,
             available=len(listed),
-            threshold=share,
             limit_s=limit_s,
             seconds=round(time.monotonic() - started, 1),
             cases=tuple(measured),
         )
     if comment_file:
-        write_whole(Path(comment_file), comment(result, override).encode())
+        write_whole(Path(comment_file), comment(result, share, override).encode())
     if json_file:
         write_whole(Path(json_file), msgspec.json.encode(result))
-    print(f"\n{sentence(result)}.\n{verdict_line(result, override)}")
-    if result.passes(override):
+    print(f"\n{sentence(result)}.\n{verdict_line(result, share, override)}")
+    if result.passes(share, override):
         return ExitStatus.DONE
-    is_slower = any(result.failing) and not override
+    is_slower = bool(result.failing(share)) and not override
     return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
-
-
-def parse_share(text: str) -> float:
-    """Read a threshold such as ``3%`` or ``2.5 %``; return the share.
-
-    Raises:
-        WatchError: it is no percentage from 0 to 900 %.
-    """
-    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
-    if match is None or float(match[1]) > 900:
-        raise WatchError(f"threshold {text[:100]!r} is no percentage; give one such as 3%")
-    return float(match[1]) / 100
 
 
 def measure(

@@ -19,7 +19,7 @@ from asv_watch.gate.result import (
     GateCase,
     GateResult,
     HeadAgainstBase,
-    parse_result,
+    parse_as,
 )
 from asv_watch.markdown import code
 from asv_watch.progress import human_time
@@ -27,11 +27,19 @@ from asv_watch.statistics.ratio import CONFIDENCE
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
-_MARK = "torchspeed-gate"
-_STATE = re.compile(rf"<!-- {_MARK} ([\w+/=-]*) -->")
+_STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
+"""The last line of a comment."""
 _FIRST = (CaseState.SLOWER, CaseState.SUSPECTED, CaseState.FAILED)
 _REST = (CaseState.FASTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
+
+
+class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a comment holds, so that a label can be judged without measuring again."""
+
+    result: GateResult
+    accepted: str = ""
+    """Why a slowdown of this head is accepted; empty if it is not."""
 
 
 def sentence(result: GateResult) -> str:
@@ -63,16 +71,18 @@ def describe(change: HeadAgainstBase) -> str:
     return f"{(change.ratio - 1) * 100:+.1f} % [{low:.1f}, {high:.1f}]"
 
 
-def verdict_line(result: GateResult, accepted: str) -> str:
+def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
     """Say whether the gate passes, and why.
 
     Args:
         result: what was measured.
+        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
         accepted: why a slowdown is accepted; empty if it is not.
     """
-    failing, failed = len(list(result.failing)), len(result.of_state(CaseState.FAILED))
-    slower = f"{failing} slower by {result.threshold:.1%} or more"
-    if not result.passes(accepted):
+    failing = len(result.failing(threshold))
+    failed = len(result.of_state(CaseState.FAILED))
+    slower = f"{failing} slower by {threshold:.1%} or more"
+    if not result.passes(threshold, accepted):
         against = [slower] if failing and not accepted else []
         against += [f"{failed} failed"] if failed else []
         return f"**The gate fails: {', '.join(against)}.**"
@@ -81,17 +91,20 @@ def verdict_line(result: GateResult, accepted: str) -> str:
     return "The gate passes."
 
 
-def comment(result: GateResult, accepted: str = "") -> str:
-    """Write the whole comment; it holds the result, so that `stored_result` can read it again.
+def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:
+    """Write the whole comment; its last line holds the result for `read_stored`.
 
     Args:
         result: what was measured.
+        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
         accepted: why a slowdown is accepted; empty if it is not.
+        remedy: what to do so that it is.
     """
-    parts = [f"{sentence(result)}.", verdict_line(result, accepted)]
+    parts = [f"{sentence(result)}.", verdict_line(result, threshold, accepted)]
+    parts += [remedy] if remedy else []
     first, rest = (result.of_state(*states) for states in (_FIRST, _REST))
     end = [_how(result)] if result.cases else []
-    state = _stored(result)
+    state = _state(Stored(result, accepted))
     room = LONGEST - sum(map(len, (*parts, *end))) - len(state) - 500
     for cases, hidden in ((first, False), (rest, True)):
         rows, room = _rows(result, cases, room)
@@ -106,13 +119,20 @@ def comment(result: GateResult, accepted: str = "") -> str:
     return "\n\n".join([*parts, *end, state]) + "\n"
 
 
-def stored_result(text: str) -> GateResult | None:
-    """Return the result that a comment holds, or ``None`` if it holds none.
+def is_ours(text: str) -> bool:
+    """Tell whether a comment was written by `comment`."""
+    return _STATE.fullmatch(_last_line(text)) is not None
+
+
+def read_stored(text: str) -> Stored | None:
+    """Return what a comment holds, or ``None`` if there was no room for it.
+
+    Names of cases are printed in a comment too, so only its last line counts.
 
     Raises:
         WatchError: it is damaged.
     """
-    match = _STATE.search(text)
+    match = _STATE.fullmatch(_last_line(text))
     if match is None or not match[1]:
         return None
     try:
@@ -120,18 +140,17 @@ def stored_result(text: str) -> GateResult | None:
         content = unpacker.decompress(base64.b64decode(match[1], validate=True), LARGEST_BYTES)
     except (ValueError, zlib.error):
         content = b""
-    return parse_result(content, "the comment")
+    return parse_as(Stored, content, "the comment")
 
 
-def is_ours(text: str) -> bool:
-    """Tell whether a comment was written by `comment`."""
-    return _STATE.search(text) is not None
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2].strip()
 
 
-def _stored(result: GateResult) -> str:
+def _state(stored: Stored) -> str:
     """Put the result inside an HTML comment; nothing in it where that would take too much room."""
-    packed = base64.b64encode(zlib.compress(msgspec.json.encode(result), 9)).decode()
-    return f"<!-- {_MARK} {packed if len(packed) < LONGEST // 2 else ''} -->"
+    packed = base64.b64encode(zlib.compress(msgspec.json.encode(stored), 9)).decode()
+    return f"<!-- asv-watch-gate {packed if len(packed) < LONGEST // 2 else ''} -->"
 
 
 def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:

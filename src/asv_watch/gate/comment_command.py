@@ -1,40 +1,53 @@
-"""Writes what the gate measured to a pull request, in a job that runs none of its code."""
+"""Writes what the gate measured to a pull request, in a job that runs none of its code.
+
+What may be believed is in docs/gate-threats.md.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from asv_watch.errors import WatchError
-from asv_watch.gate.comment import comment, is_ours, sentence, stored_result
-from asv_watch.gate.github import GitHub, PullRequest
-from asv_watch.gate.result import read_result
+from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence
+from asv_watch.gate.github import GitHub
+from asv_watch.gate.result import parse_share, read_result
 
 CONTEXT = "torchspeed/gate"
 """Name of the status."""
 
 
 def gate_comment(
-    result_file: str, *, head: str, pull_request: int, label: str, author: str
+    result_file: str,
+    *,
+    head: str,
+    pull_request: int,
+    label: str,
+    labelled: str,
+    threshold: str,
+    author: str,
 ) -> None:
     """Write the comment of a pull request, or update it, and set the status of its head.
 
     The file is not trusted: the pull request that it names has to be at the commit that GitHub
-    says was measured.
+    says was measured. A label accepts the slowdown of the commit that was the head when it was
+    set, if that was measured by then, and no other.
 
     Args:
         result_file: what `asv-watch gate --json` wrote; the result in the comment that is there
             if empty, such as after a label was added.
-        head: commit of which GitHub says that it was measured; needed with a file.
+        head: head commit, as GitHub says: the one that was measured, or the one that a label was
+            set for.
         pull_request: its number; needed without a file.
         label: label that accepts a slowdown, together with a line ``LABEL: reason`` in the
             description.
+        labelled: label that was just set; empty if none was.
+        threshold: slowdown of a case from which the status fails, such as ``3%``.
         author: who writes the comments.
 
     Raises:
         WatchError: the file is no result, it is of another commit, or GitHub refuses a call.
     """
-    github = GitHub.from_environment()
+    share, github = parse_share(threshold), GitHub.from_environment()
     result = read_result(Path(result_file)) if result_file else None
     if result is not None:
         if not result.pull_request:
@@ -46,25 +59,47 @@ def gate_comment(
             )
     pull = github.pull_request(result.pull_request if result else pull_request)
     ours = [old for old in github.comments(pull.number, author) if is_ours(old[1])]
-    if result is None:
-        result = stored_result(ours[-1][1]) if ours else None
+    stored = _read_last(ours)
+    if result is None and stored is not None:
+        result = stored.result
     if result is None or result.head != pull.head:
         print(f"pull request {pull.number} is at {pull.head}, which was not measured")
         return
-    accepted = accepted_because(pull, label)
-    text = comment(result, accepted)
-    if any(result.failing) and label in pull.labels and not accepted:
-        text = (
-            f"{text}\n\nThe label `{label}` needs a line `{label}: reason` in the description.\n"
+    accepted = ""
+    if label in pull.labels and stored is not None and stored.result.head == result.head:
+        is_set_now = labelled == label and head == result.head
+        accepted = reason_in(pull.description, label) if is_set_now else stored.accepted
+    remedy = ""
+    if result.failing(share) and label in pull.labels and not accepted:
+        remedy = (
+            f"The label `{label}` does not accept this commit yet. It needs a line "
+            f"`{label}: reason` in the description; then remove the label and set it again."
         )
+    text = comment(result, share, accepted, remedy)
     if result.cases or ours:
         github.write_comment(pull.number, text, ours[-1][0] if ours else None)
-    passes = result.passes(accepted)
-    github.set_status(result.head, CONTEXT, passes=passes, description=sentence(result))
-    print(f"pull request {pull.number}: {sentence(result)}")
+    others = github.open_pull_requests(result.head) - {pull.number}
+    description = sentence(result)
+    if others:
+        numbers = ", ".join(f"#{number}" for number in sorted({pull.number, *others}))
+        description = f"{numbers} have one head commit, and so one status: close all but one"
+    passes = result.passes(share, accepted) and not others
+    github.set_status(result.head, CONTEXT, passes=passes, description=description)
+    print(f"pull request {pull.number}: {description}")
 
 
-def accepted_because(pull: PullRequest, label: str) -> str:
-    """Read why a slowdown is accepted; empty where the label or the reason is missing."""
-    line = re.search(rf"^\s*{re.escape(label)}:[ \t]*(\S.*?)\s*$", pull.description, re.M | re.I)
-    return line[1] if line and label in pull.labels else ""
+def reason_in(description: str, label: str) -> str:
+    """Find the reason in a line ``LABEL: reason``; empty if there is none."""
+    for line in description.splitlines():
+        name, _, reason = line.partition(":")
+        if name.strip().casefold() == label.casefold() and reason.strip():
+            return reason.strip()
+    return ""
+
+
+def _read_last(comments: list[tuple[int, str]]) -> Stored | None:
+    """Read what the last of our comments holds; one that is damaged holds nothing."""
+    try:
+        return read_stored(comments[-1][1]) if comments else None
+    except WatchError:
+        return None

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from asv_watch.errors import WatchError
 
 _TIMEOUT_S = 60
 _A_PAGE = 100
 _MOST_PAGES = 30
+_LARGEST_ANSWER = 50_000_000
+"""Bytes; a hundred comments of 65,536 characters have fewer."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,32 @@ class PullRequest:
     """Hash of its newest commit."""
     description: str
     labels: frozenset[str]
+
+
+class _Sha(msgspec.Struct):
+    sha: str
+
+
+class _Label(msgspec.Struct):
+    name: str
+
+
+class _Pull(msgspec.Struct):
+    number: int
+    head: _Sha
+    body: str | None = None
+    labels: list[_Label] = []
+    state: str = "open"
+
+
+class _User(msgspec.Struct):
+    login: str
+
+
+class _Comment(msgspec.Struct):
+    id: int
+    body: str | None = None
+    user: _User | None = None
 
 
 class GitHub:
@@ -68,24 +100,33 @@ class GitHub:
         Raises:
             WatchError: there is none of that number, or GitHub does not answer.
         """
-        answer = self._ask("GET", f"pulls/{number}")
-        return PullRequest(
-            number,
-            str(answer["head"]["sha"]),
-            str(answer["body"] or ""),
-            frozenset(str(label["name"]) for label in answer["labels"]),
-        )
+        pull = self._ask("GET", f"pulls/{number}", _Pull)
+        labels = frozenset(label.name for label in pull.labels)
+        return PullRequest(number, pull.head.sha, pull.body or "", labels)
+
+    def open_pull_requests(self, head: str) -> set[int]:
+        """Return the numbers of the open pull requests that have this head commit.
+
+        Raises:
+            WatchError: GitHub does not answer.
+        """
+        pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[_Pull])
+        return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
 
     def comments(self, number: int, author: str) -> list[tuple[int, str]]:
-        """Read the comments of an author on a pull request: their identities and texts."""
+        """Read the comments of an author on a pull request: their identities and texts.
+
+        Raises:
+            WatchError: GitHub does not answer.
+        """
         comments: list[tuple[int, str]] = []
         for page in range(1, _MOST_PAGES + 1):
             path = f"issues/{number}/comments?per_page={_A_PAGE}&page={page}"
-            answer = self._ask("GET", path)
+            answer = self._ask("GET", path, list[_Comment])
             comments += [
-                (int(comment["id"]), str(comment["body"]))
+                (comment.id, comment.body or "")
                 for comment in answer
-                if comment["user"] and comment["user"]["login"] == author
+                if comment.user is not None and comment.user.login == author
             ]
             if len(answer) < _A_PAGE:
                 break
@@ -94,9 +135,9 @@ class GitHub:
     def write_comment(self, number: int, text: str, identity: int | None) -> None:
         """Write a comment on a pull request, or the new text of one that is there."""
         if identity is None:
-            self._ask("POST", f"issues/{number}/comments", {"body": text})
+            self._ask("POST", f"issues/{number}/comments", object, {"body": text})
         else:
-            self._ask("PATCH", f"issues/comments/{identity}", {"body": text})
+            self._ask("PATCH", f"issues/comments/{identity}", object, {"body": text})
 
     def set_status(self, commit: str, context: str, *, passes: bool, description: str) -> None:
         """Set the status of a commit."""
@@ -105,29 +146,30 @@ class GitHub:
         run, server = os.environ.get("GITHUB_RUN_ID"), os.environ.get("GITHUB_SERVER_URL")
         if run and server:
             state["target_url"] = f"{server}/{self._repository}/actions/runs/{run}"
-        self._ask("POST", f"statuses/{commit}", state)
+        self._ask("POST", f"statuses/{commit}", object, state)
 
-    def _ask(self, method: str, path: str, content: object = None) -> Any:
+    def _ask(self, method: str, path: str, kind: type[T], content: object = None) -> T:
         """Send a request; return GitHub's answer.
 
         Raises:
-            WatchError: GitHub refuses it, or does not answer.
+            WatchError: GitHub refuses it, does not answer, or answers something else.
         """
         request = urllib.request.Request(  # noqa: S310 - __init__ allows https alone
             f"{self._address}/{path}",
             method=method,
             data=None if content is None else json.dumps(content).encode(),
             headers={
-                "Authorization": f"Bearer {self._token}",
                 "Accept": "application/vnd.github+json",
                 "Content-Type": "application/json",
-                "User-Agent": "torchspeed",
+                "User-Agent": "asv-watch",
             },
         )
+        # Not sent on to where GitHub may redirect.
+        request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
-                return json.load(answer)
-        except (urllib.error.URLError, TimeoutError, ValueError) as error:
+                return msgspec.json.decode(answer.read(_LARGEST_ANSWER), type=kind)
+        except (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError) as error:
             raise WatchError(
                 f"GitHub did not do {method} {path} ({error}); check the workflow's "
                 "`permissions`, and run the job again"

@@ -6,10 +6,10 @@ when it is read, and `asv_watch.gate.comment` escapes every text of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -107,13 +107,11 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Regular expression that chose the cases; empty where the changed files did."""
     available: Annotated[int, msgspec.Meta(ge=0, lt=10**6)]
     """Number of cases from which these were chosen."""
-    threshold: Annotated[float, msgspec.Meta(ge=0, lt=10)]
-    """Relative slowdown from which the gate fails (0.03 is 3 %)."""
     limit_s: Annotated[float, msgspec.Meta(gt=0, lt=1e8)]
     seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e8)]
     """Duration of the measurements."""
     cases: tuple[GateCase, ...]
-    format: Literal[1] = 1
+    format: Literal[2] = 2
 
     @property
     def measurements(self) -> int:
@@ -138,18 +136,28 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         cases = [case for case in self.cases if self.state(case) in states]
         return sorted(cases, key=lambda case: -case.changes[-1].ratio if case.changes else 0.0)
 
-    @property
-    def failing(self) -> Iterator[GateCase]:
-        """The cases that are slower by the threshold or more."""
-        return (
-            case
-            for case in self.of_state(CaseState.SLOWER)
-            if case.changes[-1].ratio >= 1 + self.threshold
+    def failing(self, threshold: float) -> list[GateCase]:
+        """List the cases that are slower by a share (0.03 is 3 %) or more."""
+        slower = self.of_state(CaseState.SLOWER)
+        return [case for case in slower if case.changes[-1].ratio >= 1 + threshold]
+
+    def passes(self, threshold: float, accepted: str) -> bool:
+        """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""
+        return not self.of_state(CaseState.FAILED) and (
+            bool(accepted) or not self.failing(threshold)
         )
 
-    def passes(self, accepted: str) -> bool:
-        """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""
-        return not self.of_state(CaseState.FAILED) and (bool(accepted) or not any(self.failing))
+
+def parse_share(text: str) -> float:
+    """Read a threshold such as ``3%`` or ``2.5 %``; return the share.
+
+    Raises:
+        WatchError: it is no percentage from 0 to 900 %.
+    """
+    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
+    if match is None or float(match[1]) > 900:
+        raise WatchError(f"threshold {text[:100]!r} is no percentage; give one such as 3%")
+    return float(match[1]) / 100
 
 
 def measurements_needed(cases: int) -> int:
@@ -170,23 +178,33 @@ def read_result(path: Path) -> GateResult:
     """Read a file that nobody vouches for.
 
     Raises:
-        WatchError: it is too large, or no result of the gate.
-        OSError: it cannot be read.
-    """
-    if path.stat().st_size > LARGEST_BYTES:
-        raise WatchError(f"{path} is larger than {LARGEST_BYTES} bytes; measure again")
-    return parse_result(read_regular(path), str(path))
-
-
-def parse_result(content: bytes, name: str) -> GateResult:
-    """Read the content of such a file.
-
-    Raises:
-        WatchError: it is no result of the gate.
+        WatchError: it cannot be read, is too large, or is no result of the gate.
     """
     try:
-        return msgspec.json.decode(content, type=GateResult)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        size = path.stat().st_size
+        content = read_regular(path) if size <= LARGEST_BYTES else b""
+    except (OSError, ValueError) as error:  # a null in a name is a ValueError
+        raise WatchError(
+            f"{str(path)!a} cannot be read ({error}); give the file that `asv-watch gate "
+            "--json` wrote"
+        ) from error
+    if size > LARGEST_BYTES:
+        raise WatchError(f"{path} is larger than {LARGEST_BYTES} bytes; measure again")
+    return parse_as(GateResult, content, str(path))
+
+
+T = TypeVar("T")
+
+
+def parse_as(kind: type[T], content: bytes, name: str) -> T:
+    """Read a result, or what holds one.
+
+    Raises:
+        WatchError: it is no such thing.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WatchError(
             f"{name} is no result of `asv-watch gate` ({error}); measure again"
         ) from error

@@ -23,15 +23,19 @@ from pathlib import Path, PurePosixPath
 from asv_watch.asv.settings import Configuration
 from asv_watch.gate.imports import ImportGraph
 from asv_watch.interleave.processes import TimedCase
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import run_git
 
 _NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
 """Documentation and tests, of projects that do not list what is measured."""
 
 
 def changed_files(root: Path, before: str, after: str) -> list[str]:
-    """List the paths that two commits differ in, both names of a file that was renamed."""
-    listed = ask_git(root, "diff", "--name-only", "--no-renames", "-z", before, after)
+    """List the paths that two commits differ in, both names of a file that was renamed.
+
+    Raises:
+        WatchError: git fails, such as where an object is missing.
+    """
+    listed = run_git(root, "diff", "--name-only", "--no-renames", "-z", before, after)
     return [path for path in listed.split("\0") if path]
 
 
@@ -47,13 +51,13 @@ def touched_cases(
         changed: paths of the changed files, from the top of the checkout.
         cases: those to choose from.
     """
-    top = Path(ask_git(root, "rev-parse", "--show-toplevel"))
+    top = Path(run_git(root, "rev-parse", "--show-toplevel").rstrip("\n"))
     here = root.resolve().relative_to(top.resolve())
     measured_paths = [(here / path).as_posix() for path in configuration.measured_paths]
     relevant = [path for path in changed if _is_measured(path, measured_paths)]
     if not relevant:
         return []
-    tracked = ask_git(top, "ls-files", "-z", "*.py").split("\0")
+    tracked = run_git(top, "ls-files", "-z", "*.py").split("\0")
     measured = [path for path in tracked if path and _is_measured(path, measured_paths)]
     suites = (here / configuration.suites.relative_to(root)).as_posix()
     package = (here / configuration.package).as_posix() if configuration.package else ""

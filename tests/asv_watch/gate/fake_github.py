@@ -21,11 +21,13 @@ class FakeGitHub:
         self.head = ""
         self.description = ""
         self.labels: list[str] = []
+        self.same_head: list[int] = []
+        """Other pull requests that have the head of this one."""
         self.comments: list[dict[str, Any]] = []
         self.statuses: list[tuple[str, dict[str, Any]]] = []
         self.address = ""
 
-    def answer(self, method: str, path: str, content: Any) -> Any:
+    def answer(self, method: str, path: str, content: Any) -> Any:  # noqa: PLR0911 - a table
         """What GitHub answers; ``None`` is "not found"."""
         path, _, query = path.partition("?")
         path = path.removeprefix("/repos/owner/project/")
@@ -33,7 +35,14 @@ class FakeGitHub:
             case "GET", ["pulls", "7"]:
                 labels = [{"name": label} for label in self.labels]
                 head = {"sha": self.head}
-                return {"head": head, "body": self.description or None, "labels": labels}
+                body = self.description or None
+                return {"number": 7, "head": head, "body": body, "labels": labels}
+            case "GET", ["commits", commit, "pulls"]:
+                numbers = [7, *self.same_head] if commit == self.head else []
+                return [
+                    {"number": number, "head": {"sha": self.head}, "state": "open", "labels": []}
+                    for number in numbers
+                ]
             case "GET", ["issues", "7", "comments"]:
                 settings = dict(re.findall(r"(\w+)=(\d+)", query))
                 size, page = int(settings["per_page"]), int(settings["page"])

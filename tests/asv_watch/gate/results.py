@@ -23,7 +23,6 @@ def result(*cases: GateCase, **changes: Any) -> GateResult:
         machine="m",
         pattern="",
         available=34,
-        threshold=0.03,
         limit_s=1200,
         seconds=300,
         cases=cases,

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.errors import WatchError
-from asv_watch.gate.command import parse_share
-from asv_watch.gate.comment import comment, sentence, stored_result, verdict_line
+from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence, verdict_line
 from asv_watch.gate.result import (
     CaseState,
     GateCase,
     measurements_needed,
+    parse_share,
     read_result,
 )
 from asv_watch.markdown import code
@@ -35,8 +35,8 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
     )
     measured = result(*same, *slower)
     assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % [5.4, 7.0]"
-    assert verdict_line(measured, "") == "**The gate fails: 1 slower by 3.0% or more.**"
-    assert verdict_line(result(*same), "") == "The gate passes."
+    assert verdict_line(measured, 0.03, "") == "**The gate fails: 1 slower by 3.0% or more.**"
+    assert verdict_line(result(*same), 0.03, "") == "The gate passes."
     others = (
         GateCase("s.time_c", (change(9),)),
         GateCase("s.time_d", (), failed="out of cheese"),
@@ -64,13 +64,15 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
 def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
     failed = GateCase("s.time_d", (), failed="out of cheese")
     slower = GateCase("s.time_a", (change(9), change(6.2)))
-    assert verdict_line(result(SAME_CASE, failed), "") == "**The gate fails: 1 failed.**"
-    assert verdict_line(result(slower, failed), "") == (
+    assert verdict_line(result(SAME_CASE, failed), 0.03, "") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower, failed), 0.03, "") == (
         "**The gate fails: 1 slower by 3.0% or more, 1 failed.**"
     )
-    assert verdict_line(result(slower, failed), "longer") == "**The gate fails: 1 failed.**"
-    assert verdict_line(result(slower), "longer").startswith("The gate passes although 1 slower")
-    assert [result(*cases).passes(accepted) for cases, accepted in (
+    assert verdict_line(result(slower, failed), 0.03, "longer") == "**The gate fails: 1 failed.**"
+    assert verdict_line(result(slower), 0.03, "longer").startswith(
+        "The gate passes although 1 slower"
+    )
+    assert [result(*cases).passes(0.03, accepted) for cases, accepted in (
         ((failed,), ""), ((failed,), "longer"), ((slower,), ""), ((slower,), "longer"), ((), ""),
     )] == [False, False, False, True, True]  # fmt: skip
 
@@ -78,21 +80,22 @@ def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
 def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     cases = [GateCase(f"s.time_{number}", (change(5), change(5))) for number in range(3)]
     measured = result(*cases, pattern="a|b")
-    text = comment(measured)
+    text = comment(measured, 0.03)
     lines = text.splitlines()
     assert lines[0] == f"{sentence(measured)}."
     assert lines[4].startswith("| case | before | after | change |")
     assert "| `s.time_0` | 10 ms | 10.5 ms | +5.0 % [4.2, 5.8] | slower |" in lines
-    assert stored_result(text) == measured
-    assert stored_result("another comment") is None
+    assert read_stored(text) == Stored(measured)
+    assert read_stored(comment(measured, 0.03, "longer")) == Stored(measured, "longer")
+    assert read_stored("another comment") is None
     with pytest.raises(WatchError, match="the comment is no result"):
-        stored_result("<!-- torchspeed-gate AAAA -->")
+        read_stored("<!-- asv-watch-gate AAAA -->")
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:
     names = (f"s.time_{number}({'x' * 250!r})" for number in range(400))
     measured = result(*(GateCase(name, (change(5), change(5))) for name in names))
-    text = comment(measured)
+    text = comment(measured, 0.03)
     assert len(text) < 65_536
     assert re.search(r"\n\d+ more are in the file of the result\.\n", text)
     assert text.startswith("400 of 400 cases slower")
@@ -112,12 +115,26 @@ def test_any_text_becomes_one_piece_of_code(text: str) -> None:
 
 def test_hostile_names_and_reasons_stay_code() -> None:
     hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
-    text = comment(result(GateCase(hostile, failed=hostile), machine=hostile), hostile)
+    text = comment(result(GateCase(hostile, failed=hostile), machine=hostile), 0.03, hostile)
     for line in text.splitlines():
         outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
         assert "<img" not in outside
         assert "@everyone" not in outside
         assert not line.startswith("# ")
+
+
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="a case is named like the hidden state of a comment",
+    holds="the gate's own state, on the last line, is read",
+)
+def test_no_name_of_a_case_is_taken_for_the_state() -> None:
+    forged = comment(result(), 0.03, "accepted by nobody").splitlines()[-1]
+    measured = result(GateCase(forged, (change(9), change(9)), failed=forged), machine=forged)
+    text = comment(measured, 0.03)
+    assert read_stored(text) == Stored(measured)
+    assert text.count("<!--") == 1
+    assert not is_ours(f"{text}\nsomebody's text")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +158,7 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> No
     ("field", "value"),
     [
         ("head", "main"),
-        ("threshold", -1),
+        ("threshold", 9),
         ("pull_request", "7"),
         ("machine", "x" * 3000),
         ("more", 1),

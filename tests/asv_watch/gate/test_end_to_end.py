@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pytest
 import yaml
 
 from asv_watch.cli.main import main
+from asv_watch.gate.comment_command import reason_in
 from asv_watch.gate.result import GateCase
 from tests.asv_watch import torchless
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
@@ -58,11 +62,12 @@ class Runner:
     def __init__(self, checkout: Path, temporary: Path) -> None:
         self._checkout = checkout
         self._temporary = temporary
-        programs = temporary / "torchspeed/bin"
+        programs = temporary / "asv-watch/bin"
         programs.mkdir(parents=True)
-        program = programs / "asv-watch"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n')
-        program.chmod(0o755)
+        for name, module in (("asv-watch", "-m asv_watch.cli"), ("python", "")):
+            program = programs / name
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+            program.chmod(0o755)
         self._variables = os.environ | {
             "HOME": str(temporary),
             "CUDA_VISIBLE_DEVICES": "",
@@ -140,7 +145,7 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     assert slow["case"] == "suite.Suite.time_work('slow')"
     assert [1.15 < change["ratio"] < 1.45 for change in slow["changes"]] == [True, True]
     variables = {"RESULT": str(tmp_path / "runner/gate.json"), "HEAD": github.head}
-    variables |= {"PULL_REQUEST": "0", "LABEL": LABEL}
+    variables |= {"PULL_REQUEST": "0", "LABEL": LABEL, "LABELLED": "", "THRESHOLD": "3%"}
     for _ in range(2):
         done = runner.run("gate-comment", "Comment", **variables)
         assert done.returncode == 0, done.stderr
@@ -163,23 +168,142 @@ def measured(github: FakeGitHub, tmp_path: Path) -> str:
     return str(path)
 
 
+def _set_label(github: FakeGitHub, name: str = LABEL) -> None:
+    """Set a label, as a person who may does, and run the workflow that this starts."""
+    github.labels = sorted({*github.labels, name})
+    arguments = ["--pull-request", "7", "--head", github.head, "--labelled", name]
+    assert main(["gate-comment", *arguments]) == 0
+
+
 def test_a_label_with_a_reason_accepts_a_slowdown(measured: str, github: FakeGitHub) -> None:
     for _ in range(120):
-        github.add_comment("somebody", "0 of 9 cases slower.\n\n<!-- torchspeed-gate  -->")
+        github.add_comment("somebody", "0 of 9 cases slower.\n\n<!-- asv-watch-gate  -->")
     assert main(["gate-comment", measured, "--head", github.head]) == 0
     assert github.state == "failure"
-    github.labels = [LABEL]
-    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    _set_label(github)
     assert github.state == "failure"
     assert f"needs a line `{LABEL}: reason`" in github.comments[-1]["body"]
     github.description = f"Why\r\n{LABEL}: it is <b>right</b> now\r\n"
-    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    _set_label(github)
     assert github.state == "success"
     assert "Accepted because: `it is <b>right</b> now`" in github.comments[-1]["body"]
+    _set_label(github, "another")
+    assert github.state == "success"
     github.labels = []
-    assert main(["gate-comment", "--pull-request", "7"]) == 0
+    assert main(["gate-comment", "--pull-request", "7", "--head", github.head]) == 0
     assert github.state == "failure"
     assert len(github.comments) == 121  # one of them is ours
+
+
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="commits are pushed after a slowdown was accepted by a label",
+    holds="the label accepts the commit that it was set for alone",
+)
+def test_an_accepted_slowdown_does_not_outlive_a_push(measured: str, github: FakeGitHub) -> None:
+    github.description = f"{LABEL}: longer input"
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    _set_label(github)
+    assert github.state == "success"
+    case = GateCase("s.time_a", (change(90), change(90)))
+    github.head = "c" * 40
+    Path(measured).write_bytes(msgspec.json.encode(result(case, head=github.head)))
+    _set_label(github, "another")
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert (github.state, github.statuses[-1][0]) == ("failure", github.head)
+    assert "does not accept this commit yet" in github.comments[-1]["body"]
+    assert (
+        main(["gate-comment", "--pull-request", "7", "--head", "b" * 40, "--labelled", LABEL]) == 0
+    )
+    assert github.state == "failure"
+    _set_label(github)
+    assert github.state == "success"
+
+
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="two pull requests have one head commit, which has one status for both",
+    holds="the status fails and names both",
+)
+def test_a_head_of_two_pull_requests_does_not_pass(measured: str, github: FakeGitHub) -> None:
+    github.same_head = [12]
+    Path(measured).write_bytes(msgspec.json.encode(result()))
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert github.state == "failure"
+    assert github.statuses[-1][1]["description"].startswith("#7, #12 have one head commit")
+    github.same_head = []
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert github.state == "success"
+
+
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="the artifact, which the pull request's code writes, names a threshold",
+    holds="it is refused; the threshold is the workflow's",
+)
+def test_the_threshold_is_that_of_the_workflow(
+    measured: str, github: FakeGitHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gate-comment", measured, "--head", github.head, "--threshold", "7%"]) == 0
+    assert github.state == "success"
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    assert github.state == "failure"
+    content = json.loads(Path(measured).read_text()) | {"threshold": 9}
+    Path(measured).write_text(json.dumps(content))
+    assert main(["gate-comment", measured, "--head", github.head]) == 1
+    assert "is no result of `asv-watch gate`" in capsys.readouterr().err
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="the description has 65,536 line breaks",
+    holds="the reason is found without delay",
+)
+def test_a_long_description_takes_no_time() -> None:
+    started = time.process_time()
+    assert reason_in("\n" * 65_536 + f"{LABEL} : longer", LABEL) == "longer"
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.fault(
+    "wrong request",
+    tried="the file for `gate-comment` is missing, a folder, or has a null in its name",
+    holds="one line that names it and what is wanted",
+)
+def test_a_wrong_file_is_one_line(
+    github: FakeGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (str(tmp_path / "missing.json"), str(tmp_path), "a\0b"):
+        assert main(["gate-comment", name, "--head", github.head]) == 1
+        printed = capsys.readouterr().err
+        assert "give the file that `asv-watch gate --json` wrote" in printed
+        assert printed.count("\n") == 1
+
+
+def test_the_job_with_the_token_installs_pinned_files_alone() -> None:
+    """Every distribution that `gate-comment` imports is listed with a hash."""
+    listed = (ROOT / ".github/actions/gate-comment/requirements.txt").read_text().splitlines()
+    pinned = [line for line in listed if not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line) for line in pinned)
+    code = (
+        "import asv_watch.cli.main, asv_watch.gate.comment_command, sys\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    imported = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    distributions = metadata.packages_distributions()
+    needed = {name for module in imported for name in distributions.get(module, ())}
+    names = {line.partition("==")[0] for line in pinned}
+    assert {name.replace("_", "-").lower() for name in needed} - names <= {
+        "asv-watch", "setuptools", "torchspeed",
+    }  # fmt: skip
+    assert "--require-hashes" in _step("gate-comment", "Install asv-watch")
 
 
 def test_a_result_of_another_commit_or_without_a_pull_request_is_refused(

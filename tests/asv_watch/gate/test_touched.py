@@ -9,6 +9,7 @@ import pytest
 
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import Configuration, read_configuration
+from asv_watch.errors import WatchError
 from asv_watch.gate.touched import changed_files, touched_cases
 from asv_watch.interleave.cases import timed_cases
 from asv_watch.interleave.processes import TimedCase
@@ -139,3 +140,14 @@ def test_both_names_of_a_renamed_file_are_changed(make_repository: Callable[...,
     git(root, "mv", "a ä.py", "b.py")
     after = commit(root, {}, "Rename")
     assert changed_files(root, "HEAD~1", after) == ["a ä.py", "b.py"]
+
+
+@pytest.mark.fault(
+    "damaged repository",
+    tried="`git diff` fails, because an object is missing",
+    holds="the gate fails; it does not take the diff for an empty one",
+)
+def test_a_diff_that_fails_is_no_empty_diff(make_repository: Callable[..., Path]) -> None:
+    folder = make_repository({"a": ""})
+    with pytest.raises(WatchError, match="bad object"):
+        changed_files(folder, git(folder, "rev-parse", "HEAD"), "f" * 40)
