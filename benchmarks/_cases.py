@@ -3,10 +3,12 @@
 DEVICES = ["cpu", "cuda"]
 
 TIME_SERIES = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
-FLUX_LITERAL = [f"{model}_flux_literal" for model in TIME_SERIES]
+FLUX_LITERAL = ["darnn_flux_literal", "dsanet_flux_literal"]
+FLUX_LITERAL += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
 SMALL_CNNS = ["flux_cnn", "lenet5", "resnet18_mnist"]
 TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
 TORCHVISION += ["squeezenet1_1"]
 
-SOLAR = [f"{model}_solar" for model in TIME_SERIES]
-SOLAR_LITERAL = [f"{model}_solar_literal" for model in TIME_SERIES]
+SOLAR = ["darnn_solar", "dsanet_solar", "lstnet_solar", "tpa_lstm_solar"]
+SOLAR_LITERAL = ["darnn_solar_literal", "dsanet_solar_literal"]
+SOLAR_LITERAL += ["lstnet_solar_literal", "tpa_lstm_solar_literal"]

@@ -6,6 +6,7 @@ torch lacks is skipped with the reason; so is what this machine lacks.
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,23 @@ def from_commit(module: str, name: str) -> Any:
             raise  # the package imports from itself what it does not have: a defect
         reason = f"this environment is too old or too new: {error}"
     raise NotImplementedError(reason)
+
+
+def options_of(function: Any, implementation: str, **options: Any) -> dict[str, Any]:
+    """Return the options of a case for a function of the measured commit.
+
+    Commits before there were two implementations of a model have the tuned ones.
+
+    Raises:
+        NotImplementedError: the function lacks an option.
+    """
+    accepted = inspect.signature(function).parameters
+    if "implementation" in accepted or implementation != "tuned":
+        options["implementation"] = implementation
+    for name in options:
+        if name not in accepted:
+            raise NotImplementedError(f"{function.__name__} of this commit has no {name}")
+    return options
 
 
 def skip_what_cannot_run(device: str, workload: str | None = None) -> None:

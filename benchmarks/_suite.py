@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from asv_runner.benchmarks.mark import skip_for_params
 
-from ._package import from_commit, skip_what_cannot_run
+from ._package import from_commit, options_of, skip_what_cannot_run
 
 CPU_TIME = "CPU time of the process"
 WALL_TIME = "wall time"
@@ -151,12 +151,7 @@ class _PassSuite(_Suite):
         model, device = options.pop("model"), options.pop("device")
         skip_what_cannot_run(device, model)
         passes = from_commit("measure.passes", "passes")
-        accepted = inspect.signature(passes).parameters
-        if "implementation" in accepted or self.implementation != "tuned":
-            options["implementation"] = self.implementation
-        for name in options:
-            if name not in accepted:
-                raise NotImplementedError(f"passes of this commit have no {name}")
+        options = options_of(passes, self.implementation, **options)
         self.passes = passes(model, device, **options)
 
 

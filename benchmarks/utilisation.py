@@ -26,10 +26,12 @@ def _peak(device: str) -> Any:
 class _Utilisation(_MeasuredOnce):
     """FLOPs of a pass over its time, in FLOP/s and in percent of the device's peak.
 
-    Each workload runs at its own batch; a backward pass includes its forward.
+    Each workload runs at its own batch; a backward pass includes its forward. Since version 2,
+    FLOPs are those of the plain model, and the time is that of the tuned one.
     """
 
     param_names = ("model", "device")
+    code_version = "2"
     position = 9
 
     def measure(self, model: str, device: str) -> Measured:

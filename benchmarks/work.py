@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
-from ._package import from_commit, skip_what_cannot_run
+from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
 
 
@@ -17,6 +18,9 @@ class _Work(_MeasuredOnce):
     mode. Activations are what autograd keeps between the two, without parameters and input.
     """
 
+    implementation: ClassVar[str] = "tuned"
+    """Of the models: ``plain`` or ``tuned``. Commits before there were two have the latter."""
+
     param_names = ("model", "device")
     position = 8
     exact = True
@@ -26,7 +30,8 @@ class _Work(_MeasuredOnce):
         """Count both passes."""
         work_of = from_commit("measure.work", "work_of")
         skip_what_cannot_run(device, model)
-        return dataclasses.asdict(work_of(model))
+        options = options_of(work_of, implementation=self.implementation)
+        return dataclasses.asdict(work_of(model, **options))
 
     track_flops_forward = tracked("forward", "flops", unit="FLOP")
     track_flops_backward = tracked("backward", "flops", unit="FLOP")
@@ -36,8 +41,20 @@ class _Work(_MeasuredOnce):
     track_activation_bytes = tracked("activation_bytes", unit="bytes")
 
 
+class PlainWork(_Work):
+    """What the papers' models ask for, whatever the formulation: model FLOPs."""
+
+    params = (TIME_SERIES + SMALL_CNNS, ["cpu"])
+    implementation = "plain"
+    short = {"model": TIME_SERIES + SMALL_CNNS}
+
+    @stopped_after(1800)
+    def setup_cache(self) -> Outcomes:
+        return self.measure_all()
+
+
 class Work(_Work):
-    """Workloads that the suites time forward and backward."""
+    """Workloads that the suites time forward and backward, as their tuned models do it."""
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
     short = {"model": TIME_SERIES + SMALL_CNNS}

@@ -1,41 +1,26 @@
 """Every named workload: a model, its sizes, and where the configuration comes from.
 
 One line of ``_TABLE`` is one workload. Suites, training and the site name
-workloads, never sizes, so that what is measured is written down once.
+workloads, never sizes, so that what is measured is written down once. The table is
+read without torch, whose import takes seconds: what needs torch imports it when called.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
-from torchspeed import models
-from torchspeed.devices import require_device
+    from torchspeed.losses import Loss
+    from torchspeed.models import Implementation
 
-Loss = Callable[[Tensor, Tensor], Tensor]
-"""(output, target) to a scalar."""
-
-
-def negative_log_likelihood(output: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy of probabilities, as Flux's ``crossentropy`` takes them.
-
-    Args:
-        output: probabilities, ``(batch, classes)``.
-        target: class indices, ``(batch,)``.
-    """
-    return F.nll_loss(output.log(), target)
-
-
-def sum_of_output(output: Tensor, target: Tensor) -> Tensor:
-    """FluxBench's objective of a backward pass, ``sum(model(x))``; the target is not used."""
-    del target
-    return output.sum()
+LossName = Literal["squared_error", "cross_entropy", "negative_log_likelihood", "sum_of_output"]
+"""A function of `torchspeed.losses`."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +39,31 @@ class Workload:
     outputs: int
     """Size of the output's last axis: the number of classes, or of forecast values."""
     classifies: bool
-    loss: Loss
+    loss_name: LossName
     """What it trains with."""
-    objective: Loss
-    """What `time_backward` takes the gradient of; FluxBench's own is `sum_of_output`."""
+    objective_name: LossName
+    """What `time_backward` takes the gradient of; FluxBench's own is the sum of the output."""
     source: str
     overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """What differs from the model's default configuration."""
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
     """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
 
+    @property
+    def loss(self) -> Loss:
+        """What it trains with."""
+        return _loss(self.loss_name)
+
+    @property
+    def objective(self) -> Loss:
+        """What `time_backward` takes the gradient of."""
+        return _loss(self.objective_name)
+
     def create_model(
         self,
         seed: int = 0,
         device: str = "cpu",
-        implementation: models.Implementation | None = None,
+        implementation: Implementation | None = None,
     ) -> nn.Module:
         """Build the model on a device, with the same parameters for the same seed.
 
@@ -80,6 +75,11 @@ class Workload:
         Raises:
             ValueError: ``device`` is not here, or there is no such implementation.
         """
+        import torch  # noqa: PLC0415 - the table is read without it
+
+        from torchspeed import models  # noqa: PLC0415
+        from torchspeed.devices import require_device  # noqa: PLC0415
+
         implementation = implementation or models.fastest_on(device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -102,6 +102,10 @@ class Workload:
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
         """
+        import torch  # noqa: PLC0415 - the table is read without it
+
+        from torchspeed.devices import require_device  # noqa: PLC0415
+
         size = self._batch(batch_size)
         generator = torch.Generator().manual_seed(seed)
         return torch.randn(size, *self.input_shape, generator=generator).to(require_device(device))
@@ -114,6 +118,10 @@ class Workload:
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
         """
+        import torch  # noqa: PLC0415 - the table is read without it
+
+        from torchspeed.devices import require_device  # noqa: PLC0415
+
         size = self._batch(batch_size)
         generator = torch.Generator().manual_seed(seed)
         if self.classifies:
@@ -127,6 +135,13 @@ class Workload:
         if size < 1:
             raise ValueError(f"batch_size is {size}; workload {self.name!r} needs at least 1")
         return size
+
+
+def _loss(name: LossName) -> Loss:
+    from torchspeed import losses  # noqa: PLC0415 - imports torch
+
+    function: Loss = getattr(losses, name)
+    return function
 
 
 _FLUXBENCH = "FluxBench (speed.fluxml.ai)"
@@ -145,8 +160,8 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
         input_shape=(window, features),
         outputs=outputs,
         classifies=False,
-        loss=F.mse_loss,
-        objective=sum_of_output,
+        loss_name="squared_error",
+        objective_name="sum_of_output",
         source=_FLUXBENCH,
     )
 
@@ -162,8 +177,8 @@ def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object)
         input_shape=(window, features),
         outputs=outputs,
         classifies=False,
-        loss=F.mse_loss,
-        objective=F.mse_loss,
+        loss_name="squared_error",
+        objective_name="squared_error",
         source=_FLUX_TRAINING,
         overrides=MappingProxyType({"features": features, "window": window, **overrides}),
     )
@@ -176,7 +191,7 @@ def _small_cnn(
     source: str,
     **cpu_compile_options: bool,
 ) -> Workload:
-    loss = negative_log_likelihood if name == "flux_cnn" else F.cross_entropy
+    loss: LossName = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
     return Workload(
         name=name,
         family="small_cnn",
@@ -185,8 +200,8 @@ def _small_cnn(
         input_shape=shape,
         outputs=10,
         classifies=True,
-        loss=loss,
-        objective=loss,
+        loss_name=loss,
+        objective_name=loss,
         source=source,
         cpu_compile_options=MappingProxyType(cpu_compile_options),
     )
@@ -201,8 +216,8 @@ def _torchvision(name: str) -> Workload:
         input_shape=(3, 224, 224),
         outputs=1000,
         classifies=True,
-        loss=F.cross_entropy,
-        objective=sum_of_output,
+        loss_name="cross_entropy",
+        objective_name="sum_of_output",
         source=_METALHEAD,
     )
 

@@ -278,7 +278,7 @@ def test_options_that_passes_of_a_commit_lack_are_skipped_with_the_reason(
         raise AssertionError(f"{workload}, {device}, {batch}: the case runs")
 
     monkeypatch.setattr("torchspeed.measure.passes.passes", passes)
-    with pytest.raises(NotImplementedError, match="passes of this commit have no precision"):
+    with pytest.raises(NotImplementedError, match="passes of this commit has no precision"):
         CNNVariants().setup("lenet5", "cpu", "bf16", "contiguous")
 
 
@@ -309,7 +309,7 @@ def test_commits_before_the_plain_models_have_only_tuned_ones(
         return f"{workload} {device} {batch}"
 
     monkeypatch.setattr("torchspeed.measure.passes.passes", passes)
-    with pytest.raises(NotImplementedError, match="passes of this commit have no implementation"):
+    with pytest.raises(NotImplementedError, match="passes of this commit has no implementation"):
         PlainModels().setup("darnn", "cpu")
     suite = TimeSeries()
     suite.setup("darnn", "cpu")
@@ -464,7 +464,7 @@ def test_a_version_names_the_code_the_recipe_and_what_takes_the_samples(
 def test_every_attribute_of_the_recipe_is_part_of_the_version(benchmarks: dict[str, Any]) -> None:
     for benchmark in benchmarks.values():
         code, *sampling = benchmark["version"].split("; ")
-        assert code == "1"
+        assert code.isdigit()
         if benchmark["type"] == "time":
             named = dict(part.split("=") for part in sampling[0].split())
             fixed = {"number"} if benchmark["number"] else {"sample_time"}

@@ -54,7 +54,7 @@ def test_a_machine_that_slows_down_moves_the_rate_and_hardly_the_share(
     with pytest.MonkeyPatch.context() as patch:
         machine = SimulatedMachine(patch, speeds)
         utilisation = utilisation_of("lstnet", machine.peak, 2)
-    flops = work_of("lstnet", 2).forward.flops
+    flops = work_of("lstnet", 2, "plain").forward.flops
     assert utilisation.forward.share_of_peak == pytest.approx(flops / 1e-3 / 1e11, rel=0.02)
     slow, fast = (flops / 1e-3 * speed for speed in (min(speeds), max(speeds)))
     assert slow * 0.999 <= utilisation.forward.flops_per_second <= fast * 1.001

@@ -16,12 +16,12 @@ import typer
 
 from torchspeed.data import catalogue
 from torchspeed.errors import TorchspeedError
-from torchspeed.workload_names import WORKLOAD_NAMES
+from torchspeed.workloads import list_workloads
 
 
 def complete_model(incomplete: str) -> list[str]:
     """Return the names of models that begin so."""
-    return [name for name in WORKLOAD_NAMES if name.startswith(incomplete)]
+    return [name for name in list_workloads() if name.startswith(incomplete)]
 
 
 def complete_data(incomplete: str) -> list[str]:

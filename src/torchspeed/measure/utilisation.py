@@ -45,12 +45,13 @@ class UtilisationOfWorkload:
 def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> UtilisationOfWorkload:
     """Time both passes of a workload in turn with the peak of the same device.
 
-    Each pass is held against the mean of the peaks measured just before and just after.
+    Each pass is held against the mean of the peaks measured just before and just after. FLOPs are
+    those of the plain model, whichever runs: arithmetic that a formulation adds is no use.
 
     Raises:
         ValueError: no such workload, or a batch below 1.
     """
-    countable = CountablePasses(workload, batch)
+    countable = CountablePasses(workload, batch, "plain")
     flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]
     del countable  # its model would lie beside the one that is timed
     passes = Passes(workload, str(peak.device), batch)

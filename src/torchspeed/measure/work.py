@@ -27,6 +27,7 @@ from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from torchspeed.models import Implementation
 from torchspeed.workloads import get_workload
 
 
@@ -213,16 +214,21 @@ class CountablePasses:
         inputs: of the model, which the backward pass differentiates by as well.
     """
 
-    def __init__(self, workload: str, batch: int | None = None) -> None:
+    def __init__(
+        self,
+        workload: str,
+        batch: int | None = None,
+        implementation: Implementation = "tuned",
+    ) -> None:
         """Build model, inputs and targets.
 
         Raises:
-            ValueError: no such workload, or a batch below 1.
+            ValueError: no such workload or implementation, or a batch below 1.
         """
         recipe = get_workload(workload)
         self.inputs = recipe.example_inputs(batch).requires_grad_()
         self._targets = recipe.example_targets(batch)
-        self.model = recipe.create_model()
+        self.model = recipe.create_model(implementation=implementation)
         self.parameters = [p for p in self.model.parameters() if p.requires_grad]
         self._objective = recipe.objective
 
@@ -246,13 +252,15 @@ class CountablePasses:
         return self._objective(self.model.train()(self.inputs), self._targets)
 
 
-def work_of(workload: str, batch: int | None = None) -> WorkOfWorkload:
+def work_of(
+    workload: str, batch: int | None = None, implementation: Implementation = "tuned"
+) -> WorkOfWorkload:
     """Count the work of a workload on the CPU, at its own batch unless given.
 
     Raises:
-        ValueError: no such workload, or a batch below 1.
+        ValueError: no such workload or implementation, or a batch below 1.
     """
-    passes = CountablePasses(workload, batch)
+    passes = CountablePasses(workload, batch, implementation)
     return WorkOfWorkload(
         count(passes.forward),
         count(passes.backward),
