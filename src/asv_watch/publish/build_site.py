@@ -21,7 +21,7 @@ from asv_watch.records.ancestry import Ancestry, read_ancestry
 from asv_watch.records.git import read_commits
 from asv_watch.records.records import Commit
 from asv_watch.site.published import read_published
-from asv_watch.site.swap import MANIFEST, RUNS, STEPS, swapped_in
+from asv_watch.site.swap import MANIFEST, STEPS, swapped_in
 
 _WATCH = Path(__file__).parents[1]
 _DEEPEST = 4
@@ -67,8 +67,7 @@ def _publish(request: PublishRequest, log: Any) -> int:
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    digests: dict[str, str] = {}
-    inputs = _inputs(request, commits, digests)
+    inputs = _inputs(request, commits)
     if _is_up_to_date(site, inputs):
         log.info(f"Nothing has changed: the site in {site} is left as it is")
         return 0
@@ -76,16 +75,13 @@ def _publish(request: PublishRequest, log: Any) -> int:
     # takes to find out that nothing has changed.
     from asv_watch.judge.findings import analyse  # noqa: PLC0415
     from asv_watch.records.loading import load_history  # noqa: PLC0415
-    from asv_watch.records.run_cache import RunCache  # noqa: PLC0415
     from asv_watch.site.build import build_site  # noqa: PLC0415
     from asv_watch.site.contents import contents_of, in_order  # noqa: PLC0415
     from asv_watch.statistics.block_cache import BlockCache  # noqa: PLC0415
 
     generated = _now()
     with swapped_in(site) as fresh:
-        runs = RunCache(results, site / RUNS, digests)
-        history = in_order(load_history(results, commits, runs))
-        runs.write(fresh / RUNS)
+        history = in_order(load_history(results, commits))
         cache = BlockCache(site / STEPS)
         findings = analyse(history, cache)
         cache.write(fresh / STEPS)
@@ -132,13 +128,12 @@ def _now() -> int:
     return int(given) if given.isdigit() else int(time.time())
 
 
-def _inputs(request: PublishRequest, commits: tuple[Commit, ...], digests: dict[str, str]) -> str:
+def _inputs(request: PublishRequest, commits: tuple[Commit, ...]) -> str:
     """Return a digest of all that the site depends on: results, history, settings and code.
 
     Args:
         request: what to publish.
         commits: The branch.
-        digests: Gets the digest of each file of the results and of the code, by its path.
     """
     state = hashlib.blake2b(digest_size=16)
     versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2")]
@@ -146,24 +141,24 @@ def _inputs(request: PublishRequest, commits: tuple[Commit, ...], digests: dict[
     if request.published_values is not None:
         state.update(digest(request.published_values).encode())
     for folder in (_WATCH, request.results):
-        _add_files(state, folder, {"__pycache__"}, digests)
+        _add_files(state, folder, {"__pycache__"})
     return state.hexdigest()
 
 
 def _contents(site: Path) -> str:
-    """Return the digest of a published site, names and contents; caches have their own."""
+    """Return the digest of a published site, names and contents; the cache has its own."""
     state = hashlib.blake2b(digest_size=16)
-    _add_files(state, site, {MANIFEST, RUNS, STEPS}, {})
+    _add_files(state, site, {MANIFEST, STEPS})
     return state.hexdigest()
 
 
-def _add_files(state: Any, folder: Path, skip: Set[str], digests: dict[str, str]) -> None:
+def _add_files(state: Any, folder: Path, skip: Set[str]) -> None:
     for name in sorted(_files(folder)):
-        path = os.path.join(folder, name)
         if not skip.isdisjoint(name.split(os.sep)) or name == ".gitignore":
             continue
-        digests[path] = digest(path)  # what cannot be read is named by the reader of the results
-        state.update(f"{name}\0{digests[path]}\0".encode("utf-8", "surrogateescape"))
+        # What cannot be read is named by the reader of the results.
+        content = digest(os.path.join(folder, name))
+        state.update(f"{name}\0{content}\0".encode("utf-8", "surrogateescape"))
 
 
 def _files(folder: Path) -> Iterable[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from asv_watch.errors import WatchError
-from asv_watch.files import digest, read_regular
+from asv_watch.files import read_regular
 from asv_watch.records import (
     explanations,
     outcomes,
@@ -47,7 +47,6 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.run_cache import KnownFile, RunCache, encode_origin
 from asv_watch.records.run_columns import columns_of_cases
 from asv_watch.records.run_records import read_records
 from asv_watch.records.series import Series
@@ -56,15 +55,12 @@ from asv_watch.records.stored_runs import RunReader
 T = TypeVar("T")
 
 
-def load_history(
-    results_dir: Path, commits: Sequence[Commit], cache: RunCache | None = None
-) -> History:
+def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
     """Load everything that a results folder says about the commits of a branch.
 
     Args:
         results_dir: asv's results folder.
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
-        cache: What is known from the last time.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -78,7 +74,7 @@ def load_history(
         raise WatchError(
             f"{results_dir} is no folder: give asv's results folder, or measure with `asv run`"
         )
-    return _Loader(results_dir, commits, cache or RunCache(results_dir)).load()
+    return _Loader(results_dir, commits).load()
 
 
 def hidden_machines(results_dir: Path) -> list[Problem]:
@@ -114,9 +110,8 @@ def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
 class _Loader:
     """Collects the parts of a history from one file after the other."""
 
-    def __init__(self, results_dir: Path, commits: Sequence[Commit], cache: RunCache) -> None:
+    def __init__(self, results_dir: Path, commits: Sequence[Commit]) -> None:
         self._results_dir = results_dir
-        self._cache = cache
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = read_benchmarks(results_dir)
@@ -252,23 +247,11 @@ class _Loader:
     def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
-        outcomes_path = path.with_suffix(outcomes.SUFFIX)
-        inputs = [path, *sidecars & {outcomes_path}]
-        known = self._cache.find_file(inputs, self._order)
-        problems, left_out = len(self._problems), self._left_out.copy()
-        reports, key = None, ""
-        if known is None:
-            key = "".join(map(digest, inputs))
-            reports = self._read_sidecar(outcomes_path, sidecars, read_outcomes)
-        sidecars.discard(outcomes_path)
+        reports = self._read_sidecar(path.with_suffix(outcomes.SUFFIX), sidecars, read_outcomes)
         environment = path.stem.partition("-")[2] or path.stem
-        content = None
         try:
-            if known is None:
-                content = read_result_file(path)
-                commit, origin = content.commit_hash, content.origin
-            else:
-                commit, origin = known.commit, self._cache.origin(known)
+            content = read_result_file(path)
+            commit, origin = content.commit_hash, content.origin
             if origin.machine != machine:
                 raise DamagedError(f"it is of machine {origin.machine!r}, not {machine!r}")
         except DamagedError as error:
@@ -287,15 +270,7 @@ class _Loader:
         setup.facts[commit] = origin.facts
         if records:
             setup.records[commit] = records
-        if known is not None:
-            setup.runs[commit] = known.runs
-            self._left_out.update({(name, why): count for name, why, count in known.left_out})
-        elif content is not None:
-            setup.runs[commit] = runs = pack(self._runs.read(path, content, reports or {}))
-            if len(self._problems) == problems:
-                new = [(*what, count) for what, count in (self._left_out - left_out).items()]
-                packed = encode_origin(origin)
-                self._cache.add(key, KnownFile(commit, self._order[commit], packed, runs, new))
+        setup.runs[commit] = pack(self._runs.read(path, content, reports or {}))
 
     def _read_sidecar(
         self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]

@@ -28,8 +28,6 @@ MANIFEST = ".asv-watch-site.json"
 """The file that marks a folder as a published site."""
 STEPS = ".asv-watch-steps.msgpack"
 """The file with the partitions of its series, for the next publish."""
-RUNS = ".asv-watch-runs.msgpack"
-"""The file with what the result files gave, for the next publish."""
 
 _ASIDE = ".publishing"
 _ENTRY = "index.html"

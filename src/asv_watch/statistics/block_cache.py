@@ -6,9 +6,11 @@ the values and the code. A new value of a series changes its last block alone.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -17,7 +19,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from asv_watch.records.cache import Cache
+from asv_watch.files import read_regular
 from asv_watch.statistics.change_points import Step, blocks_to_partition, find_steps
 from asv_watch.statistics.partition import Array, Block, BlockPartition, partition_blocks
 
@@ -26,19 +28,44 @@ _WORTH_A_POOL = 20_000  # values: below, starting processes costs more than it s
 _AT_ONCE = 64  # blocks: more at once are no quicker
 
 
-_PARTITION = msgspec.msgpack.Decoder(BlockPartition)
+_CHECKSUM_BYTES = 4
 
 
-class BlockCache(Cache):
+class _File(msgspec.Struct):
+    code: str
+    """Digest of the code that worked the partitions out."""
+    partitions: dict[str, BlockPartition]
+
+
+class BlockCache:
     """The partitions of blocks, by a digest of what they depend on."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Take over what a file holds, if the same code wrote it.
 
         Args:
-            path: As of `Cache`.
+            path: A file that `write` wrote; one that is missing, damaged or of other code is
+                ignored.
         """
-        super().__init__(_code_digest(), path)
+        self._code = _code_digest()
+        self._known: dict[str, BlockPartition] = {}
+        self._used: dict[str, BlockPartition] = {}
+        stored = b""
+        with contextlib.suppress(OSError):
+            stored = read_regular(path) if path else b""
+        content = memoryview(stored)[_CHECKSUM_BYTES:]
+        if stored[:_CHECKSUM_BYTES] == _checksum(content):
+            with contextlib.suppress(msgspec.MsgspecError):  # as another release wrote it
+                file = msgspec.msgpack.decode(content, type=_File)
+                if file.code == self._code:
+                    self._known = file.partitions
+
+    def write(self, path: Path) -> None:
+        """Write the partitions that were asked for since this cache was made."""
+        content = msgspec.msgpack.encode(_File(self._code, self._used))
+        with path.open("wb") as stream:
+            stream.write(_checksum(content))
+            stream.write(content)
 
     def find_all(self, series: Iterable[Sequence[float] | Array]) -> list[list[Step]]:
         """Find the change points of each series of values (`change_points.find_steps`)."""
@@ -46,19 +73,20 @@ class BlockCache(Cache):
         blocks = {
             _digest(*block): block for values in arrays for block in blocks_to_partition(values)
         }
-        missing = {key: block for key, block in blocks.items() if key not in self}
-        for key, partition in _partition_all(missing).items():
-            self.add(key, partition)
+        missing = {key: block for key, block in blocks.items() if key not in self._known}
+        self._known |= _partition_all(missing)
         return [find_steps(values, find_block=self._find_block) for values in arrays]
 
     def _find_block(self, y: Array, least_variance: float, length: int) -> BlockPartition:
         key = _digest(y, least_variance, length)
-        stored = self.find(key)
-        if stored is not None:
-            return _PARTITION.decode(stored)
-        [partition] = partition_blocks([(y, least_variance, length)])
-        self.add(key, partition)
-        return partition
+        if key not in self._known:
+            [self._known[key]] = partition_blocks([(y, least_variance, length)])
+        self._used[key] = self._known[key]
+        return self._known[key]
+
+
+def _checksum(content: bytes | memoryview) -> bytes:
+    return zlib.crc32(content).to_bytes(_CHECKSUM_BYTES, "big")
 
 
 def _digest(y: Array, least_variance: float, length: int) -> str:
