@@ -1,38 +1,18 @@
-"""Tracked values that are measured for many cases at once, or once for those that share them."""
+"""Tracked values that are measured together, once a run, and looked up by the other benchmarks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import reduce
-from importlib import import_module
-from itertools import product
+from collections.abc import Callable
+from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
-from ._forks import outcomes_in_forks
-from ._selection import selected_of
 from ._suite import _Suite
 
 Measured = dict[str, Any]
 """Names to values, in levels; or one name, ``skipped`` or ``failed``, to the reason."""
-
-Outcomes = dict[tuple[Any, ...], Measured]
-"""Values of a case's parameters to what was measured of it."""
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def stopped_after(seconds: float) -> Callable[[F], F]:
-    """Let asv stop a ``setup_cache`` after so many seconds."""
-
-    def mark(function: F) -> F:
-        vars(function)["timeout"] = seconds
-        return function
-
-    return mark
 
 
 def tracked(
@@ -66,27 +46,61 @@ def tracked(
     return track
 
 
-def measured_once(record: Path, measure: Callable[[], Measured]) -> Measured:
-    """Return what a case of this run has recorded; the first case measures, and records it."""
+def outcome_of(measure: Callable[[], Measured]) -> Measured:
+    """Return what was measured, or why nothing was."""
+    try:
+        return measure()
+    except NotImplementedError as reason:
+        return {"skipped": str(reason)}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"}
+
+
+def recorded(record: Path, measure: Callable[[], Measured]) -> Measured:
+    """Return what a benchmark of this run has recorded; the first one measures, and records it.
+
+    Raises:
+        NotImplementedError: It was skipped.
+        RuntimeError: It failed.
+    """
     if not record.exists():
-        record.write_text(json.dumps(measure()), encoding="utf-8")
-    measured: Measured = json.loads(record.read_text(encoding="utf-8"))
+        record.write_text(json.dumps(outcome_of(measure)), encoding="utf-8")
+    return value_or_reason(json.loads(record.read_text(encoding="utf-8")))
+
+
+def value_or_reason(measured: Measured) -> Measured:
+    """Return what was measured, or raise why nothing was.
+
+    Raises:
+        NotImplementedError: It was skipped.
+        RuntimeError: It failed.
+    """
+    if "skipped" in measured:
+        raise NotImplementedError(measured["skipped"])
+    if "failed" in measured:
+        raise RuntimeError(measured["failed"])
     return measured
 
 
 class _MeasuredOnce(_Suite):
-    """``setup_cache`` measures the cases of a run; each looks its values up and needs no torch.
+    """The first benchmark of a case measures all of its values; the others look theirs up."""
 
-    asv identifies a cache by the line of its ``setup_cache``. So each suite has its own,
-    ``return self.measure_all()`` under a `stopped_after`.
-    """
+    may_fork = True
+    timeout = 900  # s: counting dispatches of a model that has 78,000 takes minutes
 
-    may_fork = True  # where its values are looked up
-    counting_modules: ClassVar[Sequence[str]] = ()
-    """What counts, where no value depends on a clock: the CPU's cases are then measured at the
-    same time, in forks of a process that has imported these modules."""
-
+    folder: str
+    """Of a run; asv removes it afterwards."""
     measured: Measured
+
+    def setup_cache(self) -> str:
+        """Return the folder that the benchmarks of a run share, and asv removes."""
+        return str(Path.cwd())
+
+    def setup(self, folder: str, *case: Any) -> None:
+        """Measure the case, or read what another benchmark has measured."""
+        self.folder = folder
+        name = "-".join([self.__module__, type(self).__name__, *map(str, case)])
+        self.measured = recorded(Path(folder, f"{name}.json"), partial(self.measure, *case))
 
     def measure(self, *case: Any) -> Measured:
         """Measure one case.
@@ -95,38 +109,3 @@ class _MeasuredOnce(_Suite):
             NotImplementedError: It cannot run here.
         """
         raise AssertionError(f"{type(self).__name__} does not say how a case is measured")
-
-    def measure_all(self) -> Outcomes:
-        """Measure the cases of this run; a failure or a skip leaves the others alone."""
-        cases = selected_of(type(self), product(*self.params))
-        outcomes: Outcomes = {}
-        if self.counting_modules:
-            for name in self.counting_modules:
-                with suppress(ImportError):  # the cases say what this commit lacks
-                    import_module(name)
-            on_cpu = [case for case in cases if "cuda" not in case]
-            outcomes |= outcomes_in_forks(self._outcome_of, on_cpu)
-        # CUDA comes after the forks: a process that has initialised it must not fork.
-        return outcomes | {case: self._outcome_of(case) for case in cases if case not in outcomes}
-
-    def _outcome_of(self, case: tuple[Any, ...]) -> Measured:
-        """Measure one case, or return why it has no values."""
-        try:
-            return self.measure(*case)
-        except NotImplementedError as reason:
-            return {"skipped": str(reason)}
-        except Exception as error:
-            return {"failed": f"{type(error).__name__}: {error}"}
-
-    def setup(self, outcomes: Outcomes, *case: Any) -> None:
-        """Look the case up.
-
-        Raises:
-            NotImplementedError: It was skipped.
-            RuntimeError: It failed.
-        """
-        self.measured = outcomes[case]
-        if "skipped" in self.measured:
-            raise NotImplementedError(self.measured["skipped"])
-        if "failed" in self.measured:
-            raise RuntimeError(self.measured["failed"])

@@ -6,7 +6,7 @@ import dataclasses
 
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
-from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
 class Allocations(_MeasuredOnce):
@@ -20,11 +20,6 @@ class Allocations(_MeasuredOnce):
     param_names = ("model", "device")
     position = 8
     exact = True
-    counting_modules = (
-        "torchvision",
-        "torchspeed.measure.allocations",
-        "torchspeed.measure.passes",
-    )
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""
@@ -35,10 +30,6 @@ class Allocations(_MeasuredOnce):
             "forward": dataclasses.asdict(count(passes.forward, device)),
             "backward": dataclasses.asdict(count(passes.backward, device)),
         }
-
-    @stopped_after(1800)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
 
     track_allocations_forward = tracked("forward", "count", unit="blocks")
     track_allocations_backward = tracked("backward", "count", unit="blocks")

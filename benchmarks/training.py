@@ -13,7 +13,7 @@ from itertools import product
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import WALL_TIME, _Suite, _TimedSuite, skipped
-from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
 class TrainingStep(_TimedSuite):
@@ -85,6 +85,7 @@ class BenchmarkJade(_MeasuredOnce):
     loss; backward is gradient and optimiser.
     """
 
+    timeout = 1800
     params = (["train", "inference", "smooth-inference"], DEVICES, ["small", "published"])
     param_names = ("mode", "device", "size")
     position = 7
@@ -96,10 +97,6 @@ class BenchmarkJade(_MeasuredOnce):
             raise NotImplementedError("batches of 128 are for GPUs: minutes a step on a CPU")
         phases: Measured = from_commit("training.cases", "jade_phases")(mode, device, size)
         return phases
-
-    @stopped_after(1800)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
 
     track_data_loading = tracked("data loading", unit="seconds")
     track_data_processing = tracked("data processing", unit="seconds")

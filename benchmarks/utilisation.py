@@ -14,7 +14,7 @@ from typing import Any
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite, skipped
-from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
 @lru_cache
@@ -60,19 +60,11 @@ class TimeSeries(_Utilisation):
     params = (TIME_SERIES, DEVICES)
     short = True
 
-    @stopped_after(600)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
-
 
 class FluxLiteral(_Utilisation):
     """What FluxArchitectures computes under their names."""
 
     params = (FLUX_LITERAL, DEVICES)
-
-    @stopped_after(600)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
 
 
 class SmallCNNs(_Utilisation):
@@ -81,19 +73,11 @@ class SmallCNNs(_Utilisation):
     params = (SMALL_CNNS, DEVICES)
     short = True
 
-    @stopped_after(600)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
-
 
 class Torchvision(_Utilisation):
     """torchvision's classifiers, 5 images of 3x224x224."""
 
     params = (TORCHVISION, DEVICES)
-
-    @stopped_after(1200)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
 
 
 class DevicePeak(_Suite):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
 from ._package import from_commit, options_of, skip_what_cannot_run
-from ._tracked import Measured, Outcomes, _MeasuredOnce, stopped_after, tracked
+from ._tracked import Measured, _MeasuredOnce, tracked
 
 
 class _Work(_MeasuredOnce):
@@ -24,7 +24,6 @@ class _Work(_MeasuredOnce):
     param_names = ("model", "device")
     position = 8
     exact = True
-    counting_modules = ("torchvision", "torchspeed.measure.work")
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""
@@ -46,11 +45,7 @@ class PlainWork(_Work):
 
     params = (TIME_SERIES + SMALL_CNNS, ["cpu"])
     implementation = "plain"
-    short = {"model": TIME_SERIES + SMALL_CNNS}
-
-    @stopped_after(1800)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
+    short = True
 
 
 class Work(_Work):
@@ -59,16 +54,8 @@ class Work(_Work):
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
     short = {"model": TIME_SERIES + SMALL_CNNS}
 
-    @stopped_after(1800)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()
-
 
 class TrainingWork(_Work):
     """One of the five steps of flux_training.FluxTraining, without the optimiser."""
 
     params = (SOLAR + SOLAR_LITERAL, ["cpu"])
-
-    @stopped_after(1800)
-    def setup_cache(self) -> Outcomes:
-        return self.measure_all()

@@ -14,6 +14,7 @@ import torch
 
 from torchspeed.measure.compilation import keep_code_in
 from torchspeed.measure.passes import Passes
+from torchspeed.models import Implementation
 
 REPEATS = 3
 """Times that both passes run again, in turn, to see whether anything is compiled anew."""
@@ -37,7 +38,9 @@ class Cost:
     """Graphs that later calls with the same shapes asked for."""
 
 
-def compile_cost(workload: str, device: str, folder: Path) -> Cost:
+def compile_cost(
+    workload: str, device: str, folder: Path, implementation: Implementation = "tuned"
+) -> Cost:
     """Compile both passes of a workload, nothing of them compiled before, and count.
 
     What a first use of ``torch.compile`` costs whatever it compiles (importing inductor,
@@ -47,18 +50,20 @@ def compile_cost(workload: str, device: str, folder: Path) -> Cost:
     The compiled code stays in `code_folder`.
 
     Raises:
-        ValueError: no such workload, or ``device`` is not on this machine.
+        ValueError: no such workload or implementation, or ``device`` is not on this machine.
     """
-    code = code_folder(workload, device, folder)
+    code = code_folder(workload, device, folder, implementation)
     if code.exists():  # a timed process came first: its code would be used
         code = Path(tempfile.mkdtemp(dir=folder))
     _use_once(device, folder / f"{device}-first-use", code)
-    return count_cost(Passes(workload, device, compiled=True))
+    return count_cost(Passes(workload, device, compiled=True, implementation=implementation))
 
 
-def code_folder(workload: str, device: str, folder: Path) -> Path:
+def code_folder(
+    workload: str, device: str, folder: Path, implementation: Implementation = "tuned"
+) -> Path:
     """Return the folder of a workload's code: its own, since others may share kernels with it."""
-    return folder / f"{workload}-{device}-code"
+    return folder / f"{implementation}-{workload}-{device}-code"
 
 
 def count_cost(passes: Passes) -> Cost:

@@ -1,0 +1,92 @@
+"""Compiled models: each is compiled once a run, and all suites that run it use that code."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ._package import from_commit, options_of, skip_what_cannot_run
+from ._suite import _TimedPasses
+from ._tracked import Measured, _MeasuredOnce, recorded, tracked
+
+TIMEOUT = 900  # s: the largest of ours takes 1 min 30 s to compile on one idle core
+
+
+def compile_once(folder: str, model: str, device: str, implementation: str) -> Measured:
+    """Compile both passes from nothing, unless a case of this run has; return what that cost.
+
+    Raises:
+        NotImplementedError: They cannot be compiled here.
+        RuntimeError: Compiling failed.
+    """
+
+    def compile_both() -> Measured:
+        skip_what_cannot_run(device, model)
+        skip_without_compiler(device)
+        compile_cost = from_commit("measure.compile_cost", "compile_cost")
+        options = options_of(compile_cost, implementation)
+        return dataclasses.asdict(compile_cost(model, device, Path(folder), **options))
+
+    record = Path(folder, f"compiled-{implementation}-{model}-{device}.json")
+    return recorded(record, compile_both)
+
+
+def use_compiled_code(folder: str, model: str, device: str, implementation: str) -> None:
+    """Let this process find what `compile_once` has compiled."""
+    code_folder = from_commit("measure.compile_cost", "code_folder")
+    keep_code_in = from_commit("measure.compilation", "keep_code_in")
+    options = options_of(code_folder, implementation)
+    keep_code_in(code_folder(model, device, Path(folder), **options))
+
+
+def skip_without_compiler(device: str) -> None:
+    """Skip a case where this machine cannot compile for its device.
+
+    Raises:
+        NotImplementedError: The reason.
+    """
+    unable = from_commit("measure.compilation", "cannot_compile")(device)
+    if unable:
+        raise NotImplementedError(unable)
+
+
+class _Compilation(_MeasuredOnce):
+    """Both passes compiled from nothing, once a run: the values of a model come together.
+
+    Seconds are CPU time of the first call and of the compilers that it starts.
+    """
+
+    param_names = ("model", "device")
+    timeout = TIMEOUT
+    may_fork = False
+    implementation: ClassVar[str] = "tuned"
+
+    def measure(self, model: str, device: str) -> Measured:
+        """Compile a model."""
+        return compile_once(self.folder, model, device, self.implementation)
+
+    track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
+    track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
+    track_graph_breaks = tracked("graph_breaks", unit="breaks", exact=True)
+    track_recompilations = tracked("recompilations", unit="graphs", exact=True)
+
+
+class _CompiledPasses(_TimedPasses):
+    """Seconds of passes in one of several modes, with the code that a run compiles once."""
+
+    param_names = ("model", "device", "mode")
+    rounds = 1  # a process that compiles pays seconds before its first sample
+    repeat = (8, 20, 1.0)
+    timeout = TIMEOUT  # a case asked for alone compiles by itself
+
+    setup_cache = _MeasuredOnce.setup_cache
+
+    def setup(self, folder: str, *case: Any) -> None:
+        """Build the passes of a case, with the code that is compiled already."""
+        model, device, mode = case
+        if mode == "compiled":
+            skip_what_cannot_run(device, model)
+            skip_without_compiler(device)
+            use_compiled_code(folder, model, device, self.implementation)
+        super().setup(*case)
