@@ -290,9 +290,12 @@ def test_a_case_is_measured_once_a_run_and_what_fails_leaves_the_others(tmp_path
 def test_suites_that_run_compiled_models_compile_them_once_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, benchmarks: dict[str, Any]
 ) -> None:
-    names = ("modes.Compilation.track_graph_breaks", "modes.Modes.time_forward")
-    names += ("floor.Compiled.track_times_floor_forward",)
-    names += ("plain_compiled.PlainCompiled.time_forward",)
+    names = [
+        "modes.Compilation.track_graph_breaks",
+        "modes.Modes.time_forward",
+        "floor.Compiled.track_times_floor_forward",
+        "plain_compiled.PlainCompiled.time_forward",
+    ]
     assert len({benchmarks[name]["setup_cache_key"] for name in names}) == 1
     costs = iter([Cost(1.0, 2.0, 0, 0), Cost(3.0, 4.0, 1, 0)])
     monkeypatch.setattr(_compiled, "skip_without_compiler", lambda _device: None)

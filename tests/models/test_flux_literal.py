@@ -20,8 +20,8 @@ def batch_for(model: Any, batch: int = 5) -> torch.Tensor:
 
 
 def model_of(name: str) -> Any:
-    wide = {"lstnet_flux_literal": {"channels": 16, "skip": 2}, "dsanet_flux_literal": {}}
-    return create_model(name, **wide.get(name, {})).double().eval()
+    wide: dict[str, Any] = {"channels": 16, "skip": 2} if name.startswith("lstnet") else {}
+    return create_model(name, **wide).double().eval()
 
 
 @pytest.mark.parametrize(("name", "count"), list(zip(NAMES, COUNTS.values(), strict=True)))

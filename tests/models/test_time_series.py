@@ -19,10 +19,10 @@ OVER_SIZES = settings(
 
 
 @st.composite
-def configurations(draw: st.DrawFn, name: str) -> dict[str, int]:
+def configurations(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """Any configuration that the model of this name allows."""
     size = st.integers(1, 6)
-    sizes = {"features": draw(size), "window": draw(st.integers(2, 8))}
+    sizes: dict[str, Any] = {"features": draw(size), "window": draw(st.integers(2, 8))}
     window = sizes["window"]
     if name == "darnn":
         sizes |= {"encoder_hidden": draw(size), "decoder_hidden": draw(size)}
@@ -68,7 +68,10 @@ def test_shapes_and_gradients(name: str, data: st.DataObject, batch: int) -> Non
 @EVERY_MODEL
 def test_every_parameter_learns(name: str) -> None:
     # Wide enough that not all relus of a layer can be shut at once.
-    wide = {"dsanet": {"features": 5, "d_hidden": 32}, "lstnet": {"channels": 16, "recurrent": 16}}
+    wide: dict[str, dict[str, Any]] = {
+        "dsanet": {"features": 5, "d_hidden": 32},
+        "lstnet": {"channels": 16, "recurrent": 16},
+    }
     model: Any = create_model(name, **wide.get(name, {})).double().eval()
     x = batch_for(model, 16).double()
     model(x).square().sum().backward()
