@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from asv_watch.records.comparisons import CaseRatio, ComparisonWriter, Header, Version
+
 COLUMNS = [
     "result",
     "params",
@@ -178,6 +180,8 @@ def generate(root: Path, plan: Plan) -> Generated:
             if outcomes:
                 sidecar = results / machine / f"{name.removesuffix('.json')}.outcomes.jsonl"
                 sidecar.write_text("".join(json.dumps(line) + "\n" for line in outcomes))
+        for comparison in place.comparisons(measured):
+            comparison.store(results)
         record = results / machine / f"{name.removesuffix('.json')}.environment.jsonl"
         record.write_text(json.dumps(place.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **place.facts(plan.commits)}
@@ -315,6 +319,30 @@ def _benchmarks(plan: Plan) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class StepComparison:
+    """An interleaved comparison across a planted step, which finds it."""
+
+    machine: str
+    pair: tuple[str, str]
+    hashes: tuple[str, str]
+    at: int
+    cases: tuple[str, ...]
+    ratio: float
+
+    def store(self, results: Path) -> None:
+        before, after = (Version(commit, *self.pair, "3.11") for commit in self.hashes)
+        header = Header(
+            kind="confirm", at=self.at, machine=self.machine, before=before, after=after
+        )
+        writer = ComparisonWriter(results, header)
+        interval = self.ratio / 1.01, self.ratio * 1.01
+        rounds = tuple(self.ratio * factor for factor in (0.99, 1.0, 1.01))
+        for case in self.cases:
+            seconds = 2e-3, 2e-3 * self.ratio
+            writer.add(CaseRatio(case, self.at, rounds, self.ratio, interval, *seconds))
+
+
+@dataclass(frozen=True)
 class _Place:
     """One machine with one torch pair: writes its result files."""
 
@@ -353,6 +381,26 @@ class _Place:
             "before": {"load_1_5_15_min": [0.1, 0.2, 0.3]},
             "after": {"load_1_5_15_min": [1.0, 0.9, 0.5]},
         }
+
+    def comparisons(self, measured: list[int]) -> Iterator[StepComparison]:
+        """What a night compares at a planted step of the code: the commits on both sides."""
+        devices = {"cpu", *(["cuda"] if self.machine in self.plan.machines_with_cuda else [])}
+        for step in self.steps:
+            commit = int(step.commit)
+            cases = tuple(
+                f"{suite.name}.{function}({', '.join(map(repr, case))})"
+                for suite in self.plan.suites
+                for function, kind, _ in suite.functions
+                for case in itertools.product(*suite.params.values())
+                if kind == "time"
+                and step.model in map(str, case)
+                and devices.issuperset({"cpu", "cuda"}.intersection(map(str, case)))
+            )
+            if step.model and cases:
+                before = measured[measured.index(commit) - 1]
+                hashes = self.hashes[before], self.hashes[commit]
+                at = FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 7200
+                yield StepComparison(self.machine, self.pair, hashes, at, cases, step.ratio)
 
     def files(
         self, rng: np.random.Generator, measured: list[int]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from asv_watch.records.history import History
 from asv_watch.records.records import (
+    Benchmark,
     Case,
     Commit,
     Environment,
@@ -71,7 +72,10 @@ def make_history(series: Iterable[Series], **changes: object) -> History:
         "commits": make_commits(last + 1),
         "machines": {s.machine: Machine(s.machine) for s in series},
         "environments": {s.environment: Environment(s.environment, "3.11") for s in series},
-        "benchmarks": {},
+        "benchmarks": {
+            s.case.benchmark: Benchmark(s.case.benchmark, "time", s.unit) for s in series
+        },
         "series": series,
+        "positions": {commit_hash(number): number for number in range(last + 1)},
     }
     return History(**(arguments | changes))  # type: ignore[arg-type]

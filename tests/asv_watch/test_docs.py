@@ -1,4 +1,4 @@
-"""The examples that docs/history.md works by hand."""
+"""The examples that docs/history.md and docs/notes/change-points.md work by hand."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 
-from asv_watch.judge import changes, machine_steps
+from asv_watch.judge import machine_steps, suspicions
+from asv_watch.site import quantities
 from asv_watch.statistics import change_points, newest_jump, noise, pruning, rule
 from asv_watch.statistics.change_points import find_steps
 from asv_watch.statistics.noise import noise_between_runs
+from asv_watch.statistics.ratio import estimate_ratio, quantile, spread_of_rounds
 from asv_watch.statistics.rule import Measurement, Verdict, judge, smallest_difference
 
 NUMBERS = {5: "five", 10: "ten"}
-TEXT = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+HISTORY = (DOCS / "history.md").read_text()
+TEXT = (DOCS / "notes" / "change-points.md").read_text()
 
 
 def test_the_step() -> None:
@@ -29,6 +33,19 @@ def test_the_step() -> None:
     assert noise_between_runs(before + after) == pytest.approx(0.0243, abs=5e-5)
     assert "1.91 (1 + 3.6/13) = 2.4 %" in TEXT
     assert noise.FEW_DIFFERENCES == 3.6
+
+
+def test_the_measured_change() -> None:
+    line = next(line for line in HISTORY.splitlines() if line.startswith("    1.046"))
+    ratios = [float(word) for word in line.split()]
+    ratio, (low, high) = estimate_ratio(ratios)
+    assert f"exp({math.log(ratio):.4f}) = {ratio:.4f}" in HISTORY
+    assert f"from {low:.4f} to {high:.4f}" in HISTORY
+    assert f"{quantile(4):.3f} × {spread_of_rounds(ratios) * 100:.3f} / √5" in HISTORY
+    assert f"**{quantities.change(ratio)} ({quantities.interval((low, high))})**".replace(
+        "\N{NO-BREAK SPACE}", " "
+    ) in " ".join(HISTORY.split())
+    assert len(HISTORY.splitlines()) <= 150
 
 
 def test_the_comparison() -> None:
@@ -50,8 +67,8 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
-        f"{changes.UNCONFIRMED_Z} standard errors",
-        f"newest runs, {NUMBERS[changes.MOST_NEW_RUNS]} at most",
+        f"{suspicions.RECENT_Z} standard errors",
+        f"newest runs, {NUMBERS[suspicions.MOST_NEW_RUNS]} at most",
         f"median of the {NUMBERS[newest_jump.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",

@@ -262,7 +262,7 @@ def report(
         typer.Option("--as", help="Markdown for an issue, or plain text for an e-mail."),
     ] = "markdown",
     state: Annotated[
-        Literal["confirmed", "unconfirmed", "all"], typer.Option(help="Which changes to print.")
+        Literal["measured", "suspected", "all"], typer.Option(help="Which changes to print.")
     ] = "all",
     count: Annotated[int, typer.Option(min=1, help="Print at most so many, newest first.")] = 10,
     machine: Annotated[

@@ -1,8 +1,8 @@
-"""Measures suspected changes again, interleaved with the commit before them.
+"""Measures suspected changes: compares their two commits interleaved.
 
-A change that only a few separate runs show may be interference. The interleaved comparison of its
-two commits is stored with kind ``confirm``; `asv_watch.judge.changes` then calls the
-change confirmed or refuted, or leaves it unconfirmed where the interval allows both.
+A change that only separate runs show may be interference. The comparison of its two commits is
+stored with kind ``confirm``; `asv_watch.judge.changes` then calls the change measured, or drops it
+where the interval excludes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from asv_watch.judge.findings import analyse
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.series import Series
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Suspect:
 
 
 def confirm(root: Path, *, machine: str) -> ExitStatus:
-    """Measure every unconfirmed change of this machine, and print the state of each.
+    """Measure every suspected change of this machine, and print the answer for each.
 
     Args:
         root: the checkout.
@@ -55,13 +56,13 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
         suspects = find_suspects(history, analyse(history).changes, place.machine)
         compared = confirm_suspects(place, suspects)
     if not compared:
-        print("no change is waiting for a confirmation")
+        print("no change is suspected")
     failed = any(result.failed for result in compared)
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
 def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Compared]:
-    """Measure unconfirmed changes, print the state of each, and store the result.
+    """Measure suspected changes, print the answer for each, and store the result.
 
     Changes of the same two commits and torch release are measured together. A comparison in which
     no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
@@ -83,45 +84,40 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
             errors.append(error)
     if errors and not compared:
         raise errors[0]
-    measured = {(case.case, case.at) for result in compared for case in result.ratios}
-    if measured:
-        history = _history(place)
-        for change in analyse(history).changes:
-            case = history.series[change.series].case.name
-            if change.evidence is not None and (case, change.evidence.at) in measured:
-                commit = history.commits[change.commit].hash[:8]
-                print(f"{change.state.value}: {case} in {commit}, {describe(change.evidence)}")
+    for result in compared:
+        for ratio in result.ratios:
+            answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
+            print(f"{answer}: {ratio.case}, {describe(ratio)}")
     return compared
 
 
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
-    """Return the unconfirmed changes of times on a machine, without those of the machine itself.
+    """Return the suspected changes of times on a machine that were not compared directly yet.
+
+    A change of the machine itself is none of them.
 
     Args:
         history: everything that is stored.
         changes: those of the analysis.
         machine: whose changes are listed.
     """
-    return [
-        Suspect(
-            series.case.name,
-            history.environments[series.environment].torch,
-            history.commits[change.previous].hash,
-            history.commits[change.commit].hash,
-        )
-        for change in changes
-        if change.state is State.UNCONFIRMED
-        and (change.evidence is None or change.evidence.through_reference)
-        and change.cause != "machine"
-        and _is_time(series := history.series[change.series])
-        and series.machine == machine
-    ]
-
-
-def _is_time(series: Series) -> bool:
-    """Tell whether comparisons can measure a series: times, but no seconds of a ``track_*``."""
-    tracked = series.case.benchmark.rpartition(".")[2].startswith("track_")
-    return series.unit == "seconds" and not tracked
+    compared = {
+        (ratio.case, header.before.torch, header.before.commit, header.after.commit)
+        for comparison in history.comparisons.get(machine, ())
+        for header in [comparison.header]
+        for ratio in comparison.ratios
+    }
+    suspects = []
+    for change in changes:
+        series = history.series[change.series]
+        suspected = change.state is State.SUSPECTED and change.cause != "machine"
+        if not suspected or change.kind != "time" or series.machine != machine:
+            continue
+        before, after = (history.commits[at].hash for at in (change.previous, change.commit))
+        torch = history.environments[series.environment].torch
+        if (series.case.name, torch, before, after) not in compared:
+            suspects.append(Suspect(series.case.name, torch, before, after))
+    return suspects
 
 
 def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:

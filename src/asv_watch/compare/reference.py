@@ -1,8 +1,8 @@
 """Measures commits interleaved with the reference, and renews the reference.
 
 The reference is a commit with a torch release that asv.conf.json names. Because every commit is
-measured in turn with it, the state of the machine cancels in their ratio, and a new machine
-continues the series (`asv_watch.judge.reference_series`).
+measured in turn with it, the state of the machine cancels in their ratio
+(`asv_watch.judge.measured_pairs`).
 """
 
 from __future__ import annotations

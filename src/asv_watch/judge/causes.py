@@ -1,8 +1,7 @@
-"""What is known about the cause of a change: the commit that made it, and the operator.
+"""What is known about the cause of a change: the operator that accounts for it.
 
-A bisection narrows a change to fewer commits than those between the two that were measured. An
-explanation compares the operators of two versions. Both are *about* a change when their versions
-lie between its two commits, with the torch release and the case of its series.
+An explanation compares the operators of two versions. It is *about* a change when its versions lie
+between the two commits of the change, with the torch release and the case of its series.
 """
 
 from __future__ import annotations
@@ -11,11 +10,9 @@ import math
 from dataclasses import replace
 
 from asv_watch.judge.changes import Change
-from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import Explanation, KernelChange
 from asv_watch.records.history import History
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 _OPERATORS_OF_PRIMITIVES = {
     "convolution": ("conv",),
@@ -37,41 +34,26 @@ _MOST_APART = 3.0
 each operator makes calls of many small operators slower, twice as slow and more."""
 
 
-def with_cause(history: History, change: Change) -> Change:
-    """Add what bisections and explanations say about a change of a time."""
+def with_explanation(history: History, change: Change) -> Change:
+    """Add the newest explanation of two versions between the commits of a change of a time."""
     series = history.series[change.series]
     explanations = history.explanations.get(series.machine, ())
-    bisections = [
-        comparison
-        for comparison in history.comparisons.get(series.machine, ())
-        if comparison.header.kind == "bisect"
-    ]
-    if series.unit != "seconds" or not (bisections or explanations):
+    if change.kind != "time" or not explanations:
         return change
     positions = history.positions
     torch = history.environments[series.environment].torch
     first, last = (positions[history.commits[at].hash] for at in (change.previous, change.commit))
-
-    def is_within(before: Version, after: Version) -> bool:
-        places = [positions.get(version.commit, -1) for version in (before, after)]
-        same_torch = before.torch == after.torch and torch in {"", after.torch}
-        return same_torch and first <= places[0] < places[1] <= last
-
-    wanted = Verdict.WORSE if change.after > change.before else Verdict.BETTER
-    differing = [
-        (comparison.header.before.commit, comparison.header.after.commit)
-        for comparison in bisections
-        if is_within(comparison.header.before, comparison.header.after)
-        for ratio in comparison.ratios
-        if ratio.case == series.case.name and verdict(ratio) is wanted
-    ]
-    fewest = min(differing, key=lambda ends: positions[ends[1]] - positions[ends[0]], default=None)
     explained = [
         stored.explanation
         for stored in explanations
-        if stored.case == series.case.name and is_within(stored.before, stored.after)
+        if stored.case == series.case.name
+        and stored.before.torch == stored.after.torch == torch
+        and first
+        <= positions.get(stored.before.commit, -1)
+        < positions.get(stored.after.commit, -1)
+        <= last
     ]
-    return replace(change, made_by=fewest, explanation=explained[-1] if explained else None)
+    return replace(change, explanation=explained[-1]) if explained else change
 
 
 def in_words(explanation: Explanation, ratio: float | None = None) -> str:

@@ -6,37 +6,25 @@ The pages, the data files, the reports and the nightly read it, so that all of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from asv_watch.judge.causes import with_cause
-from asv_watch.judge.changes import Cause, Change, State, changes_of
+from asv_watch.judge.causes import with_explanation
+from asv_watch.judge.changes import Cause, Change, State, changes_of, exact_changes, kind_of
+from asv_watch.judge.detectable import Detectable, detectable_changes
 from asv_watch.judge.events import Event, find_events
 from asv_watch.judge.machine_steps import machine_steps
-from asv_watch.judge.reference_series import points_by_series
+from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.releases import Releases, compare_releases
 from asv_watch.judge.segments import Segment, split
 from asv_watch.judge.series_noise import MachineNoise, known_noise, machine_noise, own_noises
+from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.statistics.block_cache import BlockCache
-from asv_watch.statistics.noise import median_of
+from asv_watch.statistics.change_points import Step
 
 Segments = tuple[Segment, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A stretch of a series without a confirmed change, under the same conditions."""
-
-    first: int
-    """Index in the history's commits of its first one."""
-    last: int
-    value: float
-    """Median of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +35,12 @@ class Findings:
     """For each series: runs under the same conditions. Nothing is compared across their ends."""
     noise: tuple[float | None, ...]
     """For each series: standard deviation of the logarithm of a value between runs, if known."""
-    levels: tuple[tuple[Level, ...], ...]
-    """For each series."""
     changes: tuple[Change, ...] = ()
-    """Of all series: the newest commit first, refuted ones too."""
+    """Of times and memory, measured and suspected: the newest commit first."""
+    exact_changes: tuple[Change, ...] = ()
+    """Of exact values, likewise."""
+    detectable: Mapping[str, Detectable] = field(default_factory=dict)
+    """Machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
     """Oldest commit first."""
     releases: tuple[Releases, ...] = ()
@@ -68,54 +58,34 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         history: The history.
         cache: What is known from the last time.
     """
-    place = history.order
     segments = split(history)
     own = own_noises(segments)
     noise = known_noise(history, own)
-    in_order = iter(
-        (cache or BlockCache()).find_all(
-            [segment.values for of_series in segments for segment in of_series]
-        )
-    )
-    steps = [[next(in_order) for _ in of_series] for of_series in segments]
     events = find_events(history)
-    of_machines = machine_steps(
-        history,
-        [
-            {
-                int(segment.commits[step.position]): step
-                for segment, of_segment in zip(of_series, of_steps, strict=True)
-                for step in of_segment
-            }
-            for of_series, of_steps in zip(segments, steps, strict=True)
-        ],
-    )
-    notes = history.notes or Notes()
-    changes = []
-    points = points_by_series(history)
-    for index, of_series in enumerate(segments):
-        series = history.series[index]
-        torch = history.environments[series.environment].torch
-        ratios = points.get((series.machine, series.case.name, torch), {})
-        if series.unit != "seconds":
-            ratios = {}
-        for change in changes_of(index, of_series, steps[index], noise[index], history, ratios):
-            cause = _cause(history, change, events, place, of_machines)
-            note = _note(history, change, notes)
-            changes.append(replace(with_cause(history, change), cause=cause, note=note))
-    starts: list[list[int]] = [[] for _ in segments]
-    for change in changes:
-        if change.state is State.CONFIRMED:
-            starts[change.series].append(change.commit)
-    changes.sort(key=lambda change: (-change.commit, change.series))
+    steps = _steps(segments, cache or BlockCache())
+    of_machines = machine_steps(history, _by_commit(segments, steps))
+    pairs = _pairs(history)
+    changes: list[Change] = []
+    exact: list[Change] = []
+    for index, series in enumerate(history.series):
+        kind = kind_of(history.benchmarks[series.case.benchmark])
+        if kind == "exact":
+            exact += exact_changes(history, index)
+        elif kind is not None:
+            suspicions = find_suspicions(segments[index], steps[index], noise[index])
+            of_series = pairs.get(index, ()) if kind == "time" else ()
+            changes += changes_of(history, index, kind, of_series, suspicions)
+
+    def complete(found: Sequence[Change]) -> tuple[Change, ...]:
+        newest_first = sorted(found, key=lambda change: (-change.commit, change.series))
+        return tuple(_explained(history, change, events, of_machines) for change in newest_first)
+
     return Findings(
         segments=segments,
         noise=noise,
-        levels=tuple(
-            _levels(of_series, of_starts)
-            for of_series, of_starts in zip(segments, starts, strict=True)
-        ),
-        changes=tuple(changes),
+        changes=complete(changes),
+        exact_changes=complete(exact),
+        detectable=detectable_changes(history.comparisons),
         events=events,
         releases=compare_releases(history, noise),
         release_histories=release_histories(history.comparisons),
@@ -123,40 +93,87 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     )
 
 
-def _levels(segments: Segments, starts: Sequence[int]) -> tuple[Level, ...]:
-    """List the levels of a series, whose confirmed changes start at some commits, oldest first."""
-    levels = []
-    for segment in segments:
-        commits, values = segment.commits, segment.values
-        inner = np.flatnonzero(np.isin(commits, starts)).tolist()
-        levels += [
-            Level(int(commits[start]), int(commits[end - 1]), median_of(values[start:end]))
-            for start, end in pairwise(sorted({0, *inner, len(values)}))
-        ]
-    return tuple(levels)
+def _steps(segments: Sequence[Segments], cache: BlockCache) -> list[list[list[Step]]]:
+    """Find the change points of each segment of each series."""
+    found = iter(
+        cache.find_all([segment.values for of_series in segments for segment in of_series])
+    )
+    return [[next(found) for _ in of_series] for of_series in segments]
 
 
-def _cause(
+def _by_commit(
+    segments: Sequence[Segments], steps: Sequence[Sequence[Sequence[Step]]]
+) -> list[dict[int, Step]]:
+    """Map, for each series, the index of the first commit after a change point to it."""
+    return [
+        {
+            int(segment.commits[step.position]): step
+            for segment, of_segment in zip(of_series, of_steps, strict=True)
+            for step in of_segment
+        }
+        for of_series, of_steps in zip(segments, steps, strict=True)
+    ]
+
+
+def _pairs(history: History) -> dict[int, tuple[MeasuredPair, ...]]:
+    """Map the index of a series to its measured pairs.
+
+    Where a machine measured a case in several environments with one torch release, they belong to
+    the environment that measured the newest commit.
+    """
+    newest: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for index, series in enumerate(history.series):
+        measured = history.indices(series.columns)
+        torch = history.environments[series.environment].torch
+        key = (series.machine, series.case.name, torch)
+        last = int(measured[-1]) if len(measured) else -1
+        newest[key] = max(newest.get(key, (-1, -1)), (last, index))
+    return {
+        newest[machine, case, torch][1]: pairs
+        for machine, comparisons in history.comparisons.items()
+        for (case, torch), pairs in measured_pairs(comparisons, history.positions).items()
+        if (machine, case, torch) in newest
+    }
+
+
+def _explained(
     history: History,
     change: Change,
     events: Sequence[Event],
-    place: Mapping[str, int],
     of_machines: set[tuple[int, int]],
+) -> Change:
+    """Add the cause of a change, what was examined of it, and what a person wrote."""
+    return replace(
+        with_explanation(history, change),
+        cause=_cause(history, change, events, of_machines),
+        note=_note(history, change),
+    )
+
+
+def _cause(
+    history: History, change: Change, events: Sequence[Event], of_machines: set[tuple[int, int]]
 ) -> Cause:
-    """Return what made a change: an event within it outranks the vote of other series."""
+    """Return what made a change.
+
+    Both commits of a comparison ran at the same time in the same environment, so only the code
+    differs. Of separate runs an event between them outranks the vote of other series.
+    """
+    if change.state is State.MEASURED and change.kind != "exact":
+        return "code"
     series = history.series[change.series]
     for event in events:
         concerns = event.machine == series.machine and event.environment in {
             "",
             series.environment,
         }
-        within = change.previous < place[event.commit] <= change.commit
+        within = change.previous < history.order[event.commit] <= change.commit
         if concerns and within and event.fact != "environment":
             return "environment"
     return "machine" if (change.series, change.commit) in of_machines else "code"
 
 
-def _note(history: History, change: Change, notes: Notes) -> ChangeNote | None:
+def _note(history: History, change: Change) -> ChangeNote | None:
+    notes = history.notes or Notes()
     if not notes.changes:
         return None
     series = history.series[change.series]

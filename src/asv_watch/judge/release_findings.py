@@ -9,14 +9,22 @@ and its interval excludes what every earlier day showed, or shows one in the oth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
-from asv_watch.judge.changes import State
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
 
 _DAY = 86_400  # s
+
+
+class State(Enum):
+    """Whether comparisons of several days agree."""
+
+    CONFIRMED = "confirmed"
+    UNCONFIRMED = "unconfirmed"
+    REFUTED = "refuted"
 
 
 @dataclass(frozen=True, slots=True)

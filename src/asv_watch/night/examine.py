@@ -1,8 +1,7 @@
-"""Examines confirmed changes: narrows each to one commit, and names its operators.
+"""Examines measured changes: narrows each to one commit, and names its operators.
 
-A change that an interleaved comparison of its two commits confirmed is *narrowed* by a bisection
-where several commits lie between the two, and then *explained* operator by operator. Both are
-stored where `asv_watch.judge.causes` finds them.
+A change is *narrowed* by a bisection where several commits lie between the two that were compared,
+and then *explained* operator by operator. Both are stored where `asv_watch.judge` finds them.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from asv_watch.explain.operators import explain
 from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
 from asv_watch.records.git import ask_git
 from asv_watch.records.history import History
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What is not known yet about a confirmed change: its commit, or its operators."""
+    """What is not known yet about a measured change: its commit, or its operators."""
 
     what: Literal["bisect", "explain"]
     case: str
@@ -80,7 +79,7 @@ def examinations(
     pairs: Sequence[Pair],
     package: str,
 ) -> Iterator[Examination]:
-    """Yield what is not known yet about the confirmed changes of a machine.
+    """Yield what is not known yet about the measured changes of a machine.
 
     Args:
         checkout: any folder of the checkout.
@@ -94,11 +93,8 @@ def examinations(
     for change in changes:
         series = history.series[change.series]
         pair = by_release.get(history.environments[series.environment].torch)
-        compared = change.evidence is not None and not change.evidence.through_reference
         on_cpu = "'cuda" not in series.case.name
-        if pair is None or series.machine != machine or not on_cpu:
-            continue
-        if not compared or change.state is not State.CONFIRMED:
+        if pair is None or series.machine != machine or not on_cpu or not change.is_measured:
             continue
         ends = (history.commits[at].hash for at in (change.previous, change.commit))
         before, after = change.made_by or ends

@@ -95,7 +95,7 @@ def confirm_task(suspects: list[Suspect], pair: Pair) -> Task:
 
 
 def examine_task(examination: Examination) -> Task:
-    """Narrow a confirmed change to one commit, or name its operators."""
+    """Narrow a measured change to one commit, or name its operators."""
     what, pair = f"{examination.what} {examination.case}", examination.pair
     before, after = examination.before, examination.after
     description = f"{what} between {before[:8]} and {after[:8]}, {pair}"
@@ -108,7 +108,7 @@ def examine_task(examination: Examination) -> Task:
         return examination.run(tonight.place)
 
     name = f"{what} {before}..{after} {pair.environment}"
-    return Task(name, description, "confirmed change", (pair,), is_done, run)
+    return Task(name, description, "measured change", (pair,), is_done, run)
 
 
 def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
@@ -161,7 +161,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
-    """Yield the unconfirmed changes of this machine, those of the newest commits first."""
+    """Yield the suspected changes of this machine, those of the newest commits first."""
     for suspects, pair in _suspects_together(situation):
         yield confirm_task(suspects, pair)
 
@@ -179,8 +179,8 @@ def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], Pa
             yield suspects, pairs[torch]
 
 
-def confirmed_changes(situation: Situation) -> Iterator[Task]:
-    """Yield what is not known yet about confirmed changes, those of the newest commits first."""
+def measured_changes(situation: Situation) -> Iterator[Task]:
+    """Yield what is not known yet about measured changes, those of the newest commits first."""
     return map(examine_task, _examinations(situation))
 
 
@@ -286,7 +286,7 @@ def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
 SOURCES: tuple[TaskSource, ...] = (
     newest_commit,
     suspected_changes,
-    confirmed_changes,
+    measured_changes,
     new_releases,
     unmeasured_releases,
     missing_references,

@@ -20,7 +20,7 @@ def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) 
     Args:
         root: the checkout.
         markup: Markdown or plain text.
-        state: ``confirmed`` or ``unconfirmed``; both if ``all``.
+        state: ``measured`` or ``suspected``; both if ``all``.
         count: print at most so many.
         machine: whose changes; those of all machines if empty.
 
@@ -29,7 +29,7 @@ def report(root: Path, *, markup: Markup, state: str, count: int, machine: str) 
     """
     preflight.check_checkout(root)
     history = load_history(results_folder(root), tracked_commits(root))
-    wanted = {State.CONFIRMED, State.UNCONFIRMED} if state == "all" else {State(state)}
+    wanted = set(State) if state == "all" else {State(state)}
     changes = [
         change
         for change in analyse(history).changes

@@ -31,8 +31,8 @@ class History:
     """Everything that the tracked results say."""
 
     commits: tuple[Commit, ...]
-    """Oldest first, along the tracked branch: those with results, those that were compared with a
-    reference, and the tagged ones."""
+    """Oldest first, along the tracked branch: those with results, those that were compared with
+    others, and the tagged ones."""
     machines: dict[str, Machine]
     environments: dict[str, Environment]
     benchmarks: dict[str, Benchmark]
@@ -62,6 +62,11 @@ class History:
     def order(self) -> dict[str, int]:
         """Commit hash to index in `commits`."""
         return {commit.hash: index for index, commit in enumerate(self.commits)}
+
+    @cached_property
+    def hashes(self) -> dict[int, str]:
+        """Number of commits before a commit along the branch, to its hash."""
+        return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
     def _indices(self) -> dict[tuple[str, ...], Places]:

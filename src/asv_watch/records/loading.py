@@ -145,10 +145,11 @@ class _Loader:
         setups = self._setups.items()
         measured = {commit for setup in self._setups.values() for commit in setup.files}
         measured |= {
-            comparison.header.after.commit
+            version.commit
             for of_machine in self._comparisons.values()
             for comparison in of_machine
-            if comparison.header.kind == "reference"
+            for version in (comparison.header.before, comparison.header.after)
+            if comparison.header.before.commit != comparison.header.after.commit
         }
         return History(
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),

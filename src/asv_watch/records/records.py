@@ -84,6 +84,8 @@ class Benchmark(msgspec.Struct, frozen=True):
     code: str = ""
     """Source of the function and its set-up, as asv stores it."""
     higher_is_better: bool = False
+    exact: bool = False
+    """Whether every run of one commit gives the same value, such as a count."""
     timeout: float = math.nan
     """Seconds after which a case of it is stopped."""
     position: int = 5

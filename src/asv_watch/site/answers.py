@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import geometric_mean
 
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
+from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.releases import Releases
 from asv_watch.records.records import Environment
 from asv_watch.site.commit_changes import largest_first, recent_changes
 from asv_watch.site.contents import Contents, SeriesSummary, Setup
 from asv_watch.site.names import case_name
 from asv_watch.site.releases import ReleaseView, newest_column, release_views
-from asv_watch.statistics.rule import Verdict, noise_of_ratio, smallest_difference
+from asv_watch.statistics.rule import Verdict
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
@@ -40,26 +41,23 @@ class RecentChanges:
 
     commits: int
     slower: tuple[Change, ...]
-    """Times that increased, the largest change first."""
+    """Times that increased, as measured, the largest change first."""
     faster: tuple[Change, ...]
-    others: tuple[Change, ...]
-    """Changes of memory, counts and the like, in the same order."""
-    times: int
-    """Series of times that have values."""
-    without_noise: bool
-    """Whether the noise of no time is known, so that no change can be reported yet."""
-    detectable: tuple[float, float] | None
-    """Median and 90th percentile of the smallest relative change between two runs that counts as
-    a difference, over the times whose noise is known."""
+    suspected: tuple[Change, ...]
+    """Changes of times and memory that only separate runs show."""
+    exact: tuple[Change, ...]
+    """Changes of exact values."""
+    detectable: Detectable | None
+    """The smallest changes that comparisons on the first machine show; ``None`` without any."""
 
     @property
     def headline(self) -> str:
-        """The answer in a few words: how many times changed, and how sure that is."""
+        """The answer in a few words: how many times changed."""
         if self.slower:
-            return _count(self.slower, "slower")
+            return f"{len(self.slower)} slower"
         if self.faster:
-            return f"Nothing slower, {_count(self.faster, 'faster')}"
-        if self.commits < 2 or self.without_noise:
+            return f"Nothing slower, {len(self.faster)} faster"
+        if self.commits < 2 or self.detectable is None:
             return "Too early to tell"
         return "No change of a time"
 
@@ -139,16 +137,6 @@ def answers_of(contents: Contents) -> Answers:
     )
 
 
-def _count(changes: Sequence[Change], direction: str) -> str:
-    """Return how many are confirmed, and how many are not."""
-    confirmed = sum(change.state is State.CONFIRMED for change in changes)
-    unconfirmed = len(changes) - confirmed
-    if not confirmed:
-        return f"{unconfirmed} {direction}, unconfirmed"
-    more = f", {unconfirmed} more unconfirmed" if unconfirmed else ""
-    return f"{confirmed} {direction}{more}"
-
-
 def _times(contents: Contents) -> list[SeriesSummary]:
     """Times of the first setup that have values."""
     first = contents.of_setup(contents.setups[0]) if contents.setups else []
@@ -178,26 +166,17 @@ def slowest_model(contents: Contents) -> SlowestModel | None:
 
 def changes_lately(contents: Contents) -> RecentChanges:
     """Sort the changes of the newest measured commits."""
-    commits, changes = recent_changes(contents)
-    of_times = [c for c in changes if contents.series[c.series].metric.unit == "seconds"]
-    others = [c for c in changes if contents.series[c.series].metric.unit != "seconds"]
-    times = [row for row in contents.series if row.metric.unit == "seconds" and row.has_value]
-    shares = sorted(share for row in times if (share := detectable(row)) is not None)
+    commits, changes = recent_changes(contents, contents.changes)
+    measured = largest_first(change for change in changes if change.is_measured)
+    machine = contents.setups[0].machine.name if contents.setups else ""
     return RecentChanges(
         commits=commits,
-        slower=largest_first([change for change in of_times if change.verdict == "worse"]),
-        faster=largest_first([change for change in of_times if change.verdict == "better"]),
-        others=largest_first(others),
-        times=len(times),
-        without_noise=not shares,
-        detectable=(median(shares), shares[len(shares) * 9 // 10]) if shares else None,
+        slower=tuple(change for change in measured if change.verdict == "worse"),
+        faster=tuple(change for change in measured if change.verdict == "better"),
+        suspected=largest_first(change for change in changes if not change.is_measured),
+        exact=recent_changes(contents, contents.exact_changes)[1],
+        detectable=contents.findings.detectable.get(machine),
     )
-
-
-def detectable(summary: SeriesSummary) -> float | None:
-    """Smallest relative change between two runs of a series that counts as a difference."""
-    noise = noise_of_ratio(summary.noise, summary.noise)
-    return None if noise is None else smallest_difference(noise)
 
 
 def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRelease | None:

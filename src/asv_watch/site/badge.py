@@ -1,10 +1,9 @@
-"""``badge.svg``: the changes of the newest commits, in one small picture for other pages."""
+"""``badge.svg``: measured changes of the newest commits, in one small picture for other pages."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from asv_watch.judge.changes import State
 from asv_watch.site.commit_changes import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.rendering import render
@@ -16,14 +15,11 @@ _LETTER = 6.6  # pixels of an average letter at 11 px
 
 def write_badge(contents: Contents) -> bytes:
     """Render the badge."""
-    _, changes = recent_changes(contents)
-    counts = Counter[str](
-        change.verdict if change.state is State.CONFIRMED else "unconfirmed" for change in changes
-    )
-    words = [f"{counts[word]} {word}" for word in ("worse", "better", "unconfirmed")]
-    text = ", ".join(word for word in words if not word.startswith("0 "))
-    colour = _ORANGE if any(change.verdict == "worse" for change in changes) else _BLUE
-    if not changes:
+    _, changes = recent_changes(contents, contents.changes)
+    counts = Counter[str](change.verdict for change in changes if change.is_measured)
+    text = ", ".join(f"{counts[word]} {word}" for word in ("worse", "better") if counts[word])
+    colour = _ORANGE if counts["worse"] else _BLUE
+    if not counts:
         text, colour = "no change" if contents.setups else "not measured", _GREY
     width = round(len(text) * _LETTER) + 12
     return render("badge.svg", left=42, right=width, text=text, colour=colour).encode()

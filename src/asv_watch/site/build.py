@@ -60,8 +60,9 @@ def build_site(
         (change for regression in regressions for change in regression.changes),
         key=lambda change: (-change.commit, change.series),
     )
+    measured = [change for change in contents.changes if change.is_measured]
     for file, changes, name, title in (
-        ("feed.xml", contents.changes, "changes", "changes in speed and memory"),
+        ("feed.xml", measured, "changes", "measured changes"),
         ("regressions.xml", worse, "regressions", "regressions that last"),
     ):
         feed = write_feed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
 from asv_watch.site import quantities
 from asv_watch.site.contents import Contents
 
@@ -46,34 +46,35 @@ def by_commit(contents: Contents, changes: Iterable[Change]) -> tuple[CommitChan
     )
 
 
-def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
-    """Changes of the newest measured commits, refuted ones left out, and how many commits."""
-    measured = sorted({commit for setup in contents.setups for commit in setup.commits})
-    recent = set(measured[-RECENT:])
-    return len(recent), tuple(
-        change
-        for change in contents.changes
-        if change.commit in recent and change.state is not State.REFUTED
-    )
+def recent_changes(
+    contents: Contents, changes: Iterable[Change]
+) -> tuple[int, tuple[Change, ...]]:
+    """Return how many commits were measured lately, and those of some changes that are at them."""
+    measured = {commit for setup in contents.setups for commit in setup.commits}
+    measured |= {change.commit for change in contents.changes}
+    recent = set(sorted(measured)[-RECENT:])
+    return len(recent), tuple(change for change in changes if change.commit in recent)
 
 
 def largest_first(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Changes by size; one from or to zero has no ratio and counts as the largest."""
+    """Measured changes by size, then suspicions."""
 
-    def size(change: Change) -> float:
-        return max(change.ratio, 1 / change.ratio) if change.ratio is not None else float("inf")
+    def size(change: Change) -> tuple[bool, float]:
+        ratio = change.ratio
+        return change.is_measured, max(ratio, 1 / ratio) if ratio else float("inf")
 
     return tuple(sorted(changes, key=size, reverse=True))
 
 
-def certainty(change: Change) -> str:
-    """State of a change and what it rests on: ``unconfirmed: 1 run, 12 times the noise``."""
-    parts = [f"{change.runs} run{'' if change.runs == 1 else 's'}"]
-    if change.multiple is not None:
-        parts.append(f"{quantities.digits(change.multiple, 2)} times the noise")
-    elif change.noise == 0:
-        parts.append("without noise before")
-    if change.evidence is not None:
-        low, high = (quantities.change(end) for end in change.evidence.interval)
-        parts.append(f"interleaved {low} to {high}")
-    return f"{change.state.value}: {', '.join(parts)}"
+def size(change: Change) -> str:
+    """Return the size of a change, in the same words wherever it is shown.
+
+    A measured one is ``+5.2 % (+4.1 to +6.3 %)``, a suspicion ``about +5 %, not measured``.
+    """
+    if not change.is_measured:
+        return f"{quantities.about(change.ratio, change.kind)}, not measured"
+    text = quantities.change(change.ratio, change.kind)
+    if change.interval is None:
+        return text
+    through = " through the reference" if change.through else ""
+    return f"{text} ({quantities.interval(change.interval)}{through})"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import geometric_mean
 
 import numpy as np
 
-from asv_watch.judge.changes import Change, State
-from asv_watch.judge.findings import Findings, Level
+from asv_watch.judge.changes import Change
+from asv_watch.judge.findings import Findings
 from asv_watch.judge.repeated_comparisons import RepeatedComparisons, newest_repeats
 from asv_watch.records.ancestry import Ancestry
 from asv_watch.records.history import History
@@ -95,8 +94,7 @@ class SeriesSummary:
     behind: int
     """Measured commits newer than the newest value."""
     change: Change | None
-    """The newest change that is not refuted."""
-    levels: tuple[Level, ...]
+    """The newest measured change, or the newest suspicion where there is none."""
     segments: tuple[int, ...]
     """Index of the first commit of each segment: nothing is compared across them."""
     noise: float | None
@@ -164,20 +162,6 @@ class SeriesSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanRatio:
-    """The geometric mean of the ratios, newest commit over baseline, of a group of series."""
-
-    metric: Metric
-    setup: Setup
-    labels: dict[str, str]
-    base: int
-    """Index of the baseline's commit."""
-    ratio: float
-    count: int
-    """Number of series."""
-
-
-@dataclass(frozen=True, slots=True)
 class Contents:
     """Everything the site shows of a history."""
 
@@ -187,7 +171,6 @@ class Contents:
     setups: tuple[Setup, ...]
     """The one to show first at the front."""
     series: tuple[SeriesSummary, ...]
-    means: tuple[MeanRatio, ...]
     ancestry: Ancestry
     layout: Layout
     models: tuple[str, ...]
@@ -198,8 +181,13 @@ class Contents:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Changes of all series and states, newest commit first."""
+        """Measured and suspected changes of times and memory, newest commit first."""
         return self.findings.changes
+
+    @property
+    def exact_changes(self) -> tuple[Change, ...]:
+        """Changes of exact values, newest commit first."""
+        return self.findings.exact_changes
 
     @property
     def repeated_comparisons(self) -> list[RepeatedComparisons]:
@@ -244,9 +232,9 @@ def contents_of(
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     layout = layout_of(history.benchmarks.values())
     newest_change: dict[int, Change] = {}
-    for change in findings.changes:
-        if change.state is not State.REFUTED:
-            newest_change.setdefault(change.series, change)
+    measured_first = sorted(findings.changes, key=lambda change: not change.is_measured)
+    for change in (*measured_first, *findings.exact_changes):
+        newest_change.setdefault(change.series, change)
     series = tuple(
         _summary(
             index,
@@ -268,50 +256,11 @@ def contents_of(
         metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
         setups=setups,
         series=series,
-        means=mean_ratios(series, setups, history),
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
         models=tuple(dict.fromkeys(row.model for row in by_group)),
         devices=frozenset(filter(None, (row.labels.get(first) for row in by_group))),
     )
-
-
-def mean_ratios(
-    series: Iterable[SeriesSummary], setups: Iterable[Setup], history: History
-) -> tuple[MeanRatio, ...]:
-    """Return the geometric mean of newest / baseline for each metric and setup.
-
-    Of models there is one for each device and pass. The baseline of a setup is the newest tagged
-    commit measured with it before its newest commit, or the first commit measured where none is
-    tagged. A series that was measured under other conditions at the baseline does not count.
-    """
-    setup_of = {setup.key: setup for setup in setups if len(setup.commits) > 1}
-    groups: dict[tuple[Metric, tuple[str, str], str, str], list[float]] = defaultdict(list)
-    for summary in series:
-        setup = setup_of.get(setup_key(summary.series))
-        if setup is None or ("pass" in summary.labels and "device" not in summary.labels):
-            continue
-        base = baseline(history, setup.commits)
-        before, after = map(summary.value_at, (base, setup.newest))
-        if summary.comparable_from <= base and before > 0 and after > 0:
-            of_model = "pass" in summary.labels
-            labels = [summary.labels[key] if of_model else "" for key in ("device", "pass")]
-            groups[summary.metric, setup.key, labels[0], labels[1]].append(after / before)
-    means = []
-    for (metric, key, device, direction), ratios in groups.items():
-        named = {"device": device, "pass": direction}
-        labels_of_group = {name: label for name, label in named.items() if label}
-        base = baseline(history, setup_of[key].commits)
-        ratio = geometric_mean(ratios)
-        means.append(MeanRatio(metric, setup_of[key], labels_of_group, base, ratio, len(ratios)))
-    return tuple(sorted(means, key=_mean_order))
-
-
-def _mean_order(mean: MeanRatio) -> tuple[str, tuple[str, str], str, bool, str]:
-    direction = mean.labels.get("pass", "")
-    is_forward = direction == "forward"
-    device = mean.labels.get("device", "")
-    return (mean.metric.id, mean.setup.key, device, not is_forward, direction)
 
 
 def baseline(history: History, commits: Sequence[int]) -> int:
@@ -425,7 +374,6 @@ def _summary(
         reason=last.reason,
         behind=behind,
         change=change,
-        levels=findings.levels[index],
         segments=starts,
         noise=findings.noise[index],
         spark=tuple(values.get(commit) for commit in shown),

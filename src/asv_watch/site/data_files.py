@@ -19,7 +19,6 @@ from asv_watch.site.index import (
     Json,
     published_values,
     series_in_a_file,
-    shortened,
 )
 from asv_watch.site.scripts import json_bytes, write_script
 from asv_watch.site.whole_numbers import whole_numbers
@@ -124,10 +123,6 @@ def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
         data["reasons"] = reasons
         data["other"] = [
             [commit, outcome, place[reason]] for commit, outcome, reason in summary.others
-        ]
-    if summary.levels:
-        data["steps"] = [
-            [level.first, level.last, shortened(level.value)] for level in summary.levels
         ]
     return data
 

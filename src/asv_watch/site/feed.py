@@ -1,4 +1,4 @@
-"""The Atom feeds (RFC 4287): an entry for each change, under an id that never changes."""
+"""The Atom feeds (RFC 4287): an entry for each measured change, under an id that never changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
 from asv_watch.site.contents import Contents
 from asv_watch.site.index import change_id
 from asv_watch.site.rendering import render
@@ -47,14 +47,8 @@ def write_feed(
         project=project,
         site=site,
         updated=max((commits[change.commit].date for change in shown), default=0),
-        changes=[(change, _entry_id(contents, change)) for change in shown],
+        changes=[(change, change_id(contents, change)) for change in shown],
         contents=contents,
         commits=commits,
     )
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).encode()
-
-
-def _entry_id(contents: Contents, change: Change) -> str:
-    """Return the id of an entry: a change that is confirmed or refuted later gets a new one."""
-    suffix = "" if change.state is State.CONFIRMED else f":{change.state.value}"
-    return f"{change_id(contents, change)}{suffix}"

@@ -13,8 +13,7 @@ from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.run_columns import Floats
-from asv_watch.site import names
-from asv_watch.site.answers import detectable
+from asv_watch.site import names, quantities
 from asv_watch.site.contents import Contents, SeriesSummary, baseline
 from asv_watch.site.failures import exception_line
 from asv_watch.statistics.change_points import values_to_confirm
@@ -117,17 +116,15 @@ def index_data(
             }
             for event in contents.findings.events
         ],
-        "geomeans": [
+        "detectable": [
             {
-                "metric": place_of_metric[group.metric],
-                **where[group.setup.key],
-                "labels": group.labels,
-                "base": group.base,
-                "c": group.setup.newest,
-                "ratio": shortened(group.ratio),
-                "n": group.count,
+                "m": place_of_machine[machine],
+                "median": shortened(of_machine.middle, 3),
+                "p90": shortened(of_machine.ninth_decile, 3),
+                "cases": len(of_machine.of_case),
             }
-            for group in contents.means
+            for machine, of_machine in contents.findings.detectable.items()
+            if machine in place_of_machine
         ],
         "records": [
             {**where[setup.key], "c": setup.record[0], **structs.asdict(setup.record[1])}
@@ -173,6 +170,7 @@ def _series(
     shown_of = list(zip(contents.series, reasons, strict=True))
     texts = sorted({row.reason for row, reason in shown_of if row.reason != reason})
     place_of_text = _places(texts)
+    place_of_change = {id(change): place for place, change in enumerate(contents.changes)}
     rows = [
         {
             "id": row.id,
@@ -186,10 +184,10 @@ def _series(
             "reason": reason,
             "text": place_of_text.get(row.reason),
             "at": row.at,
-            "change": None if row.change is None else _size_of(row.change),
+            "change": None if row.change is None else place_of_change.get(id(row.change)),
             "segments": row.segments,
             "noise": _shortened(row.noise, 3),
-            "detectable": _shortened(detectable(row), 3),
+            "detectable": _shortened(_detectable(contents, row), 3),
             "spark": [_shortened(value, 4) for value in row.spark],
             "cuts": row.cuts,
         }
@@ -201,43 +199,61 @@ def _series(
 def _changes(contents: Contents, project: Mapping[str, str]) -> Json:
     ranges: dict[tuple[int, int], int] = {}
     notes: dict[ChangeNote, int] = {}
-    rows = []
-    for change in contents.changes:
-        evidence = change.evidence
-        rows.append(
-            {
-                "id": change_id(contents, change),
-                "p": change.previous,
-                "s": change.series,
-                **_size_of(change),
-                "interval": None if evidence is None else list(map(shortened, evidence.interval)),
-                "cause": change.cause,
-                "made_by": change.made_by,
-                "explanation": ""
-                if change.explanation is None
-                else in_words(change.explanation, change.best_ratio),
-                "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
-                "note": None if change.note is None else notes.setdefault(change.note, len(notes)),
-            }
-        )
+
+    def row(change: Change) -> Json:
+        span, note = (change.previous, change.commit), change.note
+        return {
+            "id": change_id(contents, change),
+            "s": change.series,
+            "p": change.previous,
+            "c": change.commit,
+            **_size_of(contents, change),
+            "before": _version(contents, change, change.previous),
+            "after": _version(contents, change, change.commit),
+            "cause": change.cause,
+            "made_by": change.made_by,
+            "explanation": ""
+            if change.explanation is None
+            else in_words(change.explanation, change.ratio),
+            "range": ranges.setdefault(span, len(ranges)),
+            "note": None if note is None else notes.setdefault(note, len(notes)),
+        }
+
     return {
-        "changes": rows,
+        "changes": [row(change) for change in contents.changes],
+        "exact_changes": [row(change) for change in contents.exact_changes],
         "ranges": [_range(contents, project, *span) for span in ranges],
         "notes": [{"kind": note.kind, "text": note.text, "commit": note.commit} for note in notes],
     }
 
 
-def _size_of(change: Change) -> Json:
+def _size_of(contents: Contents, change: Change) -> Json:
+    """Return how large a change is; a guessed size has a key of its own."""
+    unit = contents.series[change.series].metric.unit
+    measured, ratio = change.is_measured, _shortened(change.ratio)
+    words = quantities.change if measured else quantities.about
+    interval = change.interval
     return {
-        "c": change.commit,
-        "before": shortened(change.before),
-        "after": shortened(change.after),
-        "ratio": _shortened(change.ratio),
-        "verdict": change.verdict,
+        "kind": change.kind,
         "state": change.state.value,
-        "runs": change.runs,
-        "noise": _shortened(change.noise, 3),
-        "multiple": _shortened(change.multiple, 3),
+        "verdict": change.verdict,
+        "ratio": ratio if measured else None,
+        "interval": None if interval is None else [shortened(end) for end in interval],
+        "about": None if measured else ratio,
+        "text": words(change.ratio, change.kind),
+        "interval_text": "" if interval is None else quantities.interval(interval),
+        "values": [quantities.quantity(value, unit) for value in change.values]
+        if measured
+        else None,
+        "through": change.through,
+    }
+
+
+def _version(contents: Contents, change: Change, commit: int) -> Json:
+    environment = contents.series[change.series].environment
+    return {
+        "commit": contents.history.commits[commit].hash,
+        "requirements": environment.requirements,
     }
 
 
@@ -274,6 +290,11 @@ def diff_address(commit_url: str, before: str, after: str) -> str:
     """
     front = commit_url.removesuffix("commit/")
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
+
+
+def _detectable(contents: Contents, row: SeriesSummary) -> float | None:
+    of_machine = contents.findings.detectable.get(row.series.machine)
+    return None if of_machine is None else of_machine.of_case.get(row.series.case.name)
 
 
 def _reason(summary: SeriesSummary) -> str:

@@ -51,11 +51,6 @@ def render_page(
         commits=commits,
         newest=newest,
         news_after=-1 if newest is None else newest - RULES["news"],
-        headline=[
-            mean
-            for mean in contents.means
-            if mean.metric.label == "time" and mean.setup is setups[0]
-        ],
         range_command=range_command,
         environment_id=names.environment_id,
         environment_label=names.environment_labels(contents.history.environments.values()),

@@ -12,6 +12,7 @@ _SCALES = {
     "bytes": ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
     **{unit: tuple((factor, prefix + unit) for factor, prefix in _LARGE) for unit in _OPERATIONS},
 }
+_SPACE = "\N{NO-BREAK SPACE}"
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
@@ -37,20 +38,43 @@ def quantity(value: float, unit: str) -> str:
     return f"{digits(value / factor)} {name}".strip()
 
 
-def change(ratio: float | None) -> str:
-    """Return a ratio new / old as a signed change: ``+2.8%``, or ``2.10×`` beyond doubling.
+def change(ratio: float | None, kind: str = "time") -> str:
+    """Return a ratio after / before as a change: ``+2.8 %``, or ``2.1 times as long``.
 
-    Without a ratio (from or to nothing, or a change of sign) it is only ``changed``.
+    It is per cent below a factor of two, and the factor from there on. Without a ratio (a count
+    from or to zero) it is only ``changed``.
+
+    Args:
+        ratio: After over before.
+        kind: What changed: ``time``, or something that there is more or less of.
     """
     if ratio is None:
         return "changed"
-    if ratio >= 2.0 or ratio <= 0.5:
-        return f"{digits(ratio)}×"
-    percent = (ratio - 1.0) * 100.0
-    text = f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
-    if text in {"+0.0", "\N{MINUS SIGN}0.0"}:
-        text = "±0.0"
-    return f"{text}%"
+    if 0.5 < ratio < 2:
+        return f"{_signed_percent(ratio)}{_SPACE}%"
+    return f"{digits(ratio, 2)} times as {'long' if kind == 'time' else 'much'}"
+
+
+def about(ratio: float | None, kind: str = "time") -> str:
+    """Return a ratio that was not measured: ``about +3 %``."""
+    if ratio is None or not 0.5 < ratio < 2:
+        return f"about {change(ratio, kind)}"
+    return f"about {_signed_percent(ratio, 0)}{_SPACE}%"
+
+
+def interval(ends: tuple[float, float]) -> str:
+    """Return the ends of a ratio's interval, always per cent: ``+1.2 to +3.4 %``."""
+    return f"{' to '.join(map(_signed_percent, ends))}{_SPACE}%"
+
+
+def share(value: float) -> str:
+    """Write a share per cent, with two significant digits: ``1.5 %``."""
+    return f"{digits(value * 100, 2)}{_SPACE}%"
+
+
+def _signed_percent(ratio: float, decimals: int = 1) -> str:
+    text = f"{(ratio - 1) * 100:+.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return text if text.strip("+\N{MINUS SIGN}0.") else f"±{text[1:]}"
 
 
 def timestamp(seconds: int, pattern: str = "%Y-%m-%dT%H:%M:%SZ") -> str:

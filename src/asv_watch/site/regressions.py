@@ -1,62 +1,58 @@
 """The lasting regressions as ``regressions.json``, in the shape that asv gives this file.
 
-Programs that read asv's file read this one as well. Only confirmed changes count, and only
-those whose series has not come back since to the value that it had before. What was measured
-under other conditions than the newest value is not compared with it.
+Programs that read asv's file read this one as well. Only measured changes count, and only while
+the product of the ratios since then says that the case is still slower by `MINIMUM_EFFECT`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
+from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """The confirmed regressions of one series that still last."""
+    """The measured regressions of one series that still last."""
 
     series: SeriesSummary
-    best: float
-    """Best level before the newest of the changes, in the benchmark's unit."""
-    latest: float
-    """Level of today."""
     changes: tuple[Change, ...]
     """Oldest first."""
+
+    @property
+    def best(self) -> float:
+        """Value before the first of the changes, in the benchmark's unit, as it was compared."""
+        return self.changes[0].values[0]
+
+    @property
+    def latest(self) -> float:
+        """Value after the last of them."""
+        return self.changes[-1].values[1]
 
 
 def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
     """Return every series that is worse than it was, in the order of the site."""
-    worse: dict[int, list[Change]] = {}
+    measured: dict[int, list[Change]] = {}
     for change in reversed(contents.changes):
-        if change.verdict == "worse" and change.state is State.CONFIRMED:
-            worse.setdefault(change.series, []).append(change)
-    regressions = []
-    for index, changes in sorted(worse.items()):
-        row = contents.series[index]
-        sign = -1.0 if row.metric.higher_is_better else 1.0
-        lasting = [
-            change
-            for change in changes
-            if change.commit > row.comparable_from
-            and all(
-                sign * level.value > sign * change.before
-                for level in row.levels
-                if level.first >= change.commit
-            )
-        ]
-        if lasting:
-            levels = [
-                level.value
-                for level in row.levels
-                if row.comparable_from <= level.first < lasting[-1].commit
-            ]
-            best = min(levels, key=lambda value: sign * value)
-            regressions.append(Regression(row, best, row.levels[-1].value, tuple(lasting)))
-    return tuple(regressions)
+        if change.is_measured:
+            measured.setdefault(change.series, []).append(change)
+    return tuple(
+        Regression(contents.series[index], lasting)
+        for index, changes in sorted(measured.items())
+        if (lasting := tuple(c for c in changes if c.verdict == "worse" and _lasts(c, changes)))
+    )
+
+
+def _lasts(change: Change, changes: list[Change]) -> bool:
+    """Tell whether no later change of the series undid one."""
+    since = [other.ratio for other in changes if other.commit >= change.commit and other.ratio]
+    slower = [prod(since[: end + 1]) for end in range(len(since))]
+    return all(ratio >= 1 + MINIMUM_EFFECT for ratio in slower)
 
 
 def regressions_data(contents: Contents, regressions: tuple[Regression, ...]) -> dict[str, Any]:
@@ -84,7 +80,7 @@ def _row(contents: Contents, regression: Regression) -> list[Any]:
     jumps = []
     for change in regression.changes:
         before, after = revisions[change.previous], revisions[change.commit]
-        jumps.append([None if after - before == 1 else before, after, change.before, change.after])
+        jumps.append([None if after - before == 1 else before, after, *change.values])
     return [
         case.name,
         f"data/s/{names.slug(row.benchmark.name)}.js",

@@ -14,7 +14,7 @@ from jinja2.bccache import Bucket
 from asv_watch.judge.causes import in_words
 from asv_watch.records.release_order import is_development
 from asv_watch.site import names, quantities
-from asv_watch.site.commit_changes import certainty
+from asv_watch.site.commit_changes import size
 from asv_watch.site.contents import SeriesSummary
 from asv_watch.site.failures import exception_line
 from asv_watch.site.matrix import mark
@@ -55,10 +55,11 @@ def _templates() -> Environment:
     templates.filters.update(
         quantity=quantities.quantity,
         change=quantities.change,
+        about=quantities.about,
         instant=timestamp,
         day=partial(timestamp, pattern="%Y-%m-%d"),
         moment=partial(timestamp, pattern="%Y-%m-%d %H:%M UTC"),
-        share=lambda value: f"{quantities.digits(value * 100, 2)}%",
+        share=quantities.share,
         faster=_faster,
         address=_address,
         quoted=_quoted,
@@ -67,7 +68,7 @@ def _templates() -> Environment:
         css=lambda status: _CLASSES.get(status, status),
         model_name=_model_name,
         case_name=names.case_name,
-        certainty=certainty,
+        size=size,
         in_words=in_words,
         event_text=names.event_text,
         exception_line=exception_line,

@@ -11,7 +11,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
 from asv_watch.records.history import History
 from asv_watch.site import names, quantities
-from asv_watch.site.commit_changes import certainty
+from asv_watch.site.commit_changes import size
 from asv_watch.statistics.ratio import CONFIDENCE
 
 Markup = Literal["markdown", "text"]
@@ -34,19 +34,14 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
     torch = history.environments[series.environment].torch
     where = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
-    size = change.ratio if change.evidence is None else change.evidence.ratio
-    title = (
-        f"{quoted(names.case_name(series.case))}: {change.verdict}, {quantities.change(size)} "
-        f"({change.state.value})"
-    )
-    before, after = (quantities.quantity(v, series.unit) for v in (change.before, change.after))
+    title = f"{quoted(names.case_name(series.case))}: {change.verdict}, {size(change)}"
+    before, after = (quantities.quantity(value, series.unit) for value in change.values)
     facts = {
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(where)}: "
         f"{before} before, {after} after",
         "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
         f"{quantities.timestamp(commit.date, '%Y-%m-%d')}",
-        "How much": _size(change),
-        "How certain": certainty(change),
+        "How certain": _certainty(change),
         "Commit": _culprit(history, change),
         "Why": _reason(change, series.unit, quoted),
         "Reproduce": quoted(_command(history, change, torch)),
@@ -58,15 +53,13 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
     return "\n".join([title, *(f"  {f'{name}:':{width}}{text}" for name, text in facts.items())])
 
 
-def _size(change: Change) -> str:
-    measured = f"{quantities.change(change.ratio)} between runs"
-    if change.evidence is None:
-        return f"{measured}; not measured interleaved yet"
-    low, high = (quantities.change(end) for end in change.evidence.interval)
-    return (
-        f"{quantities.change(change.evidence.ratio)} interleaved, between {low} and {high} with "
-        f"{CONFIDENCE:.0%} confidence; {measured}"
-    )
+def _certainty(change: Change) -> str:
+    if not change.is_measured:
+        return "suspected from separate runs; the next night compares the two commits"
+    if change.interval is None:
+        return "exact"
+    way = "through the reference" if change.through else "with each other"
+    return f"the two commits were compared {way}, interleaved; {CONFIDENCE:.0%} interval"
 
 
 def _culprit(history: History, change: Change) -> str:
@@ -84,7 +77,7 @@ def _reason(change: Change, unit: str, quoted: Callable[[str], str]) -> str:
     if change.note is not None:
         return f"{change.note.kind}: {quoted(change.note.text)}"
     if change.explanation is not None:
-        return quoted(in_words(change.explanation, change.best_ratio))
+        return quoted(in_words(change.explanation, change.ratio))
     if change.cause == "machine":
         return "most series of the machine changed at once, so it is the machine"
     if change.cause == "environment":

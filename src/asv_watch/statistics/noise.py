@@ -28,7 +28,7 @@ VARIANCE_OF_ESTIMATE = 1.2
 """Variance of the logarithm of a noise that was estimated from n differences, times n."""
 FEW_DIFFERENCES = 3.6
 """Noise from n differences counts 1 + this / n times: few of them may all be small by chance, and
-the newest value then looks far off (docs/history.md says how often, with it and without)."""
+the newest value then looks far off (docs/notes/change-points.md says how often)."""
 _QUANTILES = (0.5, 0.75)
 
 

@@ -1,4 +1,4 @@
-"""Suspected changes are found, measured interleaved, and confirmed or refuted by that."""
+"""Suspected changes are found and compared, which measures or refutes them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import start_driver
-from tests.asv_watch.judge.test_findings import complete, history_of, noisy
-from tests.asv_watch.making import MACHINE, commit_hash, make_history, make_series
+from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
+from tests.asv_watch.making import MACHINE, commit_hash
 from tests.conftest import commit, git
 
 EARLIER = 9
@@ -25,20 +25,23 @@ _SCALED = {"result", "samples"} | {
 }
 
 
-def test_unconfirmed_changes_of_this_machine_are_suspects() -> None:
+def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     quiet, jumped, lasting = noisy({}), noisy({39: 1.3}), noisy({20: 1.3})
     history = history_of(quiet, jumped, lasting)
-    [suspect] = find_suspects(history, analyse(history).changes, MACHINE)
-    case = history.series[1].case.name
-    assert suspect == Suspect(case, "2.15.0", commit_hash(38), commit_hash(39))
+    suspects = find_suspects(history, analyse(history).changes, MACHINE)
+    cases = [series.case.name for series in history.series]
+    assert suspects == [
+        Suspect(cases[1], "2.15.0", commit_hash(38), commit_hash(39)),
+        Suspect(cases[2], "2.15.0", commit_hash(19), commit_hash(20)),
+    ]
     assert find_suspects(history, analyse(history).changes, "another") == []
 
 
-def test_tracked_seconds_are_no_suspects_because_comparisons_cannot_measure_them() -> None:
-    tracked = make_series(noisy({39: 1.3}), metric="track_floor_seconds")
-    history = complete(make_history([make_series(noisy({})), tracked]))
+def test_a_suspicion_that_was_compared_without_an_answer_is_not_compared_again() -> None:
+    unsure = comparison(38, 39, 1.15, half_width=0.2)
+    history = history_of(noisy({39: 1.3}), comparisons=unsure)
     changes = analyse(history).changes
-    assert [history.series[change.series].unit for change in changes] == ["seconds"]
+    assert len(changes) == 1
     assert find_suspects(history, changes, MACHINE) == []
 
 
@@ -79,7 +82,7 @@ def _run(job: str, project: Path, home: Path, *arguments: str) -> tuple[int, str
     return process.returncode, output, errors
 
 
-def test_a_real_change_is_confirmed_and_interference_is_refuted(
+def test_a_real_change_is_measured_and_interference_is_refuted(
     project: Path, tmp_path: Path
 ) -> None:
     status, output, errors = _run("bench", project, tmp_path, "--cases", "suite")
@@ -93,8 +96,8 @@ def test_a_real_change_is_confirmed_and_interference_is_refuted(
     [comparison], _ = read_comparisons(project / "results")
     header = comparison.header
     assert (header.kind, header.before.commit, header.after.commit) == ("confirm", parent, head)
-    assert f"confirmed: suite.Suite.time_it('slow') in {head[:8]}, +" in output
-    assert f"refuted: suite.Suite.time_it('plain') in {head[:8]}, " in output
+    assert "measured: suite.Suite.time_it('slow'), +" in output
+    assert "no change: suite.Suite.time_it('plain'), " in output
 
     status, output, _ = _run("confirm", project, tmp_path)
-    assert (status, output) == (0, "no change is waiting for a confirmation\n")
+    assert (status, output) == (0, "no change is suspected\n")

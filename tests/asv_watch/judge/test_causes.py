@@ -1,4 +1,4 @@
-"""The commit to which a bisection narrowed a change, and the operator that accounts for it."""
+"""The operator that accounts for a change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from asv_watch.records.explanations import (
 from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.records import NEVER_RUN
-from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
+from tests.asv_watch.judge.test_findings import history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash, run_of
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"
@@ -37,22 +37,6 @@ def _change_of_a_gap() -> History:
 def _only_change(history: History) -> Change:
     [change] = analyse(history).changes
     return change
-
-
-def test_the_narrowest_bisection_that_shows_the_change_names_its_commit() -> None:
-    history = _change_of_a_gap()
-    assert _only_change(history).made_by is None
-    bisection = [
-        *comparison(30, 38, 1.2, kind="bisect")[MACHINE],
-        *comparison(30, 34, 1.0, kind="bisect")[MACHINE],
-        *comparison(34, 38, 1.2, kind="bisect")[MACHINE],
-        *comparison(35, 36, 0.8, kind="bisect")[MACHINE],  # it became faster there
-        *comparison(37, 39, 1.2, kind="bisect")[MACHINE],  # reaches beyond the change
-        *comparison(36, 38, 1.2, kind="bisect", torch="2.14.1")[MACHINE],
-        *comparison(36, 38, 1.2, kind="compare")[MACHINE],
-    ]
-    change = _only_change(replace(history, comparisons={MACHINE: tuple(bisection)}))
-    assert change.made_by == (commit_hash(34), commit_hash(38))
 
 
 def _explanation(

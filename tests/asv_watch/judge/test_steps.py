@@ -44,7 +44,7 @@ def test_a_change_lies_between_two_measured_commits() -> None:
     [change] = analyse(make_history([make_series(runs)])).changes
     assert (change.previous, change.commit) == (17, 20)
     assert change.ratio == pytest.approx(1.2, rel=0.02)
-    assert change.state is State.CONFIRMED
+    assert change.state is State.SUSPECTED
 
 
 def shared_steps(series: Any) -> set[tuple[int, int]]:

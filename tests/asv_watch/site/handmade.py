@@ -7,11 +7,10 @@ import random
 import sys
 import time
 from pathlib import Path
-from typing import Literal
 
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.events import Event
-from asv_watch.judge.findings import Findings, Level
+from asv_watch.judge.findings import Findings
 from asv_watch.judge.releases import compare_releases
 from asv_watch.judge.segments import split
 from asv_watch.records.history import History
@@ -171,34 +170,31 @@ def _runs(
 
 
 def _findings(history: History) -> Findings:
-    levels: list[tuple[Level, ...]] = []
+    noise = []
     changes = []
     for index, entry in enumerate(history.series):
         values = [run.point.value for run in entry.runs.values() if run.point]
-        if not values:
-            levels.append(())
-            continue
-        model, metric = entry.case.labels["model"], entry.unit
-        moved = (model == "darnn" and metric == "seconds") or (
-            model == "dsanet" and metric == "samples/s"
-        )
-        if not moved:
-            levels.append((Level(0, _COMMITS - 1, sorted(values)[len(values) // 2]),))
-            continue
-        before, after = values[0], values[-1]
-        levels.append((Level(0, _STEP_AT - 1, before), Level(_STEP_AT, _COMMITS - 1, after)))
-        better = (after < before) != entry.higher_is_better
-        verdict: Literal["better", "worse"] = "better" if better else "worse"
-        runs, state = _COMMITS - _STEP_AT, State.CONFIRMED
-        changes.append(
-            Change(index, _STEP_AT - 1, _STEP_AT, before, after, verdict, state, runs, 0.014)
-        )
-    noise = tuple(0.01 if level else None for level in levels)
+        noise.append(0.01 if values else None)
+        if values and entry.case.labels["model"] == "darnn" and entry.unit == "seconds":
+            before, after = values[0], values[-1]
+            ratio = after / before
+            changes.append(
+                Change(
+                    series=index,
+                    previous=_STEP_AT - 1,
+                    commit=_STEP_AT,
+                    state=State.MEASURED,
+                    kind="time",
+                    verdict="better",
+                    ratio=ratio,
+                    values=(before, after),
+                    interval=(ratio / 1.01, ratio * 1.01),
+                )
+            )
     before_event, event = history.commits[29].hash, history.commits[30].hash
     return Findings(
         segments=split(history),
-        noise=noise,
-        levels=tuple(levels),
+        noise=tuple(noise),
         changes=tuple(changes),
         events=(Event("ci-2core", "", before_event, event, "os", "Linux 6.1.0", "Linux 6.1.9"),),
         releases=compare_releases(history, noise),

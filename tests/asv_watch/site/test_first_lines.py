@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.asv_watch.generator import Plan
+from tests.asv_watch.generator import Plan, StepComparison
 from tests.asv_watch.site.conftest import Project, make_project, parsed_xml
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -76,55 +76,68 @@ def published(project: Project) -> tuple[dict[str, Any], str, list[str], str]:
 def test_nothing_happened(quiet: Project) -> None:
     index, words, titles, badge = published(quiet)
     assert index["changes"] == []
-    assert "No change of a time" in words
+    assert "Too early to tell" in words
     assert titles == []
     assert badge == "no change"
 
 
-@pytest.mark.parametrize("commits", [1, 2])
-def test_a_doubled_time_is_reported_at_once(quiet: Project, commits: int) -> None:
+@pytest.mark.parametrize("commits", [1, 2, 7])
+def test_a_doubled_time_of_separate_runs_is_suspected_and_nothing_more(
+    quiet: Project, commits: int
+) -> None:
     for path in newest_files(quiet, commits):
         change_row(path, 2.0)
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
-    series = index["series"][change["s"]]
-    assert series["id"].endswith(CASE)
-    assert (change["state"], change["runs"]) == ("unconfirmed", commits)
-    assert change["ratio"] == pytest.approx(2.0, rel=0.05)
-    assert change["multiple"] > 3
+    assert index["series"][change["s"]]["id"].endswith(CASE)
+    assert index["series"][change["s"]]["change"] == 0
+    assert (change["state"], change["ratio"], change["interval"]) == ("suspected", None, None)
+    assert change["about"] == pytest.approx(2.0, rel=0.05)
     assert index["commits"][change["c"]][0] == quiet.generated.measured[-commits]
-    assert series["change"]["state"] == "unconfirmed"
-    runs = "1 run," if commits == 1 else "2 runs,"
-    assert "✗ 1 slower, unconfirmed" in words
-    assert re.search(rf"tpa_lstm cpu forward \S+ at \w+ of \S+ \(unconfirmed: {runs}", words)
-    assert len(titles) == 1
-    assert titles[0].endswith("(unconfirmed)")
-    assert badge == "1 unconfirmed"
+    assert "Suspected from separate runs, to be measured: 1 of times and memory." in words
+    assert "✗" not in words
+    assert titles == []
+    assert badge == "no change"
     span = index["ranges"][change["range"]]
     assert span["command"].startswith("git log --oneline ")
     assert span["diff"].startswith("https://example.org/torchspeed/compare/")
     assert [commit[0] for commit in span["commits"]] == [index["commits"][change["c"]][0]]
+    assert json.loads((quiet.html / "regressions.json").read_text())["regressions"] == []
 
 
-def test_a_fall_of_memory_by_a_fifth_is_reported_at_once(quiet: Project) -> None:
+def test_a_fall_of_memory_by_a_fifth_is_suspected_at_once(quiet: Project) -> None:
     memory = CASE.replace("time_forward", "peakmem_forward")
     [newest] = newest_files(quiet, 1)
     change_row(newest, 0.8, memory)
-    index, words, _, badge = published(quiet)
+    (change,) = published(quiet)[0]["changes"]
+    assert (change["kind"], change["state"], change["verdict"]) == (
+        "memory",
+        "suspected",
+        "better",
+    )
+    assert change["about"] == pytest.approx(0.8, rel=0.01)
+
+
+def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
+    quiet: Project,
+) -> None:
+    before, after = quiet.generated.measured[-2:]
+    pair = ("2.15.0", "0.29.2")
+    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 1.05).store(
+        quiet.results
+    )
+    index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
-    assert index["series"][change["s"]]["id"].endswith(memory)
-    assert (change["state"], change["verdict"]) == ("unconfirmed", "better")
-    assert change["ratio"] == pytest.approx(0.8, rel=0.01)
-    assert "1 change of memory or counts, the largest: tpa_lstm cpu forward peak memory" in words
-    assert badge == "1 unconfirmed"
-
-
-def test_a_doubled_time_that_stays_is_confirmed(quiet: Project) -> None:
-    for path in newest_files(quiet, 7):
-        change_row(path, 2.0)
-    index, words, _, badge = published(quiet)
-    assert [change["state"] for change in index["changes"]] == ["confirmed"]
-    assert "✗ 1 slower " in words
+    assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.05)
+    assert (change["before"]["commit"], change["after"]["commit"]) == (before, after)
+    assert change["after"]["requirements"] == dict(
+        zip(("torch", "torchvision"), pair, strict=True)
+    )
+    text = change["text"].replace("\N{NO-BREAK SPACE}", " ")
+    assert text == "+5.0 %"
+    assert f"✗ 1 slower Slower: tpa_lstm cpu forward {text} (+4.0 to " in words
+    [title] = titles
+    assert title.startswith(f"tpa_lstm time cpu · forward: worse, {change['text']} (+4.0 to ")
     assert badge == "1 worse"
     regressions = json.loads((quiet.html / "regressions.json").read_text())["regressions"]
     assert [row[0] for row in regressions] == [CASE]
@@ -132,13 +145,18 @@ def test_a_doubled_time_that_stays_is_confirmed(quiet: Project) -> None:
 
 def test_a_note_of_the_results_folder_is_shown(quiet: Project) -> None:
     (newest,) = newest_files(quiet, 1)
-    change_row(newest, 2.0)
+    before, after = quiet.generated.measured[-2:]
+    pair = ("2.15.0", "0.29.2")
+    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 2.0).store(
+        quiet.results
+    )
     note = (
         f'[[change]]\ncommit = "{newest.name[:8]}"\nkind = "expected"\ntext = "The batch grew"\n'
     )
     (quiet.results / "notes.toml").write_text(note)
     index, words, *_ = published(quiet)
     (change,) = index["changes"]
+    assert change["state"] == "measured"
     assert index["notes"][change["note"]]["text"] == "The batch grew"
     assert "expected: The batch grew" in words
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from asv_watch.judge.changes import Change, State
+from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.releases import compare_releases
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
@@ -75,7 +76,7 @@ def test_old_news_is_grey() -> None:
     history, findings = handmade()
     old = tuple(replace(change, commit=10, previous=9) for change in findings.changes)
     page = render(history, replace(findings, changes=old))
-    assert 'class="change old confirmed"' in page
+    assert 'class="change old measured"' in page
     assert 'class="change worse' not in page
 
 
@@ -115,10 +116,10 @@ def slowdown(findings: Findings, **changes: Any) -> Change:
         **{
             "commit": 58,
             "previous": 57,
-            "before": 1.0,
-            "after": 1.1,
+            "values": (1.0, 1.1),
+            "ratio": 1.1,
+            "interval": (1.08, 1.12),
             "verdict": "worse",
-            "runs": 2,
             **changes,
         },
     )
@@ -126,50 +127,33 @@ def slowdown(findings: Findings, **changes: Any) -> Change:
 
 def test_without_a_change_the_smallest_detectable_one_is_given() -> None:
     history, findings = handmade()
-    text = card(render(history, replace(findings, changes=())), LATELY)
+    detectable = {"ci-2core": Detectable({"one": 0.015, "two": 0.021, "three": 0.015})}
+    quiet = replace(findings, changes=(), detectable=detectable)
+    text = card(render(history, quiet), LATELY)
     assert "No change of a time Last 10 measured commits" in text
-    # Three times the noise of a ratio of two values of 1 % each.
-    assert "Smallest detectable change: median 4.3%, 90th percentile 4.3%" in text
-
-
-@pytest.mark.parametrize(
-    ("states", "headline"),
-    [
-        ([State.CONFIRMED], "✗ 1 slower "),
-        ([State.UNCONFIRMED], "✗ 1 slower, unconfirmed"),
-        (
-            [State.CONFIRMED, State.UNCONFIRMED, State.UNCONFIRMED],
-            "✗ 1 slower, 2 more unconfirmed",
-        ),
-        ([State.REFUTED], "No change of a time"),
-    ],
-)
-def test_a_slowdown_is_named_with_its_state(states: list[State], headline: str) -> None:
-    history, findings = handmade()
-    changes = tuple(slowdown(findings, state=state) for state in states)
-    text = card(render(history, replace(findings, changes=changes)), LATELY)
-    assert f"{LATELY} {headline}" in text
-    if states != [State.REFUTED]:
-        commit = history.commits[58].hash[:8]
-        assert f"+10.0% at {commit} of 2025-10-09 ({states[0].value}: 2 runs, 6.8 times" in text
-
-
-def test_faster_times_are_named_with_their_state() -> None:
-    history, findings = handmade()
-    better = slowdown(findings, after=0.9, verdict="better", state=State.UNCONFIRMED)
-    text = card(render(history, replace(findings, changes=(better,))), LATELY)
-    assert "Nothing slower, 1 faster, unconfirmed" in text
-    confirmed = replace(better, state=State.CONFIRMED)
-    text = card(render(history, replace(findings, changes=(better, confirmed, better))), LATELY)
-    assert "Nothing slower, 1 faster, 2 more unconfirmed" in text
-
-
-def test_without_known_noise_it_is_too_early_to_tell() -> None:
-    history, findings = handmade()
-    unknown = replace(findings, changes=(), noise=(None,) * len(history.series))
-    text = card(render(history, unknown), LATELY)
+    assert "Smallest detectable change: median 1.5 %, 90th percentile 1.5 % of 3 cases" in text
+    text = card(render(history, replace(findings, changes=())), LATELY)
     assert "Too early to tell" in text
-    assert "The noise between runs is not known yet" in text
+    assert "No two commits have been compared yet" in text
+
+
+def test_a_measured_slowdown_is_named_with_its_interval() -> None:
+    history, findings = handmade()
+    text = card(render(history, replace(findings, changes=(slowdown(findings),))), LATELY)
+    commit = history.commits[58].hash[:8]
+    assert f"{LATELY} ✗ 1 slower " in text
+    assert f"+10.0 % (+8.0 to +12.0 %) at {commit} of 2025-10-09" in text
+
+
+def test_a_suspicion_is_neither_coloured_nor_counted() -> None:
+    history, findings = handmade()
+    suspected = slowdown(findings, state=State.SUSPECTED, interval=None)
+    page = render(history, replace(findings, changes=(suspected,)))
+    text = card(page, LATELY)
+    assert "slower," not in text
+    assert "Suspected from separate runs, to be measured: 1 of times and memory." in text
+    assert 'class="change worse' not in page
+    assert "about +10 %" in words(page)
 
 
 def test_a_note_stands_beside_its_change() -> None:
@@ -246,12 +230,6 @@ def test_what_could_not_be_shown_is_named() -> None:
     text = words(render(history, findings))
     assert "results/m/1234.json : it is no JSON" in text
     assert "old.Suite.time_x : no suite has this benchmark any more (3)" in text
-
-
-def test_means_say_of_how_many_series(page: str) -> None:
-    means = re.findall(r"geometric mean of (\d+) series", page)
-    assert means
-    assert all(int(count) > 0 for count in means)
 
 
 def test_every_view_has_its_address_and_heading(page: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.site.quantities import change, digits, quantity
+from asv_watch.site.quantities import about, change, digits, interval, quantity
 
 TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
@@ -48,13 +48,20 @@ def test_digits_never_use_an_exponent_where_people_read(value: float) -> None:
 @pytest.mark.parametrize(
     ("ratio", "text"),
     [
-        (1.028, "+2.8%"),
-        (0.901, "−9.9%"),
-        (1.0, "±0.0%"),
-        (2.5, "2.50×"),
-        (0.25, "0.250×"),
+        (1.028, "+2.8 %"),
+        (0.901, "−9.9 %"),
+        (1.0, "±0.0 %"),
+        (1.99, "+99.0 %"),
+        (2.1, "2.1 times as long"),
+        (0.389, "0.39 times as long"),
         (None, "changed"),
     ],
 )
-def test_changes_are_signed(ratio: float | None, text: str) -> None:
-    assert change(ratio) == text
+def test_changes_are_signed_per_cent_below_a_factor_of_two(ratio: float | None, text: str) -> None:
+    assert change(ratio).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_intervals_are_always_per_cent_and_guesses_are_whole() -> None:
+    assert interval((0.382, 0.396)).replace("\N{NO-BREAK SPACE}", " ") == "−61.8 to −60.4 %"
+    assert about(1.283).replace("\N{NO-BREAK SPACE}", " ") == "about +28 %"
+    assert change(2.1, "memory") == "2.1 times as much"

@@ -1,4 +1,4 @@
-"""``regressions.json``: asv's shape, from the confirmed changes that still stand."""
+"""``regressions.json``: asv's shape, from the measured changes that still stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from asv_watch.judge.changes import Change, State
-from asv_watch.judge.findings import Findings, Level
-from asv_watch.records.history import History
+from asv_watch.judge.findings import Findings
 from asv_watch.site.contents import Contents, contents_of
 from asv_watch.site.regressions import lasting_regressions, regressions_data
 from tests.asv_watch.site.conftest import Project
@@ -57,59 +56,50 @@ def test_only_changes_for_the_worse_are_regressions(published: Project) -> None:
     assert {row[0] for row in rows(published)} <= worse
 
 
-def of_levels(*values: float, at: int = 10) -> tuple[Contents, int]:
-    """A series of times with one level every `at` commits."""
-    history: History
+def of_values(*values: float, at: int = 10) -> tuple[Contents, int]:
+    """A series of times that was measured to change at every tenth commit."""
     history, _ = handmade()
     index = next(n for n, entry in enumerate(history.series) if entry.unit == "seconds")
-    levels = tuple(
-        Level(number * at, number * at + at - 1, value) for number, value in enumerate(values)
-    )
     changes = [
         Change(
             series=index,
-            commit=new.first,
-            previous=old.last,
-            before=old.value,
-            after=new.value,
-            verdict="worse" if new.value > old.value else "better",
-            state=State.CONFIRMED,
-            runs=10,
-            noise=0.014,
+            previous=number * at - 1,
+            commit=number * at,
+            state=State.MEASURED,
+            kind="time",
+            verdict="worse" if new > old else "better",
+            ratio=new / old,
+            values=(old, new),
         )
-        for old, new in pairwise(levels)
+        for number, (old, new) in enumerate(pairwise(values), start=1)
     ]
-    everything: list[tuple[Level, ...]] = [()] * len(history.series)
-    everything[index] = levels
     findings = Findings(
-        segments=tuple(() for _ in everything),
-        noise=(None,) * len(everything),
-        levels=tuple(everything),
+        segments=tuple(() for _ in history.series),
+        noise=(None,) * len(history.series),
         changes=tuple(reversed(changes)),
     )
     return contents_of(history, findings), index
 
 
 @pytest.mark.parametrize(
-    ("values", "jumps", "best"),
+    ("values", "jumps"),
     [
-        ((1.0, 1.2), [(1.0, 1.2)], 1.0),
-        ((1.0, 1.2, 1.0), [], None),
-        ((1.0, 1.2, 1.1), [(1.0, 1.2)], 1.0),
-        ((1.0, 1.2, 1.5), [(1.0, 1.2), (1.2, 1.5)], 1.0),
-        ((1.0, 0.5, 0.8), [(0.5, 0.8)], 0.5),
-        ((1.0, 0.5), [], None),
+        ((1.0, 1.2), [(1.0, 1.2)]),
+        ((1.0, 1.2, 1.0), []),
+        ((1.0, 1.2, 1.1), [(1.0, 1.2)]),
+        ((1.0, 1.2, 1.5), [(1.0, 1.2), (1.2, 1.5)]),
+        ((1.0, 0.5, 0.8), [(0.5, 0.8)]),
+        ((1.0, 0.5), []),
     ],
 )
-def test_a_regression_lasts_until_the_level_returns(
-    values: tuple[float, ...], jumps: list[tuple[float, float]], best: float | None
+def test_a_regression_lasts_until_it_is_undone(
+    values: tuple[float, ...], jumps: list[tuple[float, float]]
 ) -> None:
-    shown, index = of_levels(*values)
+    shown, index = of_values(*values)
     result = lasting_regressions(shown)
-    assert [(change.before, change.after) for each in result for change in each.changes] == jumps
-    if best is not None:
-        assert result[0].best == best
-        assert result[0].latest == values[-1]
+    assert [change.values for each in result for change in each.changes] == jumps
+    if jumps:
         assert result[0].series.index == index
         (row,) = regressions_data(shown, result)["regressions"]
-        assert [jump[2:] for jump in row[6]] == [list(jump) for jump in jumps]
+        assert row[4:6] == [jumps[-1][1], jumps[0][0]]
+        assert [tuple(jump[2:]) for jump in row[6]] == jumps

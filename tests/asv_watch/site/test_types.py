@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.release_history import release_histories
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Record
@@ -65,6 +66,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     compared = compared_releases("2.14.1", "2.15.0", {case: 1.1})
     findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
     note = ChangeNote("0" * 8, "expected", "The batch was doubled")
+    detectable = {"ci-2core": Detectable({case: 0.015})}
+    findings = replace(findings, detectable=detectable)
     noted = replace(findings, changes=tuple(replace(c, note=note) for c in findings.changes))
     contents = contents_of(history, noted)
     published = tuple(site_rows())
@@ -76,7 +79,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
     histories = files("s/*.js")
     sources = files("c/*.js")
-    sizes = [entry["change"] for entry in index["series"] if entry["change"]]
     return {
         "Index": [index],
         "Layout": [index["layout"]],
@@ -86,9 +88,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "Benchmark": index["benchmarks"],
         "SeriesRow": index["series"],
         "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
-        "ChangeSize": sizes,
-        "LastChange": sizes,
         "Change": index["changes"],
+        "Version": [change[side] for change in index["changes"] for side in ("before", "after")],
+        "Detectable": index["detectable"],
         "CommitRange": index["ranges"],
         "ChangeNote": index["notes"],
         "Event": index["events"],

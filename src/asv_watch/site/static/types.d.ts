@@ -62,25 +62,13 @@ export interface NewestValue {
   hi: number | null;
 }
 
-/** How sure a change is; docs/site-data.md says what each means. */
-export type ChangeState = "confirmed" | "unconfirmed" | "refuted";
+/** What a change rests on; docs/site-data.md says what each means. */
+export type ChangeState = "measured" | "suspected";
 
-/** What moved, by how much, and how sure it is. */
-export interface ChangeSize {
-  /** First commit with the new level. */
-  c: CommitIndex;
-  before: number;
-  after: number;
-  /** null where a level is zero or negative. */
-  ratio: number | null;
-  verdict: "better" | "worse";
-  state: ChangeState;
-  /** Runs at the new level. */
-  runs: number;
-  /** Standard deviation of the logarithm of the ratio of two runs; null if unknown. */
-  noise: number | null;
-  /** Size as a multiple of the noise; null where that is unknown or zero. */
-  multiple: number | null;
+/** A commit with what it was measured with. */
+export interface Version {
+  commit: string;
+  requirements: Record<string, string>;
 }
 
 export interface SeriesRow {
@@ -97,24 +85,44 @@ export interface SeriesRow {
   reason: string;
   text: number | null;
   at: CommitIndex | null;
-  change: ChangeSize | null;
+  /** Place in `Index.changes` of the newest measured one, or of the newest suspicion. */
+  change: number | null;
   /** First commits of the segments, oldest first: nothing is compared across them. */
   segments: CommitIndex[];
   noise: number | null;
-  /** Smallest relative change between two runs that counts as a difference. */
+  /** Smallest change that an interleaved comparison of the case shows on its machine. */
   detectable: number | null;
   spark: (number | null)[];
   /** Places in `spark` where other conditions begin. */
   cuts: number[];
 }
 
-export interface Change extends ChangeSize {
+export interface Change {
   id: string;
-  /** Last commit measured with the old level. */
-  p: CommitIndex;
   s: SeriesIndex;
-  /** Confidence interval of the ratio from an interleaved comparison. */
+  /** The commit before: compared, or the last with the old level. */
+  p: CommitIndex;
+  /** The commit after: compared, or the first with the new level. */
+  c: CommitIndex;
+  kind: "time" | "memory" | "exact";
+  state: ChangeState;
+  verdict: "better" | "worse";
+  /** After over before; null for a suspicion, and for a count from or to zero. */
+  ratio: number | null;
+  /** Confidence interval (99 %) of a measured ratio. */
   interval: [number, number] | null;
+  /** About the ratio, of a suspicion. */
+  about: number | null;
+  /** The size, ready to be shown. */
+  text: string;
+  /** The interval, likewise; empty without one. */
+  interval_text: string;
+  /** Before and after with their unit; null for a suspicion. */
+  values: [string, string] | null;
+  /** Whether the ratio is the quotient of two ratios to the reference. */
+  through: "" | "reference";
+  before: Version;
+  after: Version;
   cause: string;
   /** Hashes of the last commit before it and of the one that made it, where a bisection tells. */
   made_by: [string, string] | null;
@@ -124,6 +132,15 @@ export interface Change extends ChangeSize {
   range: number;
   /** A place in `Index.notes`. */
   note: number | null;
+}
+
+/** The smallest changes that interleaved comparisons on a machine show. */
+export interface Detectable {
+  m: number;
+  median: number;
+  p90: number;
+  /** Number of cases. */
+  cases: number;
 }
 
 /** The commits that a change may come from. */
@@ -216,6 +233,8 @@ export interface Index {
   series: SeriesRow[];
   texts: string[];
   changes: Change[];
+  exact_changes: Change[];
+  detectable: Detectable[];
   ranges: CommitRange[];
   notes: ChangeNote[];
   /** The machine and environment to start with first. */

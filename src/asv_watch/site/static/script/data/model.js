@@ -19,6 +19,7 @@ import { buildCase } from "./cases.js";
  * @typedef {Environment & { at: number }} Release an environment and its place in the index
  *
  * @typedef {object} SeriesNames
+ * @property {Change | null} change
  * @property {number} at its series index
  * @property {number | null} newestRun commit index of the newest run
  * @property {string} key
@@ -28,7 +29,7 @@ import { buildCase } from "./cases.js";
  * @property {Benchmark} benchmark
  * @property {Metric} metric
  *
- * @typedef {Omit<SeriesRow, "at"> & SeriesNames} Series
+ * @typedef {Omit<SeriesRow, "at" | "change"> & SeriesNames} Series
  *
  * @typedef {ReturnType<typeof buildModel>} Model
  */
@@ -62,6 +63,7 @@ function readSeries(index) {
     /** @type {Series} */
     const named = {
       ...row,
+      change: row.change === null ? null : (index.changes[row.change] ?? null),
       at,
       newestRun: row.at,
       key,

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../address.js";
 import { getModel } from "../data/model.js";
-import { formatChange, formatDay, formatValue, shortHash } from "../text/format.js";
+import { formatDay, shortHash } from "../text/format.js";
 import { el } from "./elements.js";
 import { foundChange } from "./signs.js";
 
@@ -24,15 +24,9 @@ export function comparisonAddress(change) {
   });
 }
 
-/** The size from an interleaved comparison, or how it compares with the noise. @param {Change} change */
-export function evidenceOf({ interval, multiple, noise, runs }) {
-  const [low, high] = interval ?? [];
-  if (low !== undefined && high !== undefined)
-    return `${formatChange(low)} … ${formatChange(high)} interleaved`;
-  const unknown = noise === 0 ? "no noise before" : "noise unknown";
-  const size = multiple === null ? unknown : `${multiple.toFixed(1)}× noise`;
-  return `${size}, ${runs === 1 ? "1 run" : `${runs} runs`}`;
-}
+/** What a change rests on. @param {Change} change */
+const evidenceOf = ({ interval_text: interval, through }) =>
+  interval ? `${interval}${through && ` through the ${through}`}` : "separate runs";
 
 /** The commits that a change may come from, with a diff or a command. @param {CommitRange} range */
 export function drawRange(range) {
@@ -113,7 +107,6 @@ function drawChange(change, named) {
   const page = addressOf("case", { s: key, m: machine.name, e: environment.id });
   const date = formatDay(model.commits[change.c]?.date ?? 0);
   const hash = el("code", {}, model.shortOf(change.c));
-  const values = [change.before, change.after].map((value) => formatValue(value, metric.unit));
   const label = model.environmentLabel(environment);
   return el(
     "tr",
@@ -131,7 +124,7 @@ function drawChange(change, named) {
     el("td", { class: "text" }, evidenceOf(change)),
     el("td", { class: "text" }, el("a", { href: comparisonAddress(change) }, hash), ` ${date}`),
     el("td", { class: "text" }, causeOf(change)),
-    el("td", { class: "text" }, values.join(" → ")),
+    el("td", { class: "text" }, change.values?.join(" → ") ?? "–"),
     named
       ? el("td", { class: "text" }, machine.name, el("span", { class: "muted" }, ` · ${label}`))
       : null,

@@ -1,10 +1,10 @@
 // The small signs used in every view: devices and passes, verdicts, outcomes, commits.
 
 import { getModel } from "../data/model.js";
-import { formatChange, plural, shortHash } from "../text/format.js";
+import { formatChange, shortHash } from "../text/format.js";
 import { el } from "./elements.js";
 
-/** @import { ChangeSize, Outcome, Verdict } from "../../types.js" */
+/** @import { Change, Outcome, Verdict } from "../../types.js" */
 
 const KNOWN_DEVICES = new Set(["cpu", "cuda", "mps", "xpu"]);
 const KNOWN_PASSES = new Set(["forward", "backward"]);
@@ -72,29 +72,33 @@ export function changeSign(ratio, verdict) {
   );
 }
 
-/** How sure a change is, in words. @param {ChangeSize} change */
-export function certaintyOf({ state, runs, multiple }) {
-  const size = multiple === null ? "" : `, ${multiple.toFixed(1)} times the noise`;
-  return `${state}: ${plural(runs, "run")} at the new level${size}`;
-}
-
-/** Whether a change is recent enough for colour. @param {ChangeSize} change */
+/** Whether a change is recent enough for colour. @param {Change} change */
 export const isNews = ({ c }) => getModel().newest - c < getModel().news;
 
 /**
- * A change that was found in a series: coloured while it is news, and with its state unless it
- * is confirmed.
- * @param {ChangeSize} change
+ * A change of a series: coloured if it is measured and news, and with its state if it is suspected.
+ * @param {Change} change
  * @param {boolean} [withState] whether the state is written beside it
  */
 export function foundChange(change, withState = true) {
-  const { ratio, verdict, state } = change;
-  const fresh = isNews(change) && state !== "refuted";
-  const node = changeSign(ratio ?? NaN, fresh ? verdict : "same");
-  node.classList.add(state);
-  if (!fresh) node.classList.add("old");
-  node.title = `${certaintyOf(change)}, since ${getModel().commitLine(change.c)}`;
-  if (withState && state !== "confirmed") node.append(el("span", { class: "state" }, ` ${state}`));
+  const { text, verdict, state, interval_text: interval } = change;
+  const measured = state === "measured";
+  const fresh = isNews(change) && measured;
+  const shown = fresh ? verdict : "same";
+  const sign = SIGNS[shown];
+  const node = el(
+    "span",
+    { class: `change ${shown} ${state}${fresh ? "" : " old"}` },
+    sign
+      ? [
+          el("span", { "aria-hidden": "true" }, sign + " "),
+          el("span", { class: "visually-hidden" }, WORDS[shown] + " "),
+        ]
+      : null,
+    text,
+  );
+  node.title = `${text}${interval && ` (${interval})`}, since ${getModel().commitLine(change.c)}`;
+  if (withState && !measured) node.append(el("span", { class: "state" }, ` ${state}`));
   return node;
 }
 

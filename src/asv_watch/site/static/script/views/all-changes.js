@@ -30,10 +30,10 @@ import { appOf, notice } from "./view.js";
 /** @import { View } from "./view.js" */
 
 /** @type {ChangeState[]} */
-const STATES = ["unconfirmed", "confirmed", "refuted"];
+const STATES = ["suspected", "measured"];
 
 /** @param {Change} change */
-const bySize = ({ ratio }) => Math.abs(Math.log(ratio ?? NaN));
+const bySize = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? NaN));
 /** @param {Change} change */
 const byCommit = (change) => change.c;
 
@@ -51,7 +51,7 @@ const SORTERS = {
   case: (change) => seriesOf(change).case.title,
   change: bySize,
   state: (change) => STATES.indexOf(change.state),
-  evidence: (change) => change.multiple ?? NaN,
+  evidence: (change) => change.interval?.[0] ?? NaN,
   commit: byCommit,
   cause: (change) => change.cause,
 };
@@ -89,13 +89,10 @@ function csvOf(changes) {
     "machine",
     "environment",
     "unit",
-    "before",
-    "after",
     "ratio",
+    "about",
     "verdict",
     "state",
-    "runs",
-    "multiple_of_noise",
     "interval_low",
     "interval_high",
     "last_old_revision",
@@ -113,13 +110,10 @@ function csvOf(changes) {
         machine.name,
         environment.id,
         metric.unit,
-        change.before,
-        change.after,
         change.ratio,
+        change.about,
         change.verdict,
         change.state,
-        change.runs,
-        change.multiple,
         change.interval?.[0],
         change.interval?.[1],
         commits[change.p]?.hash,

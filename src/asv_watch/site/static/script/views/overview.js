@@ -36,7 +36,7 @@ function stateOf(series) {
 
 /** The verdict that colours a sparkline. @param {Series} series */
 const freshVerdict = ({ change }) =>
-  change && change.state !== "refuted" && isNews(change) ? change.verdict : "";
+  change && change.state === "measured" && isNews(change) ? change.verdict : "";
 
 /** The scale of a sparkline: the largest and the least of its values. @param {Series} series */
 function rangeOf({ spark, cuts, metric }) {

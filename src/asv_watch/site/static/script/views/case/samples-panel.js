@@ -70,7 +70,7 @@ export async function samplesPanel(series, state) {
   const newest = commits.at(-1);
   if (newest === undefined) return [el("p", { class: "empty" }, "No samples are stored.")];
   const model = getModel();
-  const change = model.changesOf.get(series.at)?.find(({ state: how }) => how !== "refuted");
+  const change = model.changesOf.get(series.at)?.[0];
   /**
    * @param {string} key
    * @param {CommitIndex} otherwise

@@ -24,10 +24,9 @@ const quarterReach = (point) =>
 function lastChangeAddress(series) {
   const model = getModel();
   const { change } = series;
-  const stored = model.changesOf.get(series.at)?.find((other) => other.c === change?.c);
   return addressOf("changes", {
     rev: model.shortOf(change?.c ?? 0),
-    base: stored ? model.shortOf(stored.p) : null,
+    base: change ? model.shortOf(change.p) : null,
     m: series.machine.name,
     e: series.environment.id,
   });

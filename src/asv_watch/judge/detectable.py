@@ -1,0 +1,70 @@
+"""The smallest change that an interleaved comparison of a machine can show.
+
+A comparison shows a change where its interval leaves 1 out and the ratio is `MINIMUM_EFFECT` or
+more from 1. So the smallest one is half the width of the interval, but not less than that effect.
+Of a case it is the median of its newest comparisons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from asv_watch.records.comparisons import CaseRatio, StoredComparison
+from asv_watch.statistics.rule import MINIMUM_EFFECT
+
+NEWEST = 5
+"""Comparisons of a case that count at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The smallest relative changes that comparisons on one machine can show."""
+
+    of_case: Mapping[str, float]
+    """Name of a case to its smallest change (0.015 is 1.5 %); one case at least."""
+
+    @property
+    def middle(self) -> float:
+        """Median of the cases."""
+        return median(self.of_case.values())
+
+    @property
+    def ninth_decile(self) -> float:
+        """What nine of ten cases are below."""
+        return sorted(self.of_case.values())[(len(self.of_case) - 1) * 9 // 10]
+
+    def __str__(self) -> str:
+        cases = "1 case" if len(self.of_case) == 1 else f"{len(self.of_case)} cases"
+        return (
+            f"median {self.middle:.1%}, 90th percentile {self.ninth_decile:.1%} of {cases}"
+        ).replace("%", " %")
+
+
+def detectable_changes(
+    comparisons: Mapping[str, Sequence[StoredComparison]],
+) -> dict[str, Detectable]:
+    """Work out the smallest changes of each machine that compared any case.
+
+    Args:
+        comparisons: machine to its comparisons, oldest first.
+    """
+    found = {}
+    for machine, of_machine in comparisons.items():
+        shares: dict[str, list[float]] = defaultdict(list)
+        for comparison in of_machine:
+            for ratio in comparison.ratios:
+                shares[ratio.case].append(_smallest(ratio))
+        if shares:
+            found[machine] = Detectable(
+                {case: median(of_case[-NEWEST:]) for case, of_case in shares.items()}
+            )
+    return found
+
+
+def _smallest(ratio: CaseRatio) -> float:
+    low, high = ratio.interval
+    return max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)

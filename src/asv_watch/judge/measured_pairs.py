@@ -1,0 +1,160 @@
+"""Pairs of commits whose ratio was measured interleaved, and which of them show a change.
+
+Two ways lead to the ratio of two commits: a comparison of exactly these two, or two comparisons
+with the same reference, whose quotient is the ratio of two neighbours among the commits that were
+compared with it. The half-widths of both intervals, as logarithms, then add in quadrature. A
+direct comparison counts before a quotient, and a newer one before an older one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
+
+_OF_ITSELF = {"null", "planted"}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPair:
+    """Two commits of the branch and the measured ratio of a case between them."""
+
+    before: int
+    """Position along the branch of the earlier commit."""
+    after: int
+    ratio: float
+    """Later over earlier: above 1 is slower."""
+    interval: tuple[float, float]
+    """Confidence interval of the ratio (99 %)."""
+    seconds: tuple[float, float]
+    """A call of the earlier and of the later commit, in the same comparison; of a quotient each in
+    its own."""
+    at: int
+    """When it was measured, seconds since the epoch."""
+    through_reference: bool = False
+    """Whether it is the quotient of two ratios to the reference."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether it shows a change."""
+        return verdict(self) is not Verdict.SAME
+
+    def excludes(self, ratio: float) -> bool:
+        """Tell whether its interval leaves out a ratio."""
+        low, high = self.interval
+        return not low <= ratio <= high
+
+    def spans(self, before: int, after: int) -> bool:
+        """Tell whether it reaches from one position to another, or further."""
+        return self.before <= before and after <= self.after
+
+    def overlaps(self, other: MeasuredPair) -> bool:
+        """Tell whether a commit after the first of each and up to the last belongs to both."""
+        return self.before < other.after and other.before < self.after
+
+
+def measured_pairs(
+    comparisons: Sequence[StoredComparison], positions: Mapping[str, int]
+) -> dict[tuple[str, str], tuple[MeasuredPair, ...]]:
+    """Collect the measured pairs of one machine.
+
+    Args:
+        comparisons: all that the machine stored, oldest first.
+        positions: of commits along the branch.
+
+    Returns:
+        Name of the case and torch release to its pairs: one for two commits.
+    """
+    direct: dict[tuple[str, str], dict[tuple[int, int], MeasuredPair]] = defaultdict(dict)
+    with_reference: dict[tuple[str, str, Version], dict[int, CaseRatio]] = defaultdict(dict)
+    for comparison in comparisons:
+        header = comparison.header
+        before, after = (
+            positions.get(version.commit) for version in (header.before, header.after)
+        )
+        if header.kind in _OF_ITSELF or after is None or before == after:
+            continue
+        same_release = header.before.torch == header.after.torch
+        for ratio in comparison.ratios:
+            key = ratio.case, header.after.torch
+            if same_release and before is not None:
+                pair = _pair(before, after, ratio)
+                direct[key][pair.before, pair.after] = pair
+            if header.kind == "reference":
+                with_reference[(*key, header.before)][after] = ratio
+    for (case, torch, reference), ratios in with_reference.items():
+        pairs, own = direct[case, torch], positions.get(reference.commit)
+        for before, after in pairwise(sorted(ratios)):
+            is_between = own is not None and before < own < after
+            if not is_between and (before, after) not in pairs:
+                pairs[before, after] = _quotient(before, after, ratios)
+    return {key: tuple(pairs.values()) for key, pairs in direct.items()}
+
+
+def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:
+    """Return a comparison of two commits with the earlier one first."""
+    low, high = measured.interval
+    old, new = measured.before_s, measured.after_s
+    if before < after:
+        return MeasuredPair(before, after, measured.ratio, (low, high), (old, new), measured.at)
+    return MeasuredPair(
+        after, before, 1 / measured.ratio, (1 / high, 1 / low), (new, old), measured.at
+    )
+
+
+def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> MeasuredPair:
+    old, new = ratios[before], ratios[after]
+    ratio = new.ratio / old.ratio
+    down = math.hypot(math.log(new.ratio / new.interval[0]), math.log(old.interval[1] / old.ratio))
+    up = math.hypot(math.log(new.interval[1] / new.ratio), math.log(old.ratio / old.interval[0]))
+    return MeasuredPair(
+        before,
+        after,
+        ratio,
+        (ratio * math.exp(-down), ratio * math.exp(up)),
+        (old.after_s, new.after_s),
+        max(old.at, new.at),
+        through_reference=True,
+    )
+
+
+def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
+    """Return the pairs that show a change, none overlapping another, in the order of the branch.
+
+    Of pairs that overlap the one with fewer commits counts, because it says more closely where the
+    change is; of two with as many, the direct one.
+    """
+    changed: list[MeasuredPair] = []
+    for pair in sorted(
+        pairs, key=lambda pair: (pair.after - pair.before, pair.through_reference, pair.before)
+    ):
+        if pair.differs and not any(map(pair.overlaps, changed)):
+            changed.append(pair)
+    return sorted(changed, key=lambda pair: pair.before)
+
+
+def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, int]:
+    """Return the positions between which a change lies, from what its parts exclude.
+
+    A part of its commits, at either end, that was compared and excludes the size of the change is
+    left out.
+
+    Args:
+        change: one of `changed_pairs`.
+        pairs: all pairs of the case.
+    """
+    first, last = change.before, change.after
+    parts = [pair for pair in pairs if not pair.differs and pair.excludes(change.ratio)]
+    for pair in sorted(parts, key=lambda pair: pair.before):
+        if pair.before <= first < pair.after < last:
+            first = pair.after
+    for pair in sorted(parts, key=lambda pair: -pair.after):
+        if first < pair.before < last <= pair.after:
+            last = pair.before
+    return first, last
