@@ -12,9 +12,10 @@ import asv.util
 
 from asv_watch.asv.settings import Pair, load_settings
 from asv_watch.errors import WatchError
+from asv_watch.records.git import top_of
 
 
-def build_package(root: Path, pair: Pair, commit: str, folder: Path) -> None:
+def build_package(root: Path, repository: Path, pair: Pair, commit: str, folder: Path) -> None:
     """Build a commit with the project's own commands, for imports from a folder.
 
     asv builds and installs the commit into the environment, which keeps the wheel. From there, or
@@ -22,7 +23,8 @@ def build_package(root: Path, pair: Pair, commit: str, folder: Path) -> None:
     that two commits can be imported in one environment at the same time.
 
     Args:
-        root: the checkout, with asv.conf.json.
+        root: the folder of asv.conf.json.
+        repository: where the commit is.
         pair: its environment; made if it is missing.
         commit: full hash.
         folder: where to; it exists afterwards only if all went well.
@@ -33,6 +35,7 @@ def build_package(root: Path, pair: Pair, commit: str, folder: Path) -> None:
     """
     conf = load_settings(root)
     conf.env_dir = str(root / conf.env_dir)
+    conf.repo = top_of(repository)
     [environment] = asv.environment.get_environments(conf, [pair.environment], verbose=False)
     if not environment.can_install_project():
         raise WatchError(

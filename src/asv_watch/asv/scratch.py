@@ -11,7 +11,7 @@ from asv_watch.asv.commands import run_asv
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import Pair
 from asv_watch.progress import Progress
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import ask_git, top_of
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
@@ -24,18 +24,19 @@ class ScratchProject:
     only results and pages go into the folder.
     """
 
-    def __init__(self, folder: Path, checkout: Path) -> None:
+    def __init__(self, folder: Path, checkout: Path, repository: Path) -> None:
         """Write the folder's asv.conf.json.
 
         Args:
             folder: made if it is missing.
-            checkout: whose commits are measured, with the suites in its working tree.
+            checkout: with the suites in its working tree.
+            repository: whose commits are measured.
         """
         self._folder = folder
-        self._checkout = checkout
+        self._repository = repository
         settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
         settings |= {
-            "repo": ask_git(checkout, "rev-parse", "--show-toplevel"),
+            "repo": top_of(repository),
             "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
             "env_dir": str(checkout / settings.get("env_dir", "env")),
             "results_dir": str(self.results),
@@ -94,5 +95,5 @@ class ScratchProject:
         Raises:
             WatchError: nothing was.
         """
-        subject = ask_git(self._checkout, "log", "-1", "--format=%s", commit)
+        subject = ask_git(self._repository, "log", "-1", "--format=%s", commit)
         return load_history(self.results, (Commit(commit, 0, subject, (), 0),))

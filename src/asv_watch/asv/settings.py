@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import asv
 import asv.config
 import asv.environment
 import asv.repo
@@ -18,7 +19,7 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.records.git import read_commits
+from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.records import Commit
 
 _Release = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)+$")]
@@ -63,6 +64,7 @@ class Configuration:
     """The entries of asv.conf.json that a run depends on."""
 
     branch: str
+    """The first branch that asv.conf.json names, or the repository's own."""
     python: str
     suites: Path
     """Folder of the suites."""
@@ -72,6 +74,9 @@ class Configuration:
     """Folder of asv's environments, and of the lock of the checkout."""
     pairs: tuple[Pair, ...]
     """The newest first, as asv.conf.json lists them."""
+    repository: Path
+    """Where the commits are: the folder of asv.conf.json, or that of another repository whose
+    suites these are (key ``repo``). Git is run here, so that paths count from it."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
     package: str = ""
@@ -88,17 +93,22 @@ class Configuration:
     them those of the short set."""
 
 
-def read_configuration(root: Path) -> Configuration:
+def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     """Read ``root/asv.conf.json``.
 
+    Args:
+        root: its folder.
+        fetch: update asv's clone of a repository that is elsewhere.
+
     Raises:
-        WatchError: it is missing, damaged, or names no pair or no Python or conda that is
-            here.
+        WatchError: it is missing or damaged, its repository cannot be read, or its environments
+            cannot be made here.
     """
     conf = load_settings(root)
-    _check_conda(conf)
+    check_environment_type(str(conf.environment_type or ""))
     python = conf.pythons[0]
     conf.env_dir = str(root / conf.env_dir)
+    repository, branch = find_repository(root, conf, fetch=fetch)
     environments = list(asv.environment.get_environments(conf, None, verbose=False))
     if not environments:
         raise WatchError(
@@ -116,13 +126,14 @@ def read_configuration(root: Path) -> Configuration:
         for environment in environments
     )
     return Configuration(
-        branch=conf.branches[0],
+        branch=branch,
         python=python,
         suites=root / conf.benchmark_dir,
         results=root / conf.results_dir,
         site=root / conf.html_dir,
         environments=Path(conf.env_dir),
         pairs=pairs,
+        repository=repository,
         reference=str(getattr(conf, "reference", "")),
         package=_package(conf),
         measured_paths=measured_paths(conf),
@@ -131,18 +142,81 @@ def read_configuration(root: Path) -> Configuration:
     )
 
 
-def _check_conda(conf: Any) -> None:
-    """Refuse a project that makes its environments with conda where there is none.
+def check_environment_type(wanted: str) -> None:
+    """Refuse what asv cannot make here, before anything is installed.
+
+    Args:
+        wanted: the entry of asv.conf.json; empty where it has none.
 
     Raises:
-        WatchError: there is none.
+        WatchError: asv has no such type, the type's program or package is missing, or its
+            environments hold one commit only.
     """
-    named = os.environ.get("CONDA_EXE") or shutil.which("conda")
-    if conf.environment_type == "conda" and not named:
+    choose = 'as "environment_type" in asv.conf.json'
+    known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
+    if wanted == "existing":
         raise WatchError(
-            "asv.conf.json wants environments made by conda, which is neither on the PATH nor "
-            'named by CONDA_EXE; install it, or choose "virtualenv" as "environment_type"'
+            "an existing environment holds one commit, so no other can be measured in it; choose "
+            f'"virtualenv", "uv", "conda" or "rattler" {choose}'
         )
+    if wanted == "rattler" and wanted not in known:
+        raise WatchError(
+            "asv.conf.json wants environments made by rattler, which is not installed; run "
+            f'`pip install py-rattler pyyaml`, or choose "virtualenv" {choose}'
+        )
+    if wanted not in known:
+        raise WatchError(
+            f"asv {asv.__version__} makes no environments of type {wanted!r}; choose one of "
+            f"{', '.join(sorted(known - {'existing', None}))} {choose}"
+        )
+    named = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
+    if wanted in {"conda", "uv"} and not named:
+        raise WatchError(
+            f"asv.conf.json wants environments made by {wanted}, which is not on the PATH; "
+            f'install it, or choose "virtualenv" {choose}'
+        )
+
+
+def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
+    """Return the repository that is measured, and the branch that asv.conf.json tracks.
+
+    asv clones the repository of an address into a folder beside asv.conf.json, once.
+
+    Args:
+        root: folder of asv.conf.json.
+        conf: asv's settings.
+        fetch: update such a clone; a folder is read as it is.
+
+    Raises:
+        WatchError: it cannot be read or cloned.
+    """
+    conf.project = str(root / conf.project)
+    if (root / conf.repo).is_dir():
+        conf.repo = str(root / conf.repo)
+    try:
+        repository = asv.repo.get_repo(conf)
+    except (asv.util.UserError, asv.util.ProcessError) as error:
+        raise WatchError(
+            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
+        ) from error
+    if fetch:
+        try:
+            repository.pull()
+        except asv.util.ProcessError:
+            print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
+    path = Path(repository._path)
+    top = ask_git(root, "rev-parse", "--show-toplevel")
+    own = bool(top) and path.resolve() == Path(top).resolve()
+    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
+
+
+def _default_branch(repository: Any, path: Path) -> str:
+    """Return the branch of a project that names none: asv's own default, where there is one."""
+    default: str = repository.get_branch_name()
+    branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    head = ask_git(path, "symbolic-ref", "--short", "HEAD")
+    names = (default, "main", "master", head)
+    return next((name for name in names if name in branches), default)
 
 
 def measured_paths(conf: Any) -> tuple[str, ...]:
@@ -200,15 +274,7 @@ def tracked_commits(root: Path) -> tuple[Commit, ...]:
     Raises:
         WatchError: the file is damaged, or the repository or branch cannot be read.
     """
-    conf = load_settings(root)
-    try:
-        repository = asv.repo.get_repo(conf)
-        branch = repository.get_branch_name(conf.branches[0])
-    except (asv.util.UserError, asv.util.ProcessError, LookupError) as error:
-        raise WatchError(
-            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
-        ) from error
-    return read_commits(Path(repository._path), branch)
+    return read_commits(*find_repository(root, load_settings(root)))
 
 
 def load_settings(root: Path) -> Any:

@@ -32,5 +32,6 @@ def bench(
     if shard:
         selection = replace(selection, shard=Shard.parse(shard))
     with open_workplace(root, "bench", torch=torch, machine=machine) as place:
-        tally = measure(place, [ask_git(root, "rev-parse", "HEAD")], selection, retry_failed=True)
+        head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
+        tally = measure(place, [head], selection, retry_failed=True)
         return finish(place, tally)

@@ -85,7 +85,7 @@ def measure_commit(
     Raises:
         WatchError: asv failed as a whole; what was measured before stays.
     """
-    subject = ask_git(place.root, "log", "-1", "--format=%h %s", commit)
+    subject = ask_git(place.configuration.repository, "log", "-1", "--format=%h %s", commit)
     print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
     started = time.monotonic()
     progress = Progress(round_seconds(place.results))

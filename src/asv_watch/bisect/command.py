@@ -39,15 +39,15 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
     if not culprits:
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:
-        print(f"\n{describe_culprit(root, culprit)}")
+        print(f"\n{describe_culprit(place.configuration.repository, culprit)}")
     return ExitStatus.DONE
 
 
-def describe_culprit(root: Path, culprit: Culprit) -> str:
+def describe_culprit(repository: Path, culprit: Culprit) -> str:
     """Return the size of a change and the commit or release that made it."""
     before, after = culprit.before, culprit.after
     assert after.version is not None  # noqa: S101 - candidates are commits
-    subject = ask_git(root, "log", "-1", "--format=%h %s", after.version.commit)
+    subject = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
     same_commit = before.version is not None and before.version.commit == after.version.commit
     what = after.pair.label if same_commit else subject
     if culprit.between:

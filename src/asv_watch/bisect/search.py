@@ -173,12 +173,13 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
             "same release, or both the same commit"
         )
     package = place.configuration.package
+    repository = place.configuration.repository
     commits = ask_git(
-        place.root,
+        repository,
         *("rev-list", "--first-parent", "--reverse"),
         *(f"{old.version.commit}..{new.version.commit}", "--", *filter(None, [package])),
     ).split()
-    ancestor = ask_git(place.root, "merge-base", old.version.commit, new.version.commit)
+    ancestor = ask_git(repository, "merge-base", old.version.commit, new.version.commit)
     if ancestor != old.version.commit or not commits:
         changed = f"{package}/" if package else "anything"
         raise WatchError(

@@ -38,7 +38,7 @@ def calibrate(root: Path, *, comparisons: int, torch: str, machine: str, cases: 
         raise WatchError("a calibration takes one torch release, not 'all'")
     with open_workplace(root, "calibrate", torch=torch, machine=machine) as place:
         watch, started = LoadWatch(), time.monotonic()
-        commit = ask_git(root, "rev-parse", "HEAD")
+        commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         version = side(place, commit, place.pairs[0].torch)
         timed = list_cases(place, place.pairs[:1], selection)
         stored = []

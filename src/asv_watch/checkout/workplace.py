@@ -47,12 +47,12 @@ def open_workplace(
         WatchError: the first check that fails, or another run holds the checkout.
     """
     preflight.check_checkout(root)
-    configuration = read_configuration(root)
+    configuration = read_configuration(root, fetch=True)
     pairs = select_pairs(configuration.pairs, torch)
     name = machine or default_name()
     check_machine_name(name)
     if committed:
-        preflight.check_branch(root, configuration.branch)
+        preflight.check_branch(configuration.repository, configuration.branch)
         preflight.check_clean(root, configuration.measured_paths)
     preflight.check_room(configuration, pairs)
     with exclusive_run(configuration.environments, job):

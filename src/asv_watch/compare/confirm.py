@@ -138,5 +138,5 @@ def _measure(place: Workplace, before: str, after: str, torch: str, names: set[s
 
 
 def _history(place: Workplace) -> History:
-    commits = read_commits(place.root, place.configuration.branch)
+    commits = read_commits(place.configuration.repository, place.configuration.branch)
     return load_history(place.configuration.results, commits)

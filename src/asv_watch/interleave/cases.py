@@ -77,8 +77,10 @@ def list_benchmarks(place: Workplace, pairs: Sequence[Pair], commit: str = "HEAD
     Raises:
         WatchError: asv failed.
     """
-    project = ScratchProject(place.root / ".asv" / "interleaved" / "suites", place.root)
-    commit_hash = ask_git(place.root, "rev-parse", commit)
+    repository = place.configuration.repository
+    folder = place.root / ".asv" / "interleaved" / "suites"
+    project = ScratchProject(folder, place.root, repository)
+    commit_hash = ask_git(repository, "rev-parse", commit)
     for pair in {pair.environment: pair for pair in pairs}.values():
         project.discover(commit_hash, pair, place.machine)
     return list(read_machine_list(project.results, place.machine).values())

@@ -1,9 +1,9 @@
 """One round of one case: a process on each side, which take samples in turn.
 
 Each side has a server that has imported torch and, where torch is as fast in a fork as elsewhere,
-forks a process for each case (`asv_watch.probes.timer`). Where the two processes compute
-on one thread they are pinned to one core, so that they share its clock, its caches and its
-neighbours.
+forks a process for each suite, and that one for each case (`asv_watch.probes.timer`). Where the
+two processes compute on one thread they are pinned to one core, so that they share its clock, its
+caches and its neighbours.
 """
 
 from __future__ import annotations
@@ -75,10 +75,16 @@ class CaseFailedError(Exception):
 class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
-    def __init__(self, side: Side, suites: Path) -> None:
-        self._side, self._suites = side, suites
-        self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
-        self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
+    def __init__(self, side: Side, suites: Path, folder: Path) -> None:
+        """Start nothing yet.
+
+        Args:
+            side: what it runs.
+            suites: folder of the suites.
+            folder: where it runs; servers of the same side share what ``setup_cache`` made there.
+        """
+        self._side, self._suites, self._folder = side, suites, folder
+        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: IO[bytes]
@@ -90,7 +96,6 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def __exit__(self, *error: object) -> None:
         self._stop()
         self._errors.close()
-        self._folder.cleanup()
 
     @property
     def can_fork(self) -> bool:
@@ -145,7 +150,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            cwd=self._folder.name,
+            cwd=self._folder,
             env=environment | {"PYTHONPATH": str(self._side.source)},
             bufsize=0,  # `_read` waits for the pipe, and must not have read a line ahead
             start_new_session=True,  # so that it can be killed together with its child

@@ -10,11 +10,13 @@ of them count.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,28 +163,44 @@ def measure_interleaved(
     """
     comparison = _Comparison(cases, sampling, keep)
     started, measured = time.monotonic(), 0
-    try:
-        for number in itertools.count():
-            count = len(comparison.open)
-            with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
-                for place, case in enumerate(list(comparison.open), start=1):
-                    message = comparison.measure((before, after), case, number % 2)
-                    measured += 1
-                    mean = (time.monotonic() - started) / measured
-                    left = _time_left(sampling, number, count - place, len(comparison.open), mean)
-                    print(
-                        f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
-                        f"{message}{left}",
-                        flush=True,
-                    )
-            comparison.close_known()
-            if not comparison.open:
-                break
-    except BaseException:  # an interrupt, or the end of a time budget
-        comparison.close_known(all_of_them=True)
-        raise
+    with _folders() as folders:
+        try:
+            for number in itertools.count():
+                count = len(comparison.open)
+                with (
+                    Server(sides[0], suites, folders[0]) as before,
+                    Server(sides[1], suites, folders[1]) as after,
+                ):
+                    for place, case in enumerate(list(comparison.open), start=1):
+                        message = comparison.measure((before, after), case, number % 2)
+                        measured += 1
+                        mean = (time.monotonic() - started) / measured
+                        left = _time_left(
+                            sampling, number, count - place, len(comparison.open), mean
+                        )
+                        print(
+                            f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                            f"{message}{left}",
+                            flush=True,
+                        )
+                comparison.close_known()
+                if not comparison.open:
+                    break
+        except BaseException:  # an interrupt, or the end of a time budget
+            comparison.close_known(all_of_them=True)
+            raise
     print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
     return comparison.results
+
+
+@contextlib.contextmanager
+def _folders() -> Iterator[tuple[Path, Path]]:
+    """Make the working folders of both sides, with names of one length."""
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        folders = Path(folder, "a"), Path(folder, "b")
+        for path in folders:
+            path.mkdir()
+        yield folders
 
 
 def _time_left(

@@ -59,6 +59,7 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
         WatchError: there is no such commit or release, or the commit has no package.
     """
     root, configuration = place.root, place.configuration
+    repository = configuration.repository
     revision, _, own_release = text.partition("@")
     pairs = select_pairs(configuration.pairs, own_release or release or "newest")
     if len(pairs) != 1:
@@ -66,16 +67,16 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
     [pair] = pairs
     package = configuration.package
     if revision == WORKING_TREE:
-        if package and ask_git(root, "status", "--porcelain", "--", package):
-            return Side(f"the working tree, {pair.label}", root / package, pair)
-        if not package and ask_git(root, "status", "--porcelain", "--untracked-files=no"):
+        if package and ask_git(repository, "status", "--porcelain", "--", package):
+            return Side(f"the working tree, {pair.label}", repository / package, pair)
+        if not package and ask_git(repository, "status", "--porcelain", "--untracked-files=no"):
             raise WatchError(
                 "the working tree has changes that are not committed, and only commits can be "
                 "built; commit them first"
             )
         revision = "HEAD"
     named = commit_of_version(configuration.results, revision) or revision
-    commit = ask_git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
+    commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
     if not commit or revision.startswith("-"):
         raise WatchError(
             f"{revision!r} is no commit, tag, branch or version of this project; "
@@ -85,21 +86,21 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
     version = Version(commit, pair.torch, pair.torchvision, configuration.python)
     folder = root / _PACKAGES / commit
     if package:
-        return Side(name, _check_out(root, commit, folder, package), pair, version)
+        return Side(name, _check_out(repository, commit, folder, package), pair, version)
     folder = folder.with_name(f"{commit}-{pair.folder.name}")
     if not folder.is_dir():
-        build_package(root, pair, commit, folder)
+        build_package(root, repository, pair, commit, folder)
     return Side(name, folder, pair, version)
 
 
-def _check_out(root: Path, commit: str, folder: Path, package: str) -> Path:
+def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:
     """Put the package of a commit into a folder of its own; return where it is imported from.
 
     Raises:
         WatchError: the commit has none.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    if not export_files(root, commit, folder, package):
+    if not export_files(repository, commit, folder, package):
         raise WatchError(
             f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so there is '
             "nothing to measure; choose another one"

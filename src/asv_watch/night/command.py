@@ -80,11 +80,13 @@ class _Night:
         self._failed: dict[str, str] = {}
         """What failed tonight as a whole, a commit or a release, and why."""
         paths = configuration.measured_paths
-        changing = ask_git(root, "rev-list", "--first-parent", self._branch, "--", *paths)
+        changing = ask_git(
+            configuration.repository, "rev-list", "--first-parent", self._branch, "--", *paths
+        )
         self._changing = frozenset(changing.split())
         """Hashes of the commits that can change a measured value."""
         suites = [
-            ask_git(root, "rev-parse", f"HEAD:{path.relative_to(root)}")
+            ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")
             for path in (configuration.suites, root / "asv.conf.json")
         ]
         self._reference = self._find_reference()
@@ -94,9 +96,10 @@ class _Night:
 
     def begin(self) -> None:
         """Report a rewritten branch and note the night."""
-        head = ask_git(self._place.root, "rev-parse", self._branch)
+        repository = self._place.configuration.repository
+        head = ask_git(repository, "rev-parse", self._branch)
         last = self._tonight.attempts.last_head
-        history = ask_git(self._place.root, "rev-list", self._branch).split()
+        history = ask_git(repository, "rev-list", self._branch).split()
         if last and last not in history:
             print(
                 f"{self._branch} was rewritten: {last[:8]}, its newest commit of the last night, "
@@ -167,7 +170,7 @@ class _Night:
 
     def _read_results(self) -> Situation:
         configuration = self._place.configuration
-        commits = read_commits(self._place.root, self._branch)
+        commits = read_commits(configuration.repository, self._branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
             history = load_history(configuration.results, commits)

@@ -58,21 +58,21 @@ class Examination:
         candidates = candidates_between(place, *names)
         culprits = bisect(place, case, candidates)
         for culprit in culprits:
-            print(f"  {describe_culprit(place.root, culprit)}", flush=True)
+            print(f"  {describe_culprit(place.configuration.repository, culprit)}", flush=True)
         narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
         return "" if narrowed else "no commit between the two gave a clear result"
 
 
 @functools.cache  # a night looks at its queue after every task
-def _count_candidates(checkout: Path, before: str, after: str, package: str) -> int:
+def _count_candidates(repository: Path, before: str, after: str, package: str) -> int:
     """Count the commits after ``before``, up to ``after``, that change the package."""
-    paths = [f":/{package}"] if package else []
+    paths = [package] if package else []
     span = ("--first-parent", "--count", f"{before}..{after}", "--", *paths)
-    return int(ask_git(checkout, "rev-list", *span) or 0)
+    return int(ask_git(repository, "rev-list", *span) or 0)
 
 
 def examinations(
-    checkout: Path,
+    repository: Path,
     history: History,
     changes: Sequence[Change],
     machine: str,
@@ -82,7 +82,7 @@ def examinations(
     """Yield what is not known yet about the measured changes of a machine.
 
     Args:
-        checkout: any folder of the checkout.
+        repository: where the commits are.
         history: everything that is stored.
         changes: those of the analysis.
         machine: whose changes are examined.
@@ -98,7 +98,7 @@ def examinations(
             continue
         ends = (history.commits[at].hash for at in (change.previous, change.commit))
         before, after = change.made_by or ends
-        if _count_candidates(checkout, before, after, package) > 1:
+        if _count_candidates(repository, before, after, package) > 1:
             yield Examination("bisect", series.case.name, pair, before, after)
         if change.explanation is None:
             yield Examination("explain", series.case.name, pair, before, after)

@@ -187,7 +187,7 @@ def measured_changes(situation: Situation) -> Iterator[Task]:
 def _examinations(situation: Situation) -> Iterator[Examination]:
     if situation.history is not None:
         yield from examinations(
-            situation.configuration.suites,
+            situation.configuration.repository,
             situation.history,
             situation.changes,
             situation.machine,

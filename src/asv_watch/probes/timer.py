@@ -3,11 +3,13 @@
 Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
 <planted share>``; it needs nothing of this package, so that it can measure commits from before it.
 It imports torch once for all cases of a round, because importing takes longer than measuring. A
-case runs in one of three ways: ``fork``, in a child, which is safe because nothing runs before the
-fork and there is one thread; ``shared``, in the process itself, for releases of torch that are
-slower in a forked process; ``own``, in the process itself, which then ends: CUDA must never be
-initialised in a process that forks. A case is made as asv makes it, by its own suite and under its
-recipe: the length of a sample, the warm-up and the clock.
+case runs in one of three ways: ``fork``, in a grandchild: a child imports the suite and forks a
+process for each case, which is safe because nothing runs before the fork and there is one thread
+(with more threads the child times one case itself, and ends); ``shared``, in the process itself,
+for releases of torch that are slower in a forked process; ``own``, in the process itself, which
+then ends: CUDA must never be initialised in a process that forks. A case is made as asv makes it,
+by its own suite and under its recipe: the length of a sample, the warm-up and the clock. What
+``setup_cache`` returned is kept in the working folder, for all cases and rounds of this side.
 
 Requests are lines of standard input, answers are lines of JSON:
 
@@ -28,21 +30,33 @@ spinning the case's own clock.
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import importlib
 import json
 import math
 import os
+import pickle
 import statistics
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any, Protocol, TextIO
+from pathlib import Path
+from typing import Any, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """Uncounted calls before a sample are one in so many of its calls; at least one call."""
 _PRELOADED = ("torch", "torchvision")
+_LONGEST_REQUEST = 1 << 16  # bytes
+
+
+class _Request(TypedDict):
+    """A request for a case."""
+
+    case: str
+    process: str
 
 
 class Timer(Protocol):
@@ -86,6 +100,14 @@ class _Channel:
         line = self._requests.readline()
         return line.decode().strip() if line else None
 
+    def case(self) -> _Request | None:
+        """Return the next request for a case; ``None`` when there will be no more."""
+        while (line := self.request()) is not None:
+            if line and line != "end":  # else meant for a case that has just failed
+                asked: _Request = json.loads(line)
+                return asked
+        return None
+
     def answer(self, message: dict[str, Any]) -> None:
         print(json.dumps(message), file=self._answers)
 
@@ -100,13 +122,25 @@ def _skip_reason(benchmark: Any) -> str:
     return "skipped by its suite"
 
 
+def _cache_of(benchmark: Any) -> Any:
+    """Return what the ``setup_cache`` of a benchmark returned; call it if nobody has yet."""
+    key = benchmark.setup_cache_key
+    if key is None:
+        return None
+    path = Path(f"setup_cache-{hashlib.sha256(key.encode()).hexdigest()[:16]}.pickle")
+    if not path.exists():
+        whole = path.with_suffix(f".{os.getpid()}")
+        whole.write_bytes(pickle.dumps(benchmark.do_setup_cache()))
+        whole.rename(path)
+    return pickle.loads(path.read_bytes())  # noqa: S301 - written by this side
+
+
 def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> None:
     """Make a case, then take a sample for every request until its end."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark = get_benchmark_from_name(suites, case, extra_params={})
-    keeps = benchmark.setup_cache_key is not None
-    benchmark.set_cache(benchmark.do_setup_cache() if keeps else None)
+    benchmark.set_cache(_cache_of(benchmark))
     if benchmark.do_setup():
         channel.answer({"skipped": _skip_reason(benchmark)})
         return
@@ -159,26 +193,78 @@ def _threads() -> int:
         return threading.active_count()
 
 
+def _time_in_forks(
+    channel: _Channel, suites: str, planted: float, first: _Request, others: int
+) -> int:
+    """Import the suite of a case, then time its cases in forks, until a request is for another.
+
+    Args:
+        channel: where requests come from.
+        suites: folder of the suites.
+        planted: share by which samples are made slower.
+        first: the first request.
+        others: file descriptor to which the request for another suite is written.
+
+    Returns:
+        The exit status.
+    """
+    from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
+
+    failed = _run_here(lambda: get_benchmark_from_name(suites, first["case"], extra_params={}))
+    if failed:
+        return failed
+    package = os.path.basename(suites)
+    imported = tuple(f"{name}." for name in sys.modules if name.startswith(f"{package}."))
+    asked: _Request | None = first
+    while (
+        asked and asked["process"] == "fork" and f"{package}.{asked['case']}".startswith(imported)
+    ):
+        work = functools.partial(_time_case, channel, suites, asked["case"], planted)
+        if _threads() > 1:
+            return _run_here(work)
+        channel.answer({"status": _run_in_child(work), "goes on": True})
+        asked = channel.case()
+    os.write(others, json.dumps(asked).encode())
+    return 0
+
+
+def _fork_for_suite(
+    channel: _Channel, suites: str, planted: float, first: _Request
+) -> _Request | None:
+    """Fork a process that times the cases of one suite; return the request that follows them."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os._exit(_time_in_forks(channel, suites, planted, first, writer))
+        finally:  # whatever happens, a child must not go on as its parent
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
+        following = pipe.read(_LONGEST_REQUEST)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if following:
+        asked: _Request | None = json.loads(following)
+        return asked
+    channel.answer({"status": status, "goes on": True})
+    return channel.case()
+
+
 def main(suites: str, planted: float) -> None:
     """Import torch, then time the cases that are requested."""
     channel = _Channel()
     for name in _PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    while (request := channel.request()) is not None:
-        if not request or request == "end":
-            continue  # meant for a case that has just failed
-        asked = json.loads(request)
-
-        def work(case: str = asked["case"]) -> None:
-            _time_case(channel, suites, case, planted)
-
-        forks = asked["process"] == "fork" and _threads() == 1
-        status = _run_in_child(work) if forks else _run_here(work)
-        goes_on = forks or (asked["process"] == "shared" and status == 0)
+    asked = channel.case()
+    while asked is not None:
+        if asked["process"] == "fork" and _threads() == 1:
+            asked = _fork_for_suite(channel, suites, planted, asked)
+            continue
+        status = _run_here(functools.partial(_time_case, channel, suites, asked["case"], planted))
+        goes_on = asked["process"] == "shared" and status == 0
         channel.answer({"status": status, "goes on": goes_on})
-        if not goes_on:
-            return
+        asked = channel.case() if goes_on else None
 
 
 if __name__ == "__main__":

@@ -124,6 +124,11 @@ def ask_git(repository: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
+def top_of(repository: Path) -> str:
+    """Return the folder that asv takes as a repository: the top of a checkout, or a bare one."""
+    return ask_git(repository, "rev-parse", "--show-toplevel") or str(repository)
+
+
 def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bool:
     """Put the files of a commit below a folder, without touching the checkout.
 

@@ -48,7 +48,7 @@ def test_results_stay_in_the_folder_and_all_samples_are_kept(
     monkeypatch.setenv("HOME", str(tmp_path))
     head = git(project, "rev-parse", "HEAD")
     [pair] = read_configuration(project).pairs
-    scratch = ScratchProject(tmp_path / "scratch", project)
+    scratch = ScratchProject(tmp_path / "scratch", project, project)
     scratch.discover(head, pair, "m")
     assert (scratch.results / "benchmarks.json").is_file()
     assert not list(scratch.results.rglob("*-env-*.json")), "nothing was measured"

@@ -33,6 +33,7 @@ def _configuration(folder: Path) -> Configuration:
         site=folder / "html",
         environments=folder / ".asv/env",
         pairs=pairs,
+        repository=folder,
     )
 
 

@@ -66,7 +66,7 @@ def place(tmp_path: Path) -> Workplace:
     (suites / "__init__.py").touch()
     (suites / "suite.py").write_text(SUITE)
     folders = suites, tmp_path / "results", tmp_path / "html", tmp_path / "env"
-    return Workplace(tmp_path, Configuration("main", "3.11", *folders, ()), (), "desk")
+    return Workplace(tmp_path, Configuration("main", "3.11", *folders, (), tmp_path), (), "desk")
 
 
 def test_a_planted_slow_operator_comes_first_and_is_stored(

@@ -38,7 +38,7 @@ def _touched(root: Path, measured: tuple[str, ...], names: list[str], path: str)
     suites = root / "benchmarks"
     nowhere = Path()
     configuration = Configuration(
-        "main", "3", suites, nowhere, nowhere, nowhere, (), measured_paths=measured
+        "main", "3", suites, nowhere, nowhere, nowhere, (), root, measured_paths=measured
     )
     cases = [TimedCase(name, name, 1.0) for name in names]
     return {case.name for case in touched_cases(root, configuration, [path], cases)}

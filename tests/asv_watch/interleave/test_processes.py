@@ -34,6 +34,9 @@ import time
 
 import package
 
+with open(os.environ["NOTES"] + "-imports", "a") as notes:
+    notes.write(package.NAME)
+
 
 class Suite:
     """Notes who is sampled, and takes as long as its side says."""
@@ -71,6 +74,8 @@ class Suite:
 
 class Cached:
     def setup_cache(self):
+        with open(os.environ["NOTES"] + "-caches", "a") as notes:
+            notes.write(package.NAME)
         return 3
 
     def time_it(self, three):
@@ -110,7 +115,10 @@ def _measure(
     sides: tuple[Side, Side], suites: Path, *cases: TimedCase, first: int = 0
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Measure a round of each case, with the same servers."""
-    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+    with (
+        Server(sides[0], suites, sides[0].source) as before,
+        Server(sides[1], suites, sides[1].source) as after,
+    ):
         return [measure_round((before, after), case, first) for case in cases]
 
 
@@ -195,11 +203,25 @@ def test_a_suite_that_keeps_a_cache_has_it_on_every_side(suites: Path, tmp_path:
     assert len(before) == len(after) >= FEWEST_SAMPLES
 
 
+def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
+    suites: Path, tmp_path: Path
+) -> None:
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    cached = TimedCase("x", "suite.Cached.time_it", 30.0)
+    for servers in (1, 2):
+        _measure(sides, suites, _case(0), cached, _case(0))
+        assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
+        assert sorted((tmp_path / "notes-caches").read_text()) == ["A", "B"]
+
+
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
     suites: Path, tmp_path: Path
 ) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    with Server(sides[0], suites) as before, Server(sides[1], suites) as after:
+    with (
+        Server(sides[0], suites, sides[0].source) as before,
+        Server(sides[1], suites, sides[1].source) as after,
+    ):
         servers = before, after
         for place, timeout, error in (
             (1, 30.0, CaseSkippedError),

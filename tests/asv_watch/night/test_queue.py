@@ -105,7 +105,7 @@ def _situation(
     full: bool = False,
 ) -> Situation:
     results, other = folder / "results", folder / "other"
-    configuration = Configuration("main", "3", other, results, other, other, pairs)
+    configuration = Configuration("main", "3", other, results, other, other, pairs, other)
     return Situation(configuration, pairs, "m", selection, full, commits, attempts, history)
 
 

@@ -1,0 +1,110 @@
+"""A project's benchmarks may lie in a repository of their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.asv.settings import read_configuration
+from asv_watch.errors import WatchError
+from tests.asv_watch import torchless
+from tests.asv_watch.bench.test_any_project import BUILD, BUILT
+from tests.asv_watch.interruptible import start_driver
+from tests.conftest import commit, git
+
+SUITE = """
+import time
+from package import work
+
+def time_work():
+    work()
+time_work.timer = time.process_time
+time_work.sample_time, time_work.warmup_time = 0.005, 0.01
+"""
+PACKAGE = "def work():\n    for _ in range({rounds}):\n        sum(range(20))\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A repository with two versions of a package, and nothing that measures it."""
+    folder = tmp_path / "package.git"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=trunk")
+    files = {"package.py": PACKAGE.format(rounds=1000), "build_wheel.py": BUILD}
+    commit(folder, files, "Begin")
+    git(folder, "tag", "v1")
+    commit(folder, {"package.py": PACKAGE.format(rounds=1600)}, "Do more")
+    return folder
+
+
+def _settings(repository: str) -> dict[str, object]:
+    return BUILT | {
+        "repo": repository,
+        "dvcs": "git",
+        "branches": ["trunk"],
+        "project": "mirror",
+    }
+
+
+@pytest.mark.parametrize("address", ["{0}", "file://{0}"], ids=["folder", "address"])
+def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
+    make_project: Callable[..., Path], package: Path, tmp_path: Path, address: str
+) -> None:
+    settings = _settings(address.format(package))
+    root = make_project(SUITE, {"asv.conf.json": json.dumps(settings)})
+    ignored = {".gitignore": ".asv/\nresults/\nhtml/\nmirror/\n"}
+    commit(root, ignored, "A commit of the benchmarks, which nothing measures")
+
+    def run(*arguments: str) -> str:
+        process = start_driver(arguments[0], root, tmp_path, *arguments[1:])
+        printed, wrong = process.communicate()
+        assert process.returncode == 0, printed + wrong
+        return printed
+
+    printed = run("compare", "--before", "v1", "--after", "trunk")
+    [row] = re.findall(r"^\| `suite\.time_work` .*$", printed, re.M)
+    assert row.split("|")[-2].strip() == "slower"
+    if address == "{0}":
+        return
+    third = commit(package, {"package.py": PACKAGE.format(rounds=1601)}, "Do a little more")
+    printed = run("nightly", "--budget", "20min")
+    measured = {path.name[:8] for path in (root / "results" / "m").glob("*-*.json")}
+    assert measured == {hash_[:8] for hash_ in git(package, "rev-list", "trunk").split()}
+    assert third[:8] in measured
+
+
+def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., Path]) -> None:
+    settings = _settings("https://127.0.0.1:9/nothing.git")
+    root = make_project(SUITE, {"asv.conf.json": json.dumps(settings)})
+    with pytest.raises(WatchError, match=r"'https://127.0.0.1:9/nothing.git' cannot be read"):
+        read_configuration(root)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"environment_type": "existing"}, "an existing environment holds one commit"),
+        ({"environment_type": "mamba"}, "no environments of type 'mamba'; choose one of conda"),
+        ({"environment_type": "rattler"}, "pip install py-rattler"),
+        ({"environment_type": "uv"}, "made by uv, which is not on the PATH"),
+        ({"environment_type": "conda"}, "made by conda, which is not on the PATH"),
+        ({"environment_type": None}, "no environments of type ''; choose one of"),
+    ],
+    ids=lambda value: str(value.get("environment_type")) if isinstance(value, dict) else "",
+)
+def test_environments_that_asv_cannot_make_here_are_refused_before_anything_is_installed(
+    make_project: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, object],
+    message: str,
+) -> None:
+    content = json.dumps(torchless.CONFIGURATION | settings)
+    root = make_project(SUITE, {"asv.conf.json": content})
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.delenv("CONDA_EXE", raising=False)
+    with pytest.raises(WatchError, match=message):
+        read_configuration(root)
