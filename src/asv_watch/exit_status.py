@@ -17,4 +17,6 @@ class ExitStatus(IntEnum):
     """The job was done and published, but some cases or commits in it failed."""
     SLOWER = 4
     """A case is slower: in a gate, or in a comparison with ``--fail-if-slower``."""
+    UNDECIDED = 5
+    """The gate measured nothing, or had no time to measure again what was slower."""
     INTERRUPTED = 130

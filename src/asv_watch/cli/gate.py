@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,18 +22,26 @@ Threshold = Annotated[
 def gate(
     *,
     base: Annotated[
-        str, typer.Option(metavar="COMMIT", help="Branch that the pull request goes into.")
-    ] = "main",
+        str,
+        typer.Option(
+            metavar="COMMIT",
+            help="Branch that the pull request goes into; by default the first of asv.conf.json.",
+        ),
+    ] = "",
     head: Annotated[
         str, typer.Option(metavar="COMMIT", help="Newest commit of the pull request.")
     ] = "HEAD",
     limit: Annotated[
-        str, typer.Option(metavar="TIME", help="Time for measuring, such as 20min.")
+        str, typer.Option(metavar="TIME", help="Time for building and measuring, such as 20min.")
     ] = "20min",
     threshold: Threshold = "3%",
     override: Annotated[
         str, typer.Option(metavar="REASON", help="Accept slower cases, and say why.")
     ] = "",
+    undecided: Annotated[
+        Literal["fail", "pass"],
+        typer.Option(help="Exit with status 5, or 0, if nothing could be decided in the time."),
+    ] = "fail",
     comment: Annotated[
         str, typer.Option(metavar="FILE", help="Write a comment here, as Markdown.")
     ] = "",
@@ -64,6 +72,7 @@ def gate(
         threshold=threshold,
         cases=cases,
         override=override,
+        undecided=undecided,
         comment_file=comment,
         json_file=json,
         pull_request=pull_request,

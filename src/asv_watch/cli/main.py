@@ -21,7 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
-    "3 done but some cases failed, 4 slower (gate, compare --fail-if-slower), 130 interrupted.",
+    "3 done but some cases failed, 4 slower (gate, compare --fail-if-slower), "
+    "5 undecided (gate), 130 interrupted.",
 )
 for _name, _command in COMMANDS.items():
     app.command(_name, epilog=_command.examples or None)(_command.run)

@@ -10,11 +10,12 @@ import msgspec
 
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import open_workplace
+from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.files import write_whole
 from asv_watch.gate.comment import comment, sentence, verdict_line
+from asv_watch.gate.ranking import one_of_each_first, profile, rank, read_changes
 from asv_watch.gate.result import (
     GateCase,
     GateResult,
@@ -23,7 +24,7 @@ from asv_watch.gate.result import (
     parse_share,
 )
 from asv_watch.gate.touched import changed_files, touched_cases
-from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.cases import Benchmarks, list_benchmarks, timed_cases
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_interleaved
 from asv_watch.interleave.sides import Side, side
@@ -33,10 +34,13 @@ from asv_watch.records.git import ask_git
 from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
 
-_SHARE_OF_FIRST = 0.7
-"""Of the time limit, for the first measurement of all cases; the rest is for the slower ones."""
-_CASES_TOGETHER = 20
-"""Cases that are measured together: of more, some would be finished before others begin."""
+_FIRST_TOGETHER = 5
+"""Cases that are measured together at first, the nearest to the diff: how many more fit into the
+time is known once they are finished."""
+_MOST_TOGETHER = 20
+_UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
+_SHARE_OF_PROFILE = 0.2
+"""Of the time limit, for finding out which cases run what was changed."""
 
 
 def gate(
@@ -48,6 +52,7 @@ def gate(
     threshold: str,
     cases: str,
     override: str,
+    undecided: str,
     comment_file: str,
     json_file: str,
     pull_request: int,
@@ -58,12 +63,13 @@ def gate(
 
     Args:
         root: the checkout.
-        base: branch into which it would be merged.
+        base: branch into which it would be merged; that of asv.conf.json if empty.
         head: newest commit of the pull request.
-        limit: time for measuring, such as ``20min``.
+        limit: time for building and measuring, such as ``20min``.
         threshold: slowdown from which the gate fails, such as ``3%``.
         cases: regular expression of cases; those that the diff touches if empty.
         override: why a slowdown is accepted; empty if it is not.
+        undecided: what it means that nothing was decided: ``fail`` or ``pass``.
         comment_file: file for the comment; none if empty.
         json_file: file for the result; none if empty.
         pull_request: its number; 0 if it has none.
@@ -75,33 +81,52 @@ def gate(
             matches the pattern.
     """
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
+    started = time.monotonic()
+    budget = Budget(limit_s, time.monotonic)
     selection = matching(cases, otherwise=EVERYTHING).only_times()
     with open_workplace(root, "gate", torch=torch, machine=machine, committed=False) as place:
-        merge_base = _merge_base(root, base, head)
-        head_side, base_side = side(place, head, torch), side(place, merge_base, torch)
-        assert head_side.version is not None  # noqa: S101 - `_merge_base` refuses a working tree
-        preflight.check_room(place.configuration, (head_side.pair,))
-        listed = list_cases(place, [head_side.pair], selection, head)
-        changed = changed_files(root, merge_base, head_side.version.commit)
-        chosen = listed
-        if not cases:
-            touched = touched_cases(root, place.configuration, changed, listed)
-            chosen = [case for case in touched if case.short] or touched
-        print(f"base: {base_side.name}\nhead: {head_side.name}")
-        print(f"{len(changed)} changed files, {len(chosen)} of {len(listed)} cases", flush=True)
-        started = time.monotonic()
-        measured = measure((base_side, head_side), place.configuration.suites, chosen, limit_s)
+        configuration = place.configuration
+        merge_base, newest = _find_commits(
+            configuration.repository, base or configuration.branch, head
+        )
+        listed: list[TimedCase] = []
+        measured: list[GateCase] = []
+        is_prepared = False
+        try:
+            with budget.enforced():
+                head_side = side(place, newest, torch)
+                preflight.check_room(configuration, (head_side.pair,))
+                base_side = side(place, merge_base, torch)
+                benchmarks = list_benchmarks(place, [head_side.pair], newest)
+                listed = timed_cases(benchmarks, selection)
+                print(f"base: {base_side.name}\nhead: {head_side.name}")
+                chosen = listed
+                if not cases:
+                    chosen = _nearest(
+                        place,
+                        (merge_base, newest),
+                        head_side,
+                        benchmarks,
+                        listed,
+                        limit_s * _SHARE_OF_PROFILE,
+                    )
+                is_prepared = True
+        except BudgetSpentError:
+            print("the time was over before anything could be measured", flush=True)
+        else:
+            measured = measure((base_side, head_side), configuration.suites, chosen, budget)
         result = GateResult(
             pull_request=pull_request,
             base=merge_base,
-            head=head_side.version.commit,
-            environment=head_side.pair.label,
+            head=newest,
+            environment=place.pairs[0].label,
             machine=place.machine,
             pattern=cases,
             available=len(listed),
             limit_s=limit_s,
             seconds=round(time.monotonic() - started, 1),
             cases=tuple(measured),
+            is_prepared=is_prepared,
         )
     if comment_file:
         write_whole(Path(comment_file), comment(result, share, override).encode())
@@ -109,54 +134,94 @@ def gate(
         write_whole(Path(json_file), msgspec.json.encode(result))
     print(f"\n{sentence(result)}.\n{verdict_line(result, share, override)}")
     if result.passes(share, override):
-        return ExitStatus.DONE
+        return _UNDECIDED[undecided] if result.is_undecided else ExitStatus.DONE
     is_slower = bool(result.failing(share)) and not override
     return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
 
 
+def _nearest(
+    place: Workplace,
+    commits: tuple[str, str],
+    head_side: Side,
+    benchmarks: Benchmarks,
+    listed: Sequence[TimedCase],
+    limit_s: float,
+) -> list[TimedCase]:
+    """Choose the cases that a diff touches, the nearest first.
+
+    Args:
+        place: the checkout.
+        commits: merge base and head.
+        head_side: what the head runs.
+        benchmarks: entries of asv's list.
+        listed: cases to choose from.
+        limit_s: seconds for finding out what they run.
+    """
+    repository = place.configuration.repository
+    changed = changed_files(repository, *commits)
+    touched = touched_cases(place.root, place.configuration, changed, listed)
+    touched = [case for case in touched if case.short] or touched
+    suites = place.configuration.suites
+    changes = read_changes(repository, *commits, changed)
+    shares = {}
+    if len(touched) > _FIRST_TOGETHER and changes.functions:
+        print(f"{len(touched)} cases may be touched; looking at what they run", flush=True)
+        shares = profile(head_side, suites, one_of_each_first(touched), changes, limit_s)
+    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
+    chosen = rank(touched, shares, texts, changes)
+    print(f"{len(changed)} changed files, {len(chosen)} of {len(listed)} cases; the nearest:")
+    for case in chosen[:_FIRST_TOGETHER]:
+        part = shares.get(case.identity)
+        print(f"  {case.name}" + (f" (changed functions: {part:.0%})" if part else ""), flush=True)
+    return chosen
+
+
 def measure(
-    sides: tuple[Side, Side], suites: Path, cases: Sequence[TimedCase], limit_s: float
+    sides: tuple[Side, Side], suites: Path, cases: Sequence[TimedCase], budget: Budget
 ) -> list[GateCase]:
     """Measure cases, and again those that were slower, until the time is over.
 
-    A case that any measurement does not call slower is measured no further. A case that is
-    called slower by chance is rarely called slower again, so the answer holds for all cases
-    together
+    Few cases are finished before others begin, and none begins that would not be finished in time.
+    A case that any measurement does not call slower is measured no further. A case that is called
+    slower by chance is rarely called slower again, so the answer holds for all cases together
     (`asv_watch.gate.result.measurements_needed`).
 
     Args:
         sides: merge base and head.
         suites: folder of the suites.
-        cases: what to measure.
-        limit_s: seconds for all of it; 70 % of them for the first measurement.
+        cases: what to measure, the most important first.
+        budget: time for all of it.
 
     Returns:
         Every case, in the order given.
     """
-    first = Budget(limit_s * _SHARE_OF_FIRST, time.monotonic)
-    whole = Budget(limit_s, time.monotonic)
     results: dict[str, list[CaseResult]] = {case.name: [] for case in cases}
-    for number in range(measurements_needed(len(cases))):
-        wanted = [
-            case
-            for case in cases
-            if len(results[case.name]) == number and all(map(_is_slower, results[case.name]))
-        ]
-        for begin in range(0, len(wanted), _CASES_TOGETHER):
-            together = wanted[begin : begin + _CASES_TOGETHER]
-            try:
-                with (whole if number else first).enforced():
-                    measure_interleaved(
-                        sides,
-                        suites,
-                        together,
-                        lambda result: results[result.case].append(result),
-                        PRECISE if number else DEFAULT,
-                    )
-            except BudgetSpentError:
-                print("the time is over", flush=True)
-                break
+    waiting = list(cases)
+    count, started = _FIRST_TOGETHER, time.monotonic()
+    try:
+        with budget.enforced():
+            while waiting and count:
+                together, waiting = waiting[:count], waiting[count:]
+                for number in range(measurements_needed(len(cases))):
+                    wanted = [case for case in together if _is_open(results[case.name], number)]
+                    if wanted:
+                        measure_interleaved(
+                            sides,
+                            suites,
+                            wanted,
+                            lambda result: results[result.case].append(result),
+                            PRECISE if number else DEFAULT,
+                        )
+                mean_s = (time.monotonic() - started) / (len(cases) - len(waiting))
+                count = min(_MOST_TOGETHER, int(budget.left_s / mean_s))
+    except BudgetSpentError:
+        print("the time is over", flush=True)
     return [_gate_case(case.name, results[case.name]) for case in cases]
+
+
+def _is_open(results: Sequence[CaseResult], number: int) -> bool:
+    """Tell whether a case was slower in each of so many measurements."""
+    return len(results) == number and all(map(_is_slower, results))
 
 
 def _is_slower(result: CaseResult) -> bool:
@@ -174,8 +239,8 @@ def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
     return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), skipped, failed)
 
 
-def _merge_base(root: Path, base: str, head: str) -> str:
-    """Find the newest commit that both sides have.
+def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
+    """Find the newest commit that both sides have, and the head.
 
     Raises:
         WatchError: a side is no commit, or they have none in common.
@@ -183,14 +248,15 @@ def _merge_base(root: Path, base: str, head: str) -> str:
     commits = []
     for name in (base, head):
         revision = f"{name}^{{commit}}"
-        commit = ask_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
+        options = ("--verify", "--quiet", "--end-of-options")
+        commit = ask_git(repository, "rev-parse", *options, revision)
         if not commit:
             raise WatchError(
-                f"{name!r} is no commit, tag or branch of this repository; fetch it first, such "
+                f"{name!r} is no commit, tag or branch of {repository}; fetch it first, such "
                 "as `git fetch origin main`"
             )
         commits.append(commit)
-    merge_base = ask_git(root, "merge-base", *commits)
+    merge_base = ask_git(repository, "merge-base", *commits)
     if not merge_base:
         raise WatchError(f"{base} and {head} have no commit in common; check both names")
-    return merge_base
+    return merge_base, commits[1]

@@ -44,15 +44,18 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def sentence(result: GateResult) -> str:
     """Say the answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
+    limit = human_time(result.limit_s)
+    if not result.is_prepared:
+        return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.of_state(CaseState.SLOWER)
     measured = sum(bool(case.changes) for case in result.cases)
-    answer = f"{len(slower)} of {measured} cases slower"
+    answer = "Undecided: " if result.is_undecided else ""
+    answer += f"{len(slower)} of {measured} cases slower"
     if slower:
         answer += f", worst {describe(slower[0].changes[-1])}"
     missing = len(result.of_state(CaseState.NOT_MEASURED))
-    limit = human_time(result.limit_s)
     others = (
         (
             len(result.of_state(CaseState.SUSPECTED)),
@@ -88,6 +91,8 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
         return f"**The gate fails: {', '.join(against)}.**"
     if failing:
         return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
+    if result.is_undecided:
+        return "**The gate is undecided: give it more time (`--limit`), or fewer cases.**"
     return "The gate passes."
 
 

@@ -111,6 +111,8 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e8)]
     """Duration of the measurements."""
     cases: tuple[GateCase, ...]
+    is_prepared: bool = True
+    """Whether both commits were built and the cases chosen within the limit."""
     format: Literal[2] = 2
 
     @property
@@ -140,6 +142,16 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
         slower = self.of_state(CaseState.SLOWER)
         return [case for case in slower if case.changes[-1].ratio >= 1 + threshold]
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the time was over before a case was measured, or measured again."""
+        nothing = not any(case.changes for case in self.cases)
+        return (
+            not self.is_prepared
+            or bool(self.of_state(CaseState.SUSPECTED))
+            or (nothing and bool(self.of_state(CaseState.NOT_MEASURED)))
+        )
 
     def passes(self, threshold: float, accepted: str) -> bool:
         """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from asv_watch.asv.settings import Pair
@@ -9,6 +10,7 @@ from asv_watch.gate.command import measure
 from asv_watch.gate.result import GateCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
+from asv_watch.machine.budget import Budget
 
 SUITE = """
 import package
@@ -50,9 +52,9 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         TimedCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
-    assert measure((fails, works), suites, cases, 60.0) == [
+    assert measure((fails, works), suites, cases, Budget(60.0, time.monotonic)) == [
         GateCase(case.name, skipped=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
-    assert measure((works, fails), suites, cases, 60.0) == [
+    assert measure((works, fails), suites, cases, Budget(60.0, time.monotonic)) == [
         GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
