@@ -79,6 +79,9 @@ class Configuration:
     suites these are (key ``repo``). Git is run here, so that paths count from it."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
+    oldest: str = ""
+    """Where nights stop going back (key ``oldest_commit``): a commit, a date, or how many commits
+    of the branch are measured; empty for its first commit."""
     package: str = ""
     """Folder that is imported as it is (key ``package_dir``), so that comparisons of commits build
     nothing; empty where asv's commands build the package."""
@@ -135,6 +138,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         pairs=pairs,
         repository=repository,
         reference=str(getattr(conf, "reference", "")),
+        oldest=str(getattr(conf, "oldest_commit", "")),
         package=_package(conf),
         measured_paths=measured_paths(conf),
         releases=_releases(root, conf, pairs[0]),

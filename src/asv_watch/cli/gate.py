@@ -18,6 +18,11 @@ Threshold = Annotated[
     str, typer.Option(metavar="PERCENT", help="Fail if a case is slower by so much.")
 ]
 
+Undecided = Annotated[
+    Literal["fail", "pass"],
+    typer.Option(help="What it means that the time did not suffice to decide."),
+]
+
 
 def gate(
     *,
@@ -38,10 +43,7 @@ def gate(
     override: Annotated[
         str, typer.Option(metavar="REASON", help="Accept slower cases, and say why.")
     ] = "",
-    undecided: Annotated[
-        Literal["fail", "pass"],
-        typer.Option(help="Exit with status 5, or 0, if nothing could be decided in the time."),
-    ] = "fail",
+    undecided: Undecided = "fail",
     comment: Annotated[
         str, typer.Option(metavar="FILE", help="Write a comment here, as Markdown.")
     ] = "",
@@ -104,6 +106,7 @@ def gate_comment(
         str, typer.Option(metavar="LABEL", help="The label that was just set, if one was.")
     ] = "",
     threshold: Threshold = "3%",
+    undecided: Undecided = "fail",
     author: Annotated[
         str, typer.Option(metavar="LOGIN", help="Who writes the comment.")
     ] = "github-actions[bot]",
@@ -118,5 +121,6 @@ def gate_comment(
         label=label,
         labelled=labelled,
         threshold=threshold,
+        undecided=undecided,
         author=author,
     )

@@ -24,6 +24,7 @@ def gate_comment(
     label: str,
     labelled: str,
     threshold: str,
+    undecided: str,
     author: str,
 ) -> None:
     """Write the comment of a pull request, or update it, and set the status of its head.
@@ -42,6 +43,7 @@ def gate_comment(
             description.
         labelled: label that was just set; empty if none was.
         threshold: slowdown of a case from which the status fails, such as ``3%``.
+        undecided: whether the status fails if nothing was decided in time: ``fail`` or ``pass``.
         author: who writes the comments.
 
     Raises:
@@ -76,14 +78,15 @@ def gate_comment(
             f"`{label}: reason` in the description; then remove the label and set it again."
         )
     text = comment(result, share, accepted, remedy)
-    if result.cases or ours:
+    if result.cases or result.is_undecided or ours:
         github.write_comment(pull.number, text, ours[-1][0] if ours else None)
     others = github.open_pull_requests(result.head) - {pull.number}
     description = sentence(result)
     if others:
         numbers = ", ".join(f"#{number}" for number in sorted({pull.number, *others}))
         description = f"{numbers} have one head commit, and so one status: close all but one"
-    passes = result.passes(share, accepted) and not others
+    is_decided = undecided == "pass" or not result.is_undecided
+    passes = result.passes(share, accepted) and is_decided and not others
     github.set_status(result.head, CONTEXT, passes=passes, description=description)
     print(f"pull request {pull.number}: {description}")
 

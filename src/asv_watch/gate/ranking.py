@@ -24,7 +24,7 @@ from pathlib import Path
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.probes import paths as probes
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import ask_git, run_git
 
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
@@ -58,10 +58,15 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
     is_traceable = True
     for path in paths:
         where = f":(top,literal){path}"
-        diff = ask_git(
+        diff = run_git(
             repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", where
         )
-        text = ask_git(repository, "show", f"{after}:{path}")
+        file = f"{after}:{path}"
+        text = (
+            run_git(repository, "show", file)
+            if ask_git(repository, "cat-file", "-t", file)
+            else ""
+        )
         known = _functions(text) if path.endswith(".py") else None
         for first, count, context in _HUNK.findall(diff):
             if known is None:

@@ -18,6 +18,7 @@ from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
+from asv_watch.night.oldest_commit import since
 from asv_watch.night.queue import Situation, Tonight, next_task
 from asv_watch.night.tasks import SOURCES, all_commits
 from asv_watch.publish.command import publish
@@ -180,7 +181,11 @@ class _Night:
             machine=self._place.machine,
             selection=self._tonight.selection,
             full=self._full,
-            commits=tuple(commit for commit in commits if commit.hash in self._changing),
+            commits=since(
+                configuration.oldest,
+                tuple(commit for commit in commits if commit.hash in self._changing),
+                configuration.repository,
+            ),
             attempts=self._tonight.attempts,
             history=history,
             reference=self._reference,
@@ -195,6 +200,16 @@ class _Night:
         commits = list(all_commits(self._situation))
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
+        for pair in self._situation.pairs:
+            reachable = self._situation.reachable(pair)
+            before = len(self._situation.commits) - len(reachable)
+            if before:
+                tried = self._tonight.attempts.failures
+                reason = tried[f"{reachable[0].hash} {pair.environment}"].reason
+                print(
+                    f"{before} commits before {reachable[0].hash[:8]} are not tried with {pair}, "
+                    f"because this one and one before it failed for the same reason: {reason}"
+                )
         tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
         names = {task.name: task.description for task in tasks}
         names |= {pair.environment: str(pair) for pair in self._situation.pairs}

@@ -25,6 +25,9 @@ from asv_watch.records.comparisons import Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
 
+_ALIKE = 2
+"""Commits that fail for the same reason, after which older ones are not tried."""
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -81,6 +84,25 @@ class Situation:
         if self.history is None:
             return []
         return find_suspects(self.history, self.changes, self.machine)
+
+    def reachable(self, pair: Pair) -> tuple[Commit, ...]:
+        """Return the commits that a night goes back to.
+
+        Where the two oldest commits that were tried, or more, failed for the same reason, those
+        before them would too; the newest of them is tried again on the next nights.
+        """
+        failed: list[int] = []
+        reason = ""
+        for position, commit in enumerate(self.commits):
+            failures = self.attempts.failures.get(f"{commit.hash} {pair.environment}")
+            if self.coverage.is_complete(commit.hash, pair.stored_as):
+                break
+            if failures is not None:
+                if failed and failures.reason != reason:
+                    break
+                failed.append(position)
+                reason = failures.reason
+        return self.commits[failed[-1] :] if len(failed) >= _ALIKE else self.commits
 
     def is_set_aside(self, task: Task) -> bool:
         """Tell whether the task, or every task of its environment, failed on too many nights."""

@@ -250,7 +250,7 @@ def missing_references(situation: Situation) -> Iterator[Task]:
 def all_commits(situation: Situation) -> Iterator[Task]:
     """Yield every commit with every release, oldest first, the newest release first."""
     for pair in situation.pairs:
-        for commit in situation.commits:
+        for commit in situation.reachable(pair):
             yield measure_task(commit, pair, "older commit")
         yield from _in_full(situation, pair)
 
@@ -258,7 +258,9 @@ def all_commits(situation: Situation) -> Iterator[Task]:
 def older_commits(situation: Situation) -> Iterator[Task]:
     """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
     for pair in situation.pairs:
-        tasks = [measure_task(commit, pair, "older commit") for commit in situation.commits]
+        tasks = [
+            measure_task(commit, pair, "older commit") for commit in situation.reachable(pair)
+        ]
         yield from _fill_in(tasks, situation)
 
 
@@ -272,7 +274,7 @@ def remaining_cases(situation: Situation) -> Iterator[Task]:
 
 def _in_full(situation: Situation, pair: Pair) -> Iterator[Task]:
     """Yield every commit, oldest first, but for those that are set aside already."""
-    for commit in situation.commits if situation.full else ():
+    for commit in situation.reachable(pair) if situation.full else ():
         if not situation.is_set_aside(measure_task(commit, pair, "older commit")):
             yield measure_task(commit, pair, "every case", full=True)
 

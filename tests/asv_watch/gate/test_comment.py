@@ -46,9 +46,14 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_h", skipped="no such model"),
     )
     assert sentence(result(*others)) == (
-        "0 of 3 cases slower; 1 suspected but not measured again in 20 min 00 s, 1 failed, "
-        "1 not measured in 20 min 00 s"
+        "Undecided: 0 of 3 cases slower; 1 suspected but not measured again in 20 min 00 s, "
+        "1 failed, 1 not measured in 20 min 00 s"
     )
+    unmeasured = GateCase("s.time_e")
+    for undecided in (result(unmeasured), result(is_prepared=False), result(others[0], SAME_CASE)):
+        assert sentence(undecided).startswith("Undecided: ")
+        assert verdict_line(undecided, 0.03, "").startswith("**The gate is undecided")
+    assert not result(SAME_CASE, unmeasured).is_undecided
     states = [result(*others).state(case) for case in others]
     assert states == [
         CaseState.SUSPECTED,

@@ -19,6 +19,7 @@ from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.gap_order import bisection_order
+from asv_watch.night.oldest_commit import since
 from asv_watch.night.queue import Situation, next_task
 from asv_watch.night.tasks import SOURCES, measure_task
 from asv_watch.records.git import read_commits
@@ -197,6 +198,45 @@ def test_a_release_that_fails_on_three_nights_is_set_aside_with_all_commits(
         project.attempts().add_failure(OLD.environment, "no index offers it")
         project.now += 86400
     assert {torch for _, torch in project.night(NEW, OLD)} == {"2"}
+
+
+def test_after_two_commits_that_fail_alike_no_older_one_is_tried(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(9)
+    project.measure(8, NEW, 1, 1)
+
+    def fail(place: int, reason: str) -> None:
+        task = measure_task(read_commits(project.folder)[place], NEW, "older commit")
+        project.attempts().add_failure(task.name, reason)
+
+    fail(3, "it needs Python 2")
+    assert {place for place, _ in project.night(NEW)} == set(range(8))
+    fail(1, "it needs a compiler")
+    assert {place for place, _ in project.night(NEW)} == set(range(8))
+    fail(2, "it needs a compiler")
+    assert {place for place, _ in project.night(NEW)} == set(range(2, 8))
+    project.measure(0, NEW, 1, 1)
+    assert {place for place, _ in project.night(NEW)} == set(range(1, 8))
+
+
+@pytest.mark.parametrize(
+    ("oldest", "left"),
+    [("", 4), ("3", 3), ("9", 4), ("v1", 2), ("1970-01-01", 4), ("2999-01-01", 0)],
+)
+def test_nights_go_back_to_a_commit_a_date_or_so_many_commits(
+    make_project: Callable[[int], Project], oldest: str, left: int
+) -> None:
+    project = make_project(4)
+    git(project.folder, "tag", "v1", project.hashes[2])
+    commits = read_commits(project.folder)
+    assert since(oldest, commits, project.folder) == commits[4 - left :]
+
+
+def test_what_names_no_oldest_commit_is_refused(make_project: Callable[[int], Project]) -> None:
+    folder = make_project(1).folder
+    with pytest.raises(WatchError, match=r"'nowhere': give a commit, a date such as"):
+        since("nowhere", read_commits(folder), folder)
 
 
 def test_a_cut_off_line_of_attempts_is_ignored(make_project: Callable[[int], Project]) -> None:

@@ -1,0 +1,156 @@
+"""The cases that run what a diff changed come first, one of each benchmark before further ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.asv.settings import Pair
+from asv_watch.gate.ranking import Changed, one_of_each_first, profile, rank, read_changes
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.sides import Side
+from tests.conftest import commit
+
+PACKAGE = """
+import functools
+
+TABLE = 3
+
+
+def decorate(function):
+    @functools.wraps(function)
+    def call(size):
+        return function(size)
+    return call
+
+
+@decorate
+def near(size):
+    return inner(size) + 1
+
+
+def inner(size):
+    total = 0
+    for _ in range(size):
+        total += sum(range(50))
+    return total
+
+
+def far(size):
+    return sum(range(size))
+"""
+SUITE = """
+import package
+
+class Suite:
+    params = [10, 10000]
+
+    def setup(self, size):
+        self.made = package.inner(1) if size == 10 else 0
+
+    def time_far(self, size):
+        package.far(1000 * size)
+
+    def time_half(self, size):
+        package.far(50 * size)
+        package.near(size)
+
+    def time_near(self, size):
+        package.near(size)
+
+def time_raises():
+    raise RuntimeError
+
+time_raises.timeout = 3
+"""
+
+
+def _case(name: str, place: int | None = None) -> TimedCase:
+    if place is None:
+        return TimedCase(f"suite.{name}", f"suite.{name}", 30.0)
+    size = (10, 10000)[place]
+    return TimedCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{place}", 30.0)
+
+
+@pytest.fixture
+def repository(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(
+        {"package.py": PACKAGE, "benchmarks/__init__.py": "", "benchmarks/suite.py": SUITE}
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("range(50)", "range(51)", Changed((("package.py", 19, 23),), frozenset({"inner"}), True)),
+        ("    total = 0\n", "", Changed((("package.py", 19, 22),), frozenset({"inner"}), True)),
+        (
+            "@decorate",
+            "@decorate  # x",
+            Changed((("package.py", 14, 16),), frozenset({"near"}), True),
+        ),
+        ("TABLE = 3", "TABLE = 4", Changed((("package.py", 1, 10**9),), frozenset(), False)),
+        ("def far", "# Far away.\ndef far", Changed((), frozenset(), True)),
+    ],
+    ids=["a line", "a removed line", "a decorator", "a constant", "a comment"],
+)
+def test_a_diff_is_read_as_the_functions_that_it_changed(
+    repository: Path, old: str, new: str, changed: Changed
+) -> None:
+    after = commit(repository, {"package.py": PACKAGE.replace(old, new)}, "Change")
+    assert read_changes(repository, "HEAD~1", after, ["package.py"]) == changed
+
+
+def test_cases_come_in_the_order_of_the_time_in_changed_functions(
+    repository: Path, made_environment: Path
+) -> None:
+    after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    assert changed.names == {"near"}
+    side = Side("head", repository, Pair("", "", "", made_environment))
+    names = ("time_far", "time_half", "time_near")
+    cases = [_case(name, place) for name in names for place in (0, 1)]
+    cases.append(_case("time_raises"))
+    shares = profile(side, repository / "benchmarks", cases, changed, 60.0)
+    assert shares["suite.time_raises"] is None
+    assert shares["suite.Suite.time_far-1"] == 0
+    nearest = shares["suite.Suite.time_near-1"]
+    assert nearest is not None
+    assert nearest > 0.9
+    ranked = [case.name for case in rank(cases, shares, {}, changed)]
+    assert ranked[0] == "suite.Suite.time_near(10000)"
+    assert "suite.Suite.time_half" in ranked[1]
+    assert ranked[2] == "suite.time_raises", "nothing is known of it"
+    assert not [name for name in ranked if "time_far" in name]
+
+
+def test_time_that_is_over_leaves_what_is_known(repository: Path, made_environment: Path) -> None:
+    side = Side("head", repository, Pair("", "", "", made_environment))
+    changed = Changed((("package.py", 1, 99),), frozenset(), is_traceable=True)
+    assert profile(side, repository / "benchmarks", [_case("time_far", 0)], changed, 0.01) == {}
+
+
+def test_code_that_no_profile_sees_is_looked_for_by_its_name(
+    make_repository: Callable[..., Path],
+) -> None:
+    code = "int other(int a) {\n  return a;\n}\n\nint median(int a) {\n  return a;\n}\n"
+    repository = make_repository({"reduce.c": code})
+    after = commit(repository, {"reduce.c": code[::-1].replace(";a", ";1+a", 1)[::-1]}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["reduce.c"])
+    assert not changed.is_traceable
+    assert "median" in changed.names
+    cases = [_case("time_other", 0), _case("time_median", 0), _case("time_median", 1)]
+    texts = {
+        "suite.Suite.time_other": "def time_other(): bn.other(a)",
+        "suite.Suite.time_median": "def time_median(): bn.median(a)",
+    }
+    ranked = [case.name for case in rank(cases, {}, texts, changed)]
+    assert ranked == [cases[1].name, cases[0].name, cases[2].name]
+
+
+def test_every_benchmark_has_a_case_before_any_has_two() -> None:
+    cases = [_case("time_a", 0), _case("time_a", 1), _case("time_b", 0), _case("time_b", 1)]
+    ordered = one_of_each_first(cases)
+    assert ordered == [cases[0], cases[2], cases[1], cases[3]]
