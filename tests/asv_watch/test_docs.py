@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from asv_watch import quantities
 from asv_watch.judge import machine_steps, suspicions
-from asv_watch.site import quantities
 from asv_watch.statistics import change_points, newest_jump, noise, pruning, rule
 from asv_watch.statistics.change_points import find_steps
 from asv_watch.statistics.noise import noise_between_runs

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from asv_watch.exit_status import ExitStatus
+
 Cases = Annotated[
     str,
     typer.Option(
@@ -81,6 +83,14 @@ def compare(
     *,
     before: Before = "HEAD~1",
     after: After = "HEAD",
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored",
+            help="Compare what is stored, and measure nothing. A side is a result file or "
+            "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
+        ),
+    ] = False,
     fail_if_slower: Annotated[
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
@@ -89,6 +99,11 @@ def compare(
     machine: Machine = "",
 ) -> int:
     """Compare two commits or torch releases, with interleaved rounds."""
+    if stored:
+        from asv_watch.compare.stored import compare_stored
+
+        print(compare_stored(Path.cwd(), before=before, after=after, cases=cases))
+        return ExitStatus.DONE
     from asv_watch.compare.command import compare as job
 
     return job(

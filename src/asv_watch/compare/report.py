@@ -7,11 +7,16 @@ from collections.abc import Sequence
 
 from asv_watch.compare.measure import Compared
 from asv_watch.markdown import table
+from asv_watch.quantities import quantity
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import CONFIDENCE, Ratio, verdict
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 
-_WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+RULE = (
+    "A difference is a ratio whose interval leaves 1 out and that is "
+    f"{MINIMUM_EFFECT:.1%} or more away from 1."
+)
 
 
 def report(compared: Compared, before: str, after: str) -> str:
@@ -26,8 +31,7 @@ def report(compared: Compared, before: str, after: str) -> str:
             ("case", "before", "after", "after / before", "interval", "rounds", "verdict"),
             [_row(case) for case in rows],
         ),
-        f"The interval holds the ratio with {CONFIDENCE:.0%} confidence; a difference is a ratio "
-        f"whose interval leaves 1 out and that is {MINIMUM_EFFECT:.1%} or more away from 1.",
+        f"The interval holds the ratio with {CONFIDENCE:.0%} confidence. {RULE}",
     ]
     for label, reasons in (
         ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
@@ -42,7 +46,7 @@ def report(compared: Compared, before: str, after: str) -> str:
 def summary(ratios: Sequence[CaseRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
-    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in _WORDS.items())
+    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in WORDS.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
     return f"Of {cases} {counts}; the widest interval is ±{widest:.1%}."
@@ -58,10 +62,10 @@ def _row(case: CaseRatio) -> tuple[str, ...]:
     low, high = case.interval
     return (
         f"`{case.case}`",
-        f"{case.before_s * 1e3:.4g} ms",
-        f"{case.after_s * 1e3:.4g} ms",
+        quantity(case.before_s, "seconds"),
+        quantity(case.after_s, "seconds"),
         f"{case.ratio:.3f}",
         f"{low:.3f} … {high:.3f}",
         str(len(case.ratios)),
-        _WORDS[verdict(case)],
+        WORDS[verdict(case)],
     )

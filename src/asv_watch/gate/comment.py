@@ -23,6 +23,7 @@ from asv_watch.gate.result import (
 )
 from asv_watch.markdown import code
 from asv_watch.progress import human_time
+from asv_watch.quantities import quantity
 from asv_watch.statistics.ratio import CONFIDENCE
 
 LONGEST = 60_000
@@ -178,7 +179,7 @@ def _row(result: GateResult, case: GateCase) -> str:
     cells = ["", "", ""]
     if case.changes:
         change = case.changes[-1]
-        cells = [f"{seconds * 1e3:.4g} ms" for seconds in (change.before_s, change.after_s)]
+        cells = [quantity(seconds, "seconds") for seconds in (change.before_s, change.after_s)]
         cells.append(describe(change))
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +129,23 @@ def timed_cases(
         if benchmark["type"] == "time"
     ]
     if needed and not cases:
-        raise WatchError(
-            f"no case that times something here matches {selection}; "
-            "`asv show` names those that were measured"
-        )
+        raise WatchError(_nothing_timed(benchmarks, selection))
     return cases
+
+
+def _nothing_timed(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> str:
+    """Say that no case is timed, which others there are, and what compares those."""
+    matches = f"matches {selection}" if str(selection) else "is in the suites"
+    any_kind = replace(selection, times=False)
+    others = Counter(str(benchmark["type"]) for benchmark, *_ in _runnable(benchmarks, any_kind))
+    if not others:
+        return f"no case that times something here {matches}; `asv show` names those measured"
+    words = {"track": "track a value", "peakmemory": "measure peak memory"}
+    listed = " and ".join(f"{count} {words.get(kind, kind)}" for kind, count in others.items())
+    return (
+        f"no case that times something here {matches}: {listed}; measure both versions with "
+        "`asv run`, then `asv-watch compare --stored` compares the values"
+    )
 
 
 def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from asv_watch import quantities
 from asv_watch.judge.changes import Change
-from asv_watch.site import quantities
 from asv_watch.site.contents import Contents
 
 RECENT = 10

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import structs
 
+from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.run_columns import Floats
-from asv_watch.site import names, quantities
+from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, baseline
 from asv_watch.site.failures import exception_line
 from asv_watch.statistics.change_points import values_to_confirm

@@ -11,14 +11,15 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
+from asv_watch import quantities
 from asv_watch.judge.causes import in_words
+from asv_watch.quantities import timestamp
 from asv_watch.records.release_order import is_development
-from asv_watch.site import names, quantities
+from asv_watch.site import names
 from asv_watch.site.commit_changes import size
 from asv_watch.site.contents import SeriesSummary
 from asv_watch.site.failures import exception_line
 from asv_watch.site.matrix import mark
-from asv_watch.site.quantities import timestamp
 from asv_watch.site.releases import half_width
 from asv_watch.site.sparkline import sparkline
 from asv_watch.statistics.ratio import verdict

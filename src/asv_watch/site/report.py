@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
 from asv_watch.records.history import History
-from asv_watch.site import names, quantities
+from asv_watch.site import names
 from asv_watch.site.commit_changes import size
 from asv_watch.statistics.ratio import CONFIDENCE
 

@@ -89,7 +89,7 @@ def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     lines = text.splitlines()
     assert lines[0] == f"{sentence(measured)}."
     assert lines[4].startswith("| case | before | after | change |")
-    assert "| `s.time_0` | 10 ms | 10.5 ms | +5.0 % [4.2, 5.8] | slower |" in lines
+    assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % [4.2, 5.8] | slower |" in lines
     assert read_stored(text) == Stored(measured)
     assert read_stored(comment(measured, 0.03, "longer")) == Stored(measured, "longer")
     assert read_stored("another comment") is None

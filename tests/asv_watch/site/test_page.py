@@ -14,6 +14,7 @@ from asv_watch.judge.changes import Change, State
 from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.releases import compare_releases
+from asv_watch.quantities import quantity
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote
@@ -22,7 +23,6 @@ from asv_watch.site.answers import answers_of
 from asv_watch.site.contents import contents_of
 from asv_watch.site.layout import layout_of
 from asv_watch.site.pages import render_page
-from asv_watch.site.quantities import quantity
 from tests.asv_watch.site.handmade import HOSTILE, PROJECT, handmade
 
 
