@@ -65,7 +65,7 @@ _CAUSES = (
     ),
     (
         re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
-        "the Python module {what} is missing; run `make setup`",
+        "the Python module {what} is missing; install what the project and its suites require",
     ),
 )
 """What a failed asv prints, and what a person can do about it; the first that matches counts."""

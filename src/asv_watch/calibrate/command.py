@@ -50,5 +50,5 @@ def calibrate(root: Path, *, comparisons: int, torch: str, machine: str, cases: 
                 stored.append(comparison)
         repeated = summarise_repeats(stored)
         if repeated is None:
-            raise WatchError("no case has a ratio in every comparison; try `make bench`")
+            raise WatchError("no case has a ratio in every comparison; `asv run` says why")
         print(f"\n{report(repeated, watch.load(), time.monotonic() - started)}")

@@ -90,14 +90,15 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     results = configuration.results
     sizes = [_TORCH_SIZE if pair.torch else _ENVIRONMENT_SIZE for pair in new]
     need = sum(sizes) + _RESULTS_SIZE
-    free = shutil.disk_usage(results.parent).free
+    there = next(folder for folder in results.absolute().parents if folder.is_dir())
+    free = shutil.disk_usage(there).free
     if free < need:
         raise WatchError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
             f"needed ({len(new)} environments to install); make room, or remove .asv/env"
         )
     try:
-        results.mkdir(exist_ok=True)
+        results.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=results):
             pass
     except OSError as error:

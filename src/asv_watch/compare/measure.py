@@ -71,7 +71,7 @@ def compare(
     unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
     if not ratios:
         reason = unmeasured[0].failed or unmeasured[0].skipped
-        raise WatchError(f"no case ran on both sides ({reason}); try `make bench`")
+        raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
     return Compared(ratios, unmeasured, None if writer is None else writer.path)
 
 

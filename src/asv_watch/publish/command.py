@@ -18,4 +18,5 @@ def publish(root: Path) -> None:
     site = read_configuration(root).site
     print("publishing", flush=True)
     run_asv(root, ["publish", "--no-pull"], Progress({}))
-    print(f"the site is in {site.name}/: look at it with `make preview`")
+    preview = "make preview" if (root / "Makefile").is_file() else "asv-watch preview"
+    print(f"the site is in {site.name}/: look at it with `{preview}`")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -49,7 +50,8 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     """Return what headings call each environment, by asv's name of it.
 
     torch and torchvision are always named; another requirement, the Python or a variable
-    only where the environments differ in it, and the Python where nothing else is named.
+    only where the environments differ in it, and the Python where nothing else is named. No two
+    environments have the same label: those that would are called by asv's name.
     """
     facts_of = {environment.name: _facts(environment) for environment in environments}
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
@@ -58,23 +60,31 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
         for fact in all_facts
         if fact in _ALWAYS_NAMED or len({facts.get(fact) for facts in facts_of.values()}) > 1
     ]
-    return {
+    labels = {
         name: " · ".join(f"{fact} {facts[fact]}".strip() for fact in named if fact in facts)
         or (f"Python {facts['Python']}" if "Python" in facts else name)
         for name, facts in facts_of.items()
     }
+    return _told_apart(labels, {name: name for name in labels})
+
+
+def _told_apart(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[str, str]:
+    """Replace each label that several environments have by their longer ones."""
+    count = Counter(labels.values())
+    return {name: label if count[label] == 1 else longer[name] for name, label in labels.items()}
 
 
 def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
     """Return what sentences call each environment: the torch release, or its label."""
     environments = list(environments)
     labels = environment_labels(environments)
-    return {
+    short = {
         environment.name: f"torch {environment.torch}"
         if environment.torch
         else labels[environment.name]
         for environment in environments
     }
+    return _told_apart(short, labels)
 
 
 def event_text(event: Event, labels: Mapping[str, str]) -> str:

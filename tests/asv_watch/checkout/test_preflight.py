@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,12 @@ def test_a_full_disk_is_refused_before_anything_is_installed(
         check_room(configuration, configuration.pairs)
     (tmp_path / "2").mkdir()
     check_room(configuration, configuration.pairs)
+
+
+def test_a_folder_of_results_is_made_with_those_around_it(tmp_path: Path) -> None:
+    results = tmp_path / ".asv" / "deeper" / "results"
+    check_room(dataclasses.replace(_configuration(tmp_path), results=results), ())
+    assert results.is_dir()
 
 
 def test_changes_of_what_is_not_measured_do_not_matter(
