@@ -22,7 +22,32 @@ from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.records import Commit
 
+_Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00\ud800-\udfff]*$")]
+"""What can be the name of a file, or the argument of a command."""
 _Release = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)+$")]
+
+
+class _Entries(msgspec.Struct):
+    """Types of the entries of asv.conf.json that are used here; asv itself checks none."""
+
+    repo: _Text
+    project: _Text
+    branches: Annotated[list[_Text | None], msgspec.Meta(min_length=1)]
+    pythons: Annotated[list[_Text], msgspec.Meta(min_length=1)]
+    matrix: dict[str, Any]
+    include: list[dict[str, Any]]
+    exclude: list[dict[str, Any]]
+    env_dir: _Text
+    benchmark_dir: _Text
+    results_dir: _Text
+    html_dir: _Text
+    environment_type: _Text | None
+    build_command: list[_Text] | _Text | None
+    install_command: list[_Text] | _Text | None
+    measured_paths: list[_Text] = []
+    machines: list[_Text] = []
+    package_dir: _Text = ""
+    reference: _Text = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +137,13 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     python = conf.pythons[0]
     conf.env_dir = str(root / conf.env_dir)
     repository, branch = find_repository(root, conf, fetch=fetch)
-    environments = list(asv.environment.get_environments(conf, None, verbose=False))
+    try:
+        environments = list(asv.environment.get_environments(conf, None, verbose=False))
+    except Exception as error:  # asv checks no types, and so raises anything
+        raise WatchError(
+            f"asv.conf.json describes no environments ({type(error).__name__}: {error}); correct "
+            '"environment_type", "matrix", "include" and "exclude" as asv\'s documentation says'
+        ) from error
     if not environments:
         raise WatchError(
             f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
@@ -290,8 +321,10 @@ def load_settings(root: Path) -> Any:
     path = root / "asv.conf.json"
     try:
         read_regular(path)  # asv would wait for ever at a fifo
-        return asv.config.Config.load(str(path))
-    except (asv.util.UserError, ValueError, OSError) as error:
+        conf = asv.config.Config.load(str(path))
+        msgspec.convert(vars(conf), _Entries)
+        return conf
+    except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
         raise WatchError(
             f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
         ) from error

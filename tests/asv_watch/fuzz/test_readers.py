@@ -1,0 +1,317 @@
+"""Everything that is read from outside, damaged at random: no traceback, no hang, no silent loss.
+
+``FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz`` tries more than the suite does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asv_watch.asv.settings import load_settings, read_configuration
+from asv_watch.cli.main import main
+from asv_watch.errors import WatchError
+from asv_watch.exchange.checking import check_results
+from asv_watch.exchange.merging import merge_results
+from asv_watch.gate import github
+from asv_watch.gate.comment import comment, is_ours, read_stored
+from asv_watch.gate.result import GateCase, read_result
+from asv_watch.judge.findings import analyse
+from asv_watch.night.attempts import Attempts
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    ComparisonWriter,
+    Header,
+    Unmeasured,
+    Version,
+)
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Outcome
+from asv_watch.releases import package_index
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.published import read_published
+from asv_watch.site.report import write_report
+from tests.asv_watch import torchless
+from tests.asv_watch.fuzz.damage import damaged
+from tests.asv_watch.gate.results import change, result
+from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
+
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
+LONGEST_S = 30
+fuzz = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+held = "it is read, or one message names it; no traceback, no hang, no loss without a message"
+
+
+@contextlib.contextmanager
+def no_hang() -> Iterator[None]:
+    """Fail if the body takes longer than any reader may."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise AssertionError(f"it takes more than {LONGEST_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LONGEST_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
+    """Results with a file of every kind, all sound."""
+    suite = Suite("s.S", TIME_AND_MEMORY[:3], {"model": ("darnn", "lstnet"), "device": ("cpu",)})
+    plan = Plan(
+        commits=12,
+        suites=(suite,),
+        machines=("desk",),
+        machines_with_cuda=(),
+        steps=1,
+        samples=4,
+        failures=0.1,
+        unmeasured_commits=0.0,
+        tag_every=5,
+    )
+    made = generate(tmp_path_factory.mktemp("sound"), plan)
+    versions = [Version(commit, "2.15.0", "0.29.2", "3.11") for commit in made.hashes]
+    case = "s.S.time_forward('darnn', 'cpu')"
+    for number, kind in enumerate(
+        ("compare", "reference", "confirm", "release", "null", "planted", "bisect")
+    ):
+        header = Header(
+            kind=kind,  # type: ignore[arg-type]
+            at=1_760_300_000 + number,
+            machine="desk",
+            before=versions[number],
+            after=versions[number + 1],
+        )
+        writer = ComparisonWriter(made.results, header)
+        writer.add(CaseRatio(case, header.at, (1.2, 1.21), 1.2, (1.1, 1.3), 0.1, 0.12))
+        writer.add(Unmeasured("s.S.time_backward('darnn', 'cpu')", header.at, failed="a reason"))
+    operator = {"name": "aten::mm", "shapes": "[]", "calls": [1, 1], "seconds": [1.0, 2.0]}
+    explained = {"seconds": [1.0, 2.0], "operators": [operator | {"clear": True}], "counts": {}}
+    sides = {"before": versions[2], "after": versions[3]}
+    line = {"case": case, "at": 1_760_300_000, **sides, "explanation": explained}
+    append_lines(made.results / "desk/explanations.jsonl", [line])
+    tried = {"torch": "2.15.0", "torchvision": "0.29.2", "at": 1_760_300_000, "import_s": [1.0]}
+    append_lines(made.results / "desk/releases.jsonl", [tried])
+    attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
+    append_lines(made.results / "desk/attempts.jsonl", [{"night": 1, "head": "x"}, attempts])
+    shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")
+    (made.results / "notes.toml").write_text(
+        f'[[change]]\ncommit = "{made.hashes[6]}"\nkind = "expected"\ntext = "So be it"\n'
+        f'[[recipe]]\nrecipe = "rounds=3"\nreason = "less noise"\nfrom = "{made.hashes[2]}"\n'
+    )
+    return made
+
+
+def sizes(history: History) -> dict[str, int]:
+    """How much of each kind a history holds."""
+    return {
+        "runs": sum(
+            run.outcome is not Outcome.NEVER_RUN
+            for series in history.series
+            for run in series.runs.values()
+        ),
+        "comparisons": sum(map(len, history.comparisons.values())),
+        "explanations": sum(map(len, history.explanations.values())),
+        "releases": sum(map(len, history.releases.values())),
+        "records": sum(map(len, history.recorded.values())),
+        "notes": len(history.notes.changes),
+    }
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A folder of results, read by everything that reads it."""
+
+    history: History
+
+    @classmethod
+    def of(cls, results: Path, made: Generated, site: Path) -> Loaded:
+        commits = read_commits(made.repository)
+        check_results(results)
+        history = in_order(load_history(results, commits))
+        findings = analyse(history)
+        write_report(history, findings.changes, "markdown")
+        Attempts(results / "desk", "s", lambda: 1.0)
+        project = {"name": "p", "url": "", "commit_url": "", "site": ""}
+        site.mkdir(exist_ok=True)
+        build_site(site, contents_of(history, findings), generated=1, project=project)
+        return cls(history)
+
+    @property
+    def complaints(self) -> int:
+        return len(self.history.problems) + sum(left.count for left in self.history.left_out)
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault(
+    "random damage", tried="any file of the results, a few bytes or values of it", holds=held
+)
+def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    files = sorted(path for path in sound.results.rglob("*") if path.is_file())
+    kinds: dict[str, Path] = {}
+    for path in files:  # the last of each kind
+        kinds["".join(path.suffixes[-2:]) if "-" in path.name else path.name] = path
+        if path.parent.name == "comparisons":
+            kinds[path.name.split("-")[1]] = path
+    damage = data.draw(st.sampled_from(sorted(kinds)))
+    path = kinds[damage]
+    content = data.draw(damaged(path.read_bytes()))
+    folder = tmp_path_factory.mktemp("damaged")
+    results = folder / "results"
+    try:
+        with no_hang():
+            shutil.copytree(sound.results, results)
+            before = Loaded.of(results, sound, folder / "site")
+            (results / path.relative_to(sound.results)).write_bytes(content)
+            try:
+                after = Loaded.of(results, sound, folder / "site")
+            except WatchError as error:
+                assert "\n" not in str(error)  # noqa: PT017 - whatever it is
+                return
+        lost = {
+            kind: count
+            for kind, count in sizes(before.history).items()
+            if sizes(after.history)[kind] < count
+        }
+        assert not lost or after.complaints > before.complaints, (damage, lost)
+        with no_hang(), contextlib.suppress(WatchError):
+            merge_results(results, folder / "merged")
+            merge_results(sound.results, folder / "merged")
+    finally:
+        shutil.rmtree(folder)
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault("random damage", tried="the gate's result file, and its comment", holds=held)
+def test_result_of_the_gate(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    whole = result(GateCase("a", (change(6), change(6))), GateCase("b", failed="why"))
+    content = data.draw(damaged(msgspec.json.encode(whole)))
+    path = tmp_path_factory.mktemp("gate") / "gate.json"
+    path.write_bytes(content)
+    with no_hang():
+        with contextlib.suppress(WatchError):
+            read = read_result(path)
+            text = comment(read, 0.03)
+            stored = read_stored(text)
+            assert stored is None or stored.result == read
+        text = data.draw(damaged(comment(whole, 0.03).encode())).decode("utf-8", "replace")
+        with contextlib.suppress(WatchError):
+            is_ours(text)
+            read_stored(text)
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault("random damage", tried="answers of GitHub", holds=held)
+def test_answers_of_github(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    whole = result(GateCase("a", (change(6), change(6))))
+    path = tmp_path_factory.mktemp("github") / "gate.json"
+    path.write_bytes(msgspec.json.encode(whole))
+    pull = {"number": 7, "head": {"sha": whole.head}, "body": "x", "labels": [{"name": "a"}]}
+    comments = [{"id": 3, "user": {"login": "x"}, "body": "y"}, {"id": 4, "user": None}]
+    answers = [json.dumps(each).encode() for each in (pull, comments, {}, [pull], {})]
+    place = data.draw(st.integers(0, len(answers) - 1))
+    answers[place] = data.draw(damaged(answers[place]))
+    left = iter(answers)
+    variables = {
+        "GITHUB_API_URL": "https://x",
+        "GITHUB_REPOSITORY": "a/b",
+        "GITHUB_TOKEN": "t",
+    }
+    printed = io.StringIO()
+    with (
+        no_hang(),
+        patch.dict(os.environ, variables),
+        patch.object(github.urllib.request, "urlopen", lambda *_, **__: io.BytesIO(next(left))),
+        contextlib.redirect_stderr(printed),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        status = main(["gate-comment", str(path), "--head", whole.head])
+    assert status in {0, 1}
+    assert printed.getvalue().count("\n") == status
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault("random damage", tried="asv.conf.json", holds=held)
+def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    whole = torchless.CONFIGURATION | {
+        "reference": "abcdef0@2.15.0",
+        "releases": [["2.15.0", "0.29.2"]],
+        "measured_paths": ["src"],
+        "machines": ["desk"],
+        "package_dir": "src",
+    }
+    folder = tmp_path_factory.mktemp("configuration")
+    (folder / "asv.conf.json").write_bytes(data.draw(damaged(json.dumps(whole).encode())))
+    with no_hang(), contextlib.suppress(WatchError), contextlib.redirect_stdout(io.StringIO()):
+        load_settings(folder)
+        read_configuration(folder)
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault("random damage", tried="answers of the package index", holds=held)
+def test_package_index(data: Any) -> None:
+    versions = b"torch (2.15.0)\nAvailable versions: 2.15.0, 2.14.1, 2.16.0.dev20261121+cpu\n"
+    report = {"install": [{"metadata": {"name": "torchvision", "version": "0.29.2"}}]}
+    for content, read in (
+        (versions, lambda: package_index.published_versions("3.11")),
+        (versions, lambda: package_index.development_build("2.15.0", "3.11")),
+        (
+            json.dumps(report).encode(),
+            lambda: package_index.matching_torchvision("2.15.0", "3.11"),
+        ),
+    ):
+        _read_printed(data.draw(damaged(content)), read)
+
+
+def _read_printed(content: bytes, read: Callable[[], object]) -> None:
+    printed = content.decode("utf-8", "replace")
+    with (
+        no_hang(),
+        patch.object(package_index, "run_command", lambda *_, **__: printed),
+        contextlib.suppress(WatchError),
+    ):
+        read()
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault("random damage", tried="a file of published values", holds=held)
+def test_published_values(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    fields = ("case", "model", "device", "pass", "batch", "unit", "source", "note")
+    whole = json.dumps([dict.fromkeys(fields, "x") | {"value": 1.5}]).encode()
+    path = tmp_path_factory.mktemp("published") / "values.json"
+    path.write_bytes(data.draw(damaged(whole)))
+    with no_hang(), contextlib.suppress(WatchError):
+        read_published(path)
