@@ -7,3 +7,10 @@ class WatchError(Exception):
     Its message is one line that names the input and the remedy. Entry points
     print it to standard error and exit with status 1, without a traceback.
     """
+
+
+class PlaceError(WatchError):
+    """Something is wrong with the place: its disk, memory or network, or the package index.
+
+    What is measured is not to blame, so a night counts it against no commit.
+    """

@@ -101,8 +101,8 @@ def test_every_duration_can_be_said(seconds: float) -> None:
     ],
 )
 def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
-    assert message in find_cause(printed)
-    assert "\n" not in find_cause(printed)
+    assert message in find_cause(printed).reason
+    assert "\n" not in find_cause(printed).reason
 
 
 def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:

@@ -11,10 +11,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, Selection
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.progress import Progress
 from asv_watch.records.git import variables_for_git
 
@@ -28,10 +29,33 @@ _PHASES = {
 }
 """What asv prints when a phase begins, or what a person should know, and how we say it."""
 
-_CAUSES = (
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why asv, or a command that installs packages, failed."""
+
+    reason: str
+    """One line, with the remedy."""
+    is_place: bool = False
+    """Whether the place is to blame: its disk, memory or network, or the package index."""
+
+
+_OF_THE_PLACE = (
     (
         re.compile(r"No space left on device|Disk quota exceeded"),
         "the disk is full; make room, or remove .asv/env",
+    ),
+    (
+        re.compile(r"Read-only file system"),
+        "the disk is read-only; work in a copy on a disk that can be written",
+    ),
+    (
+        re.compile(r"Too many open files"),
+        "too many files are open; raise the limit (`ulimit -n`)",
+    ),
+    (
+        re.compile(r"Cannot allocate memory"),
+        "the memory is full; end other programs, or add memory",
     ),
     (
         re.compile(
@@ -40,6 +64,16 @@ _CAUSES = (
         ),
         "the package index cannot be reached; connect to the network and run the same again",
     ),
+    (
+        re.compile(
+            r"Read timed out|Connection reset by peer|RemoteDisconnected|IncompleteRead|"
+            r"incomplete-download|\b5\d\d Server Error|HTTP error 5\d\d|"
+            r"DO NOT MATCH THE HASHES|SSLError|ProxyError"
+        ),
+        "the package index answers slowly or wrongly; run the same again later",
+    ),
+)
+_OF_WHAT_IS_MEASURED = (
     (
         re.compile(
             r"(?:No matching distribution found for|find a version that satisfies the "
@@ -91,14 +125,19 @@ class AsvError(WatchError):
         """The cause alone, without the paths of this machine."""
 
 
-def find_cause(log: str) -> str:
+class AsvPlaceError(AsvError, PlaceError):
+    """asv failed as a whole, because of the place."""
+
+
+def find_cause(log: str) -> Cause:
     """Say in one line why asv failed, from what it printed."""
-    for pattern, remedy in _CAUSES:
-        match = pattern.search(log)
-        if match:
-            return remedy.format(**match.groupdict())
+    for causes in (_OF_THE_PLACE, _OF_WHAT_IS_MEASURED):
+        for pattern, remedy in causes:
+            match = pattern.search(log)
+            if match:
+                return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_PLACE)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
-    return lines[-1] if lines else "it printed nothing"
+    return Cause(lines[-1] if lines else "it printed nothing")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -197,8 +236,9 @@ def run_asv(
         if "No benchmarks selected" in printed:
             kind = "case that times something" if selection.times else "case"
             raise NoCaseError(f"no {kind} matches {selection}; try a plain name, as darnn")
-        why = find_cause(printed)
+        cause = find_cause(printed)
         if status < 0:
-            why = f"it was ended by {signal.Signals(-status).name}"
-        raise AsvError(arguments[0], why, log)
+            cause = Cause(f"it was ended by {signal.Signals(-status).name}")
+        error = AsvPlaceError if cause.is_place else AsvError
+        raise error(arguments[0], cause.reason, log)
     return status

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import datetime
 import math
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import asv.util
 from asv.runner import BenchmarkResult
 
-from asv_watch.asv import progress_messages, skipping
+from asv_watch.asv import progress_messages, results_files, skipping
 from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from asv_watch.asv.case_store import CaseStore
 from asv_watch.asv.cases import cannot_run, case_name, cases_of
@@ -23,6 +25,8 @@ from asv_watch.asv.rounds import Rounds
 from asv_watch.asv.run_description import describe_run
 from asv_watch.asv.skipping import Remaining
 from asv_watch.asv.spawners import Spawners
+from asv_watch.errors import PlaceError
+from asv_watch.machine.room import check_disk
 from asv_watch.records import run_records
 
 
@@ -104,6 +108,7 @@ class MeasuredRun:
         outcome, reason = outcome_of_case(result, benchmark)
         samples, left = len(result.samples[0] or ()), rounds.left_after(benchmark, call)
         if outcome == "failed":
+            self._check_disk()
             # A text or an infinity would be stored as it is, and could not be published.
             result = result._replace(result=[None], samples=[None], number=[None])
         if outcome != "ok":
@@ -118,6 +123,18 @@ class MeasuredRun:
         store.note(case, outcome, reason, time.monotonic() - started, **extra)
         store.report()
         return result
+
+    def _check_disk(self) -> None:
+        """Stop the run where a case may have failed because the disk is full.
+
+        Raises:
+            asv.util.UserError: It is; the case is not stored, and measured again later.
+        """
+        folder = results_files.folder_of(self._results)
+        try:
+            check_disk(Path(tempfile.gettempdir()), *([folder] if folder else []))
+        except PlaceError as error:
+            raise asv.util.UserError(str(error)) from error
 
     def create_setup_cache(
         self, original: Any, spawner: Any, benchmark_id: str, timeout: float, params_str: str

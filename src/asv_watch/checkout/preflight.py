@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch.asv.settings import Configuration, Pair
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.records.git import ask_git
 
 _GIB = 1024**3
@@ -84,7 +84,7 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     """Refuse a disk or a results folder that a run would fail on half way.
 
     Raises:
-        WatchError: too little room for environments, or results cannot be written.
+        PlaceError: too little room for environments, or results cannot be written.
     """
     new = [pair for pair in pairs if not pair.folder.is_dir()]
     results = configuration.results
@@ -93,7 +93,7 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
     there = next(folder for folder in results.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     if free < need:
-        raise WatchError(
+        raise PlaceError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
             f"needed ({len(new)} environments to install); make room, or remove .asv/env"
         )
@@ -102,7 +102,7 @@ def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
         with tempfile.TemporaryFile(dir=results):
             pass
     except OSError as error:
-        raise WatchError(
+        raise PlaceError(
             f"results cannot be written to {results} ({error.strerror}); "
             "it has to be a folder that this user can write"
         ) from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from asv_watch.asv.commands import find_cause
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 
 
 def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str:
@@ -19,14 +19,16 @@ def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str
         options: of `subprocess.run`, such as ``cwd``.
 
     Raises:
-        WatchError: it failed or took too long.
+        PlaceError: it took too long, or failed because of the place.
+        WatchError: it failed otherwise.
     """
     try:
         process = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout_s, check=False, **options
         )
     except subprocess.TimeoutExpired:
-        raise WatchError(f"no answer after {timeout_s:g} s; try again later") from None
+        raise PlaceError(f"no answer after {timeout_s:g} s; try again later") from None
     if process.returncode:
-        raise WatchError(find_cause(process.stderr))
+        cause = find_cause(process.stderr)
+        raise (PlaceError if cause.is_place else WatchError)(cause.reason)
     return str(process.stdout)

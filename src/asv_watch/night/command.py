@@ -14,7 +14,7 @@ from asv_watch.bench.measure import Tally
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.reference import reference_side
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
@@ -41,7 +41,8 @@ def nightly(
     """Measure what is missing, most urgent first, until the budget is spent; publish.
 
     A commit or a release that fails does not stop the rest. It is tried again on the next nights,
-    and set aside after `NIGHTS`.
+    and set aside after `NIGHTS`. What the place is to blame for, such as a full disk, counts for
+    none of them; twice running, it ends the night.
 
     Args:
         root: the checkout.
@@ -113,6 +114,7 @@ class _Night:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
         tried: set[str] = set()
         unusable: set[str] = set()
+        failed_here = False
         while task := next_task(self._situation, SOURCES, tried, unusable):
             tried.add(task.name)
             print(f"{task.reason}:", flush=True)
@@ -131,12 +133,20 @@ class _Night:
                 return
             except WatchError as error:
                 reason = error.reason if isinstance(error, AsvError) else str(error)
-                if task.pair is None or task.pair.folder.is_dir():
+                if isinstance(error, PlaceError):
+                    self._failed[task.description] = reason
+                    print(f"  failed, which counts for no commit: {reason}", flush=True)
+                    if failed_here:  # twice running: it is no commit that only looks like it
+                        print("the night ends: this machine cannot measure now", flush=True)
+                        return
+                    failed_here = True
+                elif task.pair is None or task.pair.folder.is_dir():
                     self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame
                     unusable.add(task.pair.environment)
                     self._fail(task.pair.environment, str(task.pair), reason)
                 continue
+            failed_here = False
             self._situation = self._read_results()
             if self._situation.needs(task):
                 self._fail(

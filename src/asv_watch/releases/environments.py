@@ -134,4 +134,4 @@ def _run(
     try:
         return run_command(command, timeout_s, cwd=folder, env=variables)
     except WatchError as error:
-        raise WatchError(f"{pair}: {error}") from error
+        raise type(error)(f"{pair}: {error}") from error

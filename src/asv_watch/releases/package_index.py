@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from asv_watch.errors import WatchError
+import msgspec
+
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.interleave.commands import run_command
 from asv_watch.records.release_order import is_development, release_order
 
@@ -18,6 +19,21 @@ _FINAL = re.compile(r"^\d+(\.\d+)+$")
 _DEVELOPMENT = re.compile(r"^\d+(\.\d+)+\.dev\d+$")
 _BUILDS_TRIED = 3
 """Development builds of torch, the newest first: the torchvision of a day is published later."""
+
+
+class _Metadata(msgspec.Struct):
+    name: str
+    version: str
+
+
+class _Package(msgspec.Struct):
+    metadata: _Metadata
+
+
+class _Report(msgspec.Struct):
+    """What ``pip install --report`` says would be installed."""
+
+    install: list[_Package]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +96,15 @@ def matching_torchvision(torch: str, python: str) -> str:
     platform = ["--python-version", python, "--only-binary", ":all:", "--target", "unused"]
     before_release = ["--pre"] if is_development(torch) else []
     wanted = [requirement("torch", torch), "torchvision"]
-    report = json.loads(_pip([*dry_run, *platform, *before_release, *wanted]))
-    versions = {
-        package["metadata"]["name"]: package["metadata"]["version"]
-        for package in report["install"]
-    }
-    return str(versions["torchvision"]).partition("+")[0]
+    printed = _pip([*dry_run, *platform, *before_release, *wanted])
+    try:
+        report = msgspec.json.decode(printed, type=_Report)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise PlaceError(f"pip's report cannot be read ({error}); try again later") from error
+    versions = {package.metadata.name: package.metadata.version for package in report.install}
+    if "torchvision" not in versions:
+        raise WatchError(f"the package index offers no torchvision for torch {torch}")
+    return versions["torchvision"].partition("+")[0]
 
 
 def development_build(newest: str, python: str) -> tuple[str, str]:

@@ -1,0 +1,107 @@
+"""What is wrong with the place is counted against no commit: a full disk, no network."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from asv_watch.asv.commands import find_cause
+from asv_watch.errors import PlaceError
+from asv_watch.exit_status import ExitStatus
+from asv_watch.machine import room
+from tests.asv_watch.night.test_fortnight import INSTALL_FILE, Nights, nights
+from tests.conftest import commit
+
+__all__ = ["nights"]  # a fixture
+INSTALL = """
+import sys
+from pathlib import Path
+
+Path(sys.prefix, "value.txt").write_text("7")
+fault = Path({fault!r})
+if fault.exists():
+    sys.exit(fault.read_text())
+"""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.fault(
+    "disk full",
+    tried="three nights on which installing a commit fails because of it",
+    holds="the night ends with the reason; the commit is measured when the fault is mended",
+)
+def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
+    fault = tmp_path / "fault"
+    fault.write_text("OSError: [Errno 28] No space left on device")
+    text = INSTALL.format(fault=str(fault))
+    for number in range(3):
+        name = commit(nights.root, {INSTALL_FILE: f"{text}# {number}\n"}, f"Change {number}")
+        nights.values[name] = "7"
+    for _ in range(3):
+        assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+        assert "counts for no commit: the" in nights.output
+        assert nights.measured[-1] == 2
+        assert "the night ends: this machine cannot measure now" in nights.output
+    assert "set aside" not in nights.output
+    fault.unlink()
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert len(nights.stored()) == 3
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.fault(
+    "disk full",
+    tried="three nights on which the disk is full as soon as they have begun",
+    holds="no commit is set aside; it is measured when there is room",
+)
+def test_a_disk_that_is_full_is_blamed_on_no_commit(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nights.add_commits("101")
+    with monkeypatch.context() as context:
+        for _ in range(3):
+            free = itertools.chain([10**12], itertools.repeat(1024))
+            answers = (SimpleNamespace(free=size) for size in free)
+            context.setattr(shutil, "disk_usage", lambda _, answers=answers: next(answers))
+            assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+            assert "counts for no commit: 0.0 GiB are free" in nights.output
+            assert nights.measured[-1] == 0
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert len(nights.stored()) == 2
+
+
+def test_a_full_disk_is_found_after_a_case_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.check_disk(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1024))
+    with pytest.raises(PlaceError, match="No space left on device") as error:
+        room.check_disk(tmp_path)
+    assert find_cause(str(error.value)).is_place
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_place"),
+    [
+        ("OSError: [Errno 30] Read-only file system: 'x'", True),
+        ("OSError: [Errno 24] Too many open files", True),
+        ("OSError: [Errno 12] Cannot allocate memory", True),
+        ("Temporary failure in name resolution", True),
+        ("ERROR: HTTPSConnectionPool(host='x', port=443): Read timed out.", True),
+        ("ERROR: 503 Server Error: Service Unavailable for url", True),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", True),
+        ("ERROR: No matching distribution found for torch==9.9", False),
+        ("SyntaxError: invalid syntax", False),
+    ],
+)
+@pytest.mark.fault(
+    "package index",
+    tried="it cannot be reached, answers slowly, with an error, or with other files",
+    holds="that is told from a package that it does not offer",
+)
+def test_the_place_is_told_from_the_commit(printed: str, is_place: bool) -> None:
+    assert find_cause(printed).is_place is is_place
