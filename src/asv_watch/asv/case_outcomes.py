@@ -11,6 +11,7 @@ import re
 import signal
 from typing import Any
 
+from asv.runner import JSON_ERROR_RETCODE
 from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.asv.cases import skipped_because
@@ -21,6 +22,9 @@ _REASON_LENGTH = 2000
 _CACHE_FAILED = "asv: setup_cache failed\n\n"
 """How asv begins the message of a case whose ``setup_cache`` failed."""
 _CACHE_TIMED_OUT = "(exit status {})"
+_NO_RESULT = (
+    "the benchmark ended its process before it gave a value (os._exit, sys.exit or SystemExit)"
+)
 NOT_BUILT = "this commit could not be built and installed; asv's output says why"
 
 
@@ -35,7 +39,7 @@ def outcome_of_case(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
     if result.errcode == TIMEOUT_RETCODE:
         return "timed out", f"stopped after {benchmark['timeout']} s"
     if value is None:
-        return "failed", result.stderr.strip()[-_REASON_LENGTH:] or _exit(result.errcode)
+        return "failed", _reason(result)
     if isinstance(value, float) and math.isnan(value):
         message = _SKIPPED.search(result.stderr)
         return "skipped", message["reason"].strip("'\"") if message else skipped_because(benchmark)
@@ -48,6 +52,13 @@ def outcome_of_case(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
     if not values or not all(map(is_finite_number, values)):
         return "failed", f"the benchmark returned {str(value)[:80]!r}, not a finite number"
     return "ok", ""
+
+
+def _reason(result: Any) -> str:
+    """Say why a case gave no value: the end of what it printed, where the exception is."""
+    if result.errcode == JSON_ERROR_RETCODE:
+        return _NO_RESULT
+    return result.stderr.strip()[-_REASON_LENGTH:] or _exit(result.errcode)
 
 
 def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str]:

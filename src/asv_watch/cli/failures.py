@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 from collections.abc import Sequence
 
 from pydantic import ValidationError
@@ -49,12 +50,13 @@ def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSta
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 
-def explain_interrupt(arguments: Sequence[str]) -> str:
-    """Return the message after Ctrl-C, with what the command leaves behind."""
+def explain_interrupt(arguments: Sequence[str], number: int) -> str:
+    """Return the message after Ctrl-C, or another signal, with what the command leaves behind."""
+    how = "interrupted"
+    if number != signal.SIGINT:
+        how = f"ended by {signal.Signals(number).name}"
     command = COMMANDS.get(arguments[0]) if arguments else None
-    return (
-        f"interrupted; {command.interrupted}" if command and command.interrupted else "interrupted"
-    )
+    return f"{how}; {command.interrupted}" if command and command.interrupted else how
 
 
 def _explain_bad_value(error: TyperException) -> str:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -22,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
     "3 done but some cases failed, 4 slower (gate, compare --fail-if-slower), "
-    "5 undecided (gate), 130 interrupted.",
+    "5 undecided (gate), 130 interrupted, 143 ended by SIGTERM.",
 )
 for _name, _command in COMMANDS.items():
     app.command(_name, epilog=_command.examples or None)(_command.run)
@@ -52,10 +57,14 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: without the program's name; those of the process by default.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    status: int
+    received: list[int] = []
     try:
-        return int(_run(arguments) or ExitStatus.DONE)
+        with _ended_by_signals(received):
+            return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
-        status, message = ExitStatus.INTERRUPTED, explain_interrupt(arguments)
+        number = received[0] if received else signal.SIGINT
+        status, message = 128 + number, explain_interrupt(arguments, number)
     except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second
         # Python would complain once more when it closes the broken stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -65,6 +74,30 @@ def main(arguments: list[str] | None = None) -> int:
         status, message = explain_failure(error, arguments)
     print(f"asv-watch: {' '.join(message.split())}", file=sys.stderr)
     return status
+
+
+@contextmanager
+def _ended_by_signals(received: list[int]) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the command as Ctrl-C does, unless they are ignored.
+
+    Args:
+        received: gets the signal's number; on its way out typer forgets what was raised.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGTERM, signal.SIGHUP) if in_main_thread else ()
+    replaced = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
+
+    def end(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    for number in replaced:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in replaced:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(arguments: list[str]) -> int | None:

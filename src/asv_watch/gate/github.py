@@ -20,6 +20,9 @@ _MOST_PAGES = 30
 _LARGEST_ANSWER = 50_000_000
 """Bytes; a hundred comments of 65,536 characters have fewer."""
 
+_NO_ANSWER = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What reading an answer raises that is not what GitHub documents."""
+
 T = TypeVar("T")
 
 
@@ -169,7 +172,7 @@ class GitHub:
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
                 return msgspec.json.decode(answer.read(_LARGEST_ANSWER), type=kind)
-        except (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError) as error:
+        except (OSError, http.client.HTTPException, *_NO_ANSWER) as error:
             raise WatchError(
                 f"GitHub did not do {method} {path} ({error}); check the workflow's "
                 "`permissions`, and run the job again"

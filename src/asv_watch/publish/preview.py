@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
+import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.settings import load_settings
 from asv_watch.errors import WatchError
 
 
@@ -21,11 +26,13 @@ def preview(root: Path, *, host: str, port: int) -> None:
     Raises:
         WatchError: no site was published yet, or nothing can listen there.
     """
-    site = read_configuration(root).site
+    if not host:
+        raise WatchError("--host is empty; give 127.0.0.1, or 0.0.0.0 to serve every address")
+    site = root / str(load_settings(root).html_dir)
     if not (site / "index.html").is_file():
         raise WatchError(f"{site} holds no site yet; run `make publish`")
     try:
-        server = ThreadingHTTPServer((host, port), partial(_Handler, directory=str(site)))
+        server = _Server((host, port), partial(_Handler, host, directory=str(site)))
     except OSError as error:
         raise WatchError(
             f"nothing can listen on {host} port {port} ({error.strerror}); "
@@ -39,8 +46,46 @@ def preview(root: Path, *, host: str, port: int) -> None:
             return
 
 
+class _Server(ThreadingHTTPServer):
+    """Serves files; a browser that goes away is no error."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing where the connection ended, and the traceback of a defect otherwise."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """Serves files without a line for each."""
 
+    def __init__(self, host: str, *arguments: Any, **options: Any) -> None:
+        self._host = host
+        super().__init__(*arguments, **options)
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        """Open the file; refuse what no browser asks for on behalf of this site.
+
+        A page of another site can let its own name lead here, and would then read what is served.
+        Only addresses, ``localhost`` and the host that was chosen are names of this server.
+        """
+        name = re.sub(r":\d+$", "", self.headers.get("Host", ""))
+        if not _is_address(name) and name not in {"localhost", self._host}:
+            self.send_error(403, "Unknown host name")
+            return None
+        try:
+            return super().send_head()
+        except ValueError:  # such as a null in the path
+            self.send_error(404, "File not found")
+            return None
+
     def log_message(self, format: str, *args: object) -> None:
         """Print nothing."""
+
+
+def _is_address(name: str) -> bool:
+    """Tell whether a host is given by its number, which no other site can claim."""
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

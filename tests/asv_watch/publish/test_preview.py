@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -73,6 +76,54 @@ def test_others_see_it_where_that_is_asked_for(checkout: Path) -> None:
         assert _listens_on(process) == {"0.0.0.0"}  # noqa: S104
 
 
+@pytest.mark.fault(
+    "hostile web page",
+    tried="a page of another site lets its name lead to the preview (DNS rebinding)",
+    holds="only addresses, localhost and the name given by --host are answered",
+)
+def test_another_sites_name_is_refused(checkout: Path) -> None:
+    with _preview(checkout) as (_, address):
+        port = address.rstrip("/").rpartition(":")[2]
+        for host, status in (
+            ("evil.example.org", 403),
+            (f"evil.example.org:{port}", 403),
+            ("", 403),
+            (f"127.0.0.1:{port}", 200),
+            (f"localhost:{port}", 200),
+            ("[::1]:80", 200),
+        ):
+            assert _get(int(port), "/", host).startswith(f"HTTP/1.0 {status} ".encode()), host
+
+
+@pytest.mark.fault(
+    "hostile web page",
+    tried="paths with a null or too long, a line that is no request, connections that are reset",
+    holds="the preview goes on and prints no traceback",
+)
+def test_nothing_that_is_asked_for_prints_a_traceback(checkout: Path) -> None:
+    (checkout / "html/large").write_bytes(bytes(10**7))
+    with _preview(checkout) as (process, address):
+        port = int(address.rstrip("/").rpartition(":")[2])
+        for path in ("/%00", "/%ff", "/..%2f..%2fasv.conf.json", "/" + "x" * 9000, "//", "\0"):
+            answer = _get(port, path, "localhost")
+            assert b"the site" not in answer or path == "//"
+            assert b"benchmark_dir" not in answer
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"GET /large HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            connection.recv(10)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert b"the site" in _get(port, "/", "localhost")
+        process.send_signal(signal.SIGINT)
+        assert process.communicate()[1] == ""
+
+
+def _get(port: int, path: str, host: str) -> bytes:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(partial(connection.recv, 1 << 16), b""))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,6 +139,8 @@ def test_an_address_that_cannot_be_had_is_one_line(
     assert done.stderr.startswith(f"asv-watch: {message}")
     assert done.stderr.endswith("choose another --host or --port\n")
     assert done.stderr.count("\n") == 1
+    done = _run(checkout, "--host", "")
+    assert done.stderr.startswith("asv-watch: --host is empty; give")
 
 
 def test_without_a_site_it_says_how_to_make_one(checkout: Path) -> None:
