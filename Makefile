@@ -23,7 +23,7 @@ bench: setup ## measure HEAD with the newest torch pair, the short set, and publ
 	$(WATCH) bench $(MEASURED)
 
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
-	$(WATCH) bench --full --torch=all $(MEASURED)
+	$(WATCH) bench --full --release=all $(MEASURED)
 
 nightly: setup ## measure the short set of every commit of main (FULL=1: then every case), for BUDGET=4h, and publish
 	$(WATCH) nightly $(call option,BUDGET,budget) $${FULL:+--full} $(MEASURED)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from asv_watch.asv.settings import Pair, results_folder
+from asv_watch.asv.settings import EnvironmentSpec, results_folder
 from asv_watch.compare.measure import recipe
 from asv_watch.gate.command import measure
 from asv_watch.gate.result import CaseState, GateResult
@@ -113,8 +113,8 @@ def simulate(
     """
     names = sorted(set.intersection(*(set(comparison) for comparison in stored)))
     cases = [TimedCase(name, name, 1.0) for name in names]
-    pair = Pair("", "", "", Path())
-    sides = Side("base", Path(), pair), Side("head", Path(), pair)
+    environment = EnvironmentSpec({}, "", Path())
+    sides = Side("base", Path(), environment), Side("head", Path(), environment)
     draw = random.Random(seed)  # noqa: S311 - nothing is kept secret
     once = alarms = failed = slower = 0
     with _simulated_rounds(stored, draw, 1 + planted):

@@ -5,7 +5,7 @@ is called a difference is a *false alarm*. ``--planted 0 3`` compares the commit
 is and slowed by 3 %: after each sample the process spins its case's own clock
 (`asv_watch.probes.timer`). A planted case that is called slower is *found*. The
 comparisons are stored with kind ``null`` or ``planted``, each case when it is finished, and the
-report counts all stored ones of this commit, torch pair, machine and recipe; ``--repeats 0``
+report counts all stored ones of this commit, release, machine and recipe; ``--repeats 0``
 measures nothing.
 """
 
@@ -117,7 +117,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--commit", default="HEAD", help="what is measured (default: HEAD)")
     parser.add_argument("--busy", action="store_true", help="another core is kept busy")
     parser.add_argument("--cases", default="", metavar="PATTERN", help="default: the short set")
-    parser.add_argument("--torch", default="newest", metavar="RELEASE")
+    parser.add_argument("--release", default="newest", metavar="RELEASE")
     parser.add_argument("--machine", default="", help="default: this host's name")
     return parser.parse_args(arguments)
 
@@ -126,13 +126,13 @@ def _work(options: argparse.Namespace) -> None:
     selection = matching(options.cases, otherwise=SHORT).only_times()
     shares = [percent / 100 for percent in options.planted]
     with open_workplace(
-        Path.cwd(), "sensitivity", torch=options.torch, machine=options.machine
+        Path.cwd(), "sensitivity", release=options.release, machine=options.machine
     ) as place:
-        unchanged = side(place, options.commit, place.pairs[0].torch)
+        unchanged = side(place, options.commit, place.environments[0].version)
         if unchanged.version is None:
             raise TorchspeedError("a commit is compared with itself; commit the changes of src/")
         for number in range(1, options.repeats + 1):
-            cases = list_cases(place, [unchanged.pair], selection, unchanged.version.commit)
+            cases = list_cases(place, [unchanged.environment], selection, unchanged.version.commit)
             for share in shares:
                 print(f"repeat {number} of {options.repeats}: {share:.0%} slower", flush=True)
                 slowed = dataclasses.replace(unchanged, planted=share)

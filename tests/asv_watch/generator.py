@@ -330,7 +330,10 @@ class StepComparison:
     ratio: float
 
     def store(self, results: Path) -> None:
-        before, after = (Version(commit, *self.pair, "3.11") for commit in self.hashes)
+        before, after = (
+            Version(commit, {"torch": self.pair[0], "torchvision": self.pair[1]}, "3.11")
+            for commit in self.hashes
+        )
         header = Header(
             kind="confirm", at=self.at, machine=self.machine, before=before, after=after
         )

@@ -1,4 +1,4 @@
-"""Interleaved comparisons of torch releases, and values, in which each change is known."""
+"""Interleaved comparisons of releases, and values, in which each change is known."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
+    CaseValues,
     ComparisonWriter,
     Header,
     Kind,
+    NoValue,
     StoredComparison,
     Unmeasured,
     Version,
 )
-from asv_watch.records.release_values import ReleaseValue
 
 DAY = 86_400
 ROUNDS = 6
@@ -32,20 +33,24 @@ def compared_releases(
     at: int = 1_780_000_000,
     machine: str = "ci-2core",
     skipped: str = "",
+    values: tuple[CaseValues, ...] = (),
+    requirement: str = "torch",
 ) -> StoredComparison:
     """Compare two releases.
 
     Args:
-        before: Version of torch.
-        after: The later version.
+        before: Release of the requirement.
+        after: The later one.
         ratios: Case to its ratio.
         half: Half-width of the intervals, as a logarithm.
         kind: ``null`` for a release against itself.
         at: When, seconds since the epoch.
         machine: Where.
         skipped: A further case, which was skipped.
+        values: Peak memory and counts of other cases.
+        requirement: Whose releases they are.
     """
-    versions = [Version(COMMIT, torch, "0.29", "3.11") for torch in (before, after)]
+    versions = [Version(COMMIT, {requirement: name}, "3.11") for name in (before, after)]
     header = Header(kind=kind, at=at, machine=machine, before=versions[0], after=versions[1])
     results = tuple(
         CaseRatio(
@@ -60,37 +65,29 @@ def compared_releases(
         for case, ratio in ratios.items()
     )
     others = (Unmeasured(skipped, at, skipped="this release lacks it"),) if skipped else ()
-    return StoredComparison(Path("planted.jsonl"), header, results, others)
+    return StoredComparison(Path("planted.jsonl"), header, results, others, values)
 
 
 def store(results: Path, comparison: StoredComparison) -> None:
     """Write a comparison as `asv-watch releases measure` does."""
     writer = ComparisonWriter(results, comparison.header)
-    cases: tuple[CaseResult, ...] = (*comparison.ratios, *comparison.unmeasured)
+    cases: tuple[CaseResult, ...] = (
+        *comparison.ratios,
+        *comparison.unmeasured,
+        *comparison.values,
+    )
     for result in cases:
         writer.add(result)
 
 
-def release_value(
-    torch: str,
+def case_values(
     case: str,
-    value: float | None,
+    before: float | str | None,
+    after: float | str | None,
     *,
-    commit: str = COMMIT,
     unit: str = "bytes",
     exact: bool = False,
-    failed: str = "",
-) -> ReleaseValue:
-    """Peak memory or a count of a case; without a value it failed or was skipped."""
-    return ReleaseValue(
-        torch=torch,
-        torchvision="0.29",
-        commit=commit,
-        case=case,
-        at=1_780_000_000,
-        unit=unit,
-        exact=exact,
-        value=value,
-        skipped="" if value is not None or failed else "this release lacks it",
-        failed=failed,
-    )
+) -> CaseValues:
+    """Peak memory or a count of a case; a text is why it failed."""
+    sides = [NoValue(failed=v) if isinstance(v, str) else v for v in (before, after)]
+    return CaseValues(case, 1_780_000_000, unit, exact=exact, before=sides[0], after=sides[1])

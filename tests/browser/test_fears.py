@@ -118,7 +118,9 @@ def history_of(planted: Planted) -> History:
 
 def compared(ratio: float) -> StoredComparison:
     """An interleaved comparison of the last two commits."""
-    before, after = (Version(commit.hash, "2.15.0", "0.29", "3.11") for commit in commits()[-2:])
+    before, after = (
+        Version(commit.hash, {"torch": "2.15.0"}, "3.11") for commit in commits()[-2:]
+    )
     at = commits()[-1].date + 3600
     header = Header(kind="confirm", at=at, machine=MACHINE, before=before, after=after)
     case = CaseRatio(
@@ -135,7 +137,9 @@ def compared(ratio: float) -> StoredComparison:
 
 def explained() -> StoredExplanation:
     """An LSTM that takes twice as long in the newest commit."""
-    before, after = (Version(commit.hash, "2.15.0", "0.29", "3.11") for commit in commits()[-2:])
+    before, after = (
+        Version(commit.hash, {"torch": "2.15.0"}, "3.11") for commit in commits()[-2:]
+    )
     operator = OperatorDifference("aten::lstm", "[[300, 10]]", (1, 1), (0.06, 0.12), True)
     return StoredExplanation(
         case=f"time_series.TimeSeries.time_forward({SLOWED}, 'cpu')",

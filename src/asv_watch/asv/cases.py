@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from asv_watch.machine.gpu import cuda_is_plainly_absent
+from asv_watch.asv.declared import Declared
+from asv_watch.machine.gpu import gpu_is_plainly_absent
 
 
 def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
@@ -28,11 +29,10 @@ def skipped_because(benchmark: dict[str, Any]) -> str:
     return str(benchmark.get("skipped_because") or "skipped by its suite")
 
 
-def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
+def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
     """Return why a case is skipped, as far as no process is needed to tell; empty if it runs."""
-    named = dict(zip(benchmark["param_names"], params, strict=False))
-    if named.get("device", "").startswith("'cuda") and cuda_is_plainly_absent():
-        return "no CUDA device on this machine"
+    if declared.uses_gpu(case_name(benchmark, params)) and gpu_is_plainly_absent():
+        return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
     if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
         return skipped_because(benchmark)

@@ -1,4 +1,4 @@
-"""Runs one asv command: its output to a log, its phases and cases to the terminal."""
+"""Runs commands: asv, with its output in a log, its phases and cases on the terminal; others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.errors import PlaceError, WatchError
@@ -21,7 +22,7 @@ from asv_watch.records.git import variables_for_git
 
 _PHASES = {
     re.compile(r"Creating virtualenv for"): "creating the environment (several GB, once)",
-    re.compile(r"Installing requirements for"): "installing torch and torchvision",
+    re.compile(r"Installing requirements for"): "installing requirements",
     re.compile(r"Discovering benchmarks"): "discovering benchmarks",
     re.compile(r"Building [0-9a-f]+ "): "building this commit",
     re.compile(r"(?P<warning>left out of the site: .*)"): "{warning}",
@@ -80,7 +81,7 @@ _OF_WHAT_IS_MEASURED = (
             r"requirement) (?P<what>[\w.=<>+-]+)"
         ),
         "{what} cannot be installed: no package index offers it for this Python; "
-        "check the pair in asv.conf.json, and the network",
+        "check its releases in asv.conf.json, and the network",
     ),
     (
         re.compile(r"Cannot install (?P<what>.+) because these package versions have conflicting"),
@@ -138,6 +139,30 @@ def find_cause(log: str) -> Cause:
                 return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_PLACE)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return Cause(lines[-1] if lines else "it printed nothing")
+
+
+def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str:
+    """Run a command and return what it printed.
+
+    Args:
+        command: the program and its arguments.
+        timeout_s: seconds after which it is ended.
+        options: of `subprocess.run`, such as ``cwd``.
+
+    Raises:
+        PlaceError: it took too long, or failed because of the place.
+        WatchError: it failed otherwise.
+    """
+    try:
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False, **options
+        )
+    except subprocess.TimeoutExpired:
+        raise PlaceError(f"no answer after {timeout_s:g} s; try again later") from None
+    if process.returncode:
+        cause = find_cause(process.stderr)
+        raise (PlaceError if cause.is_place else WatchError)(cause.reason)
+    return str(process.stdout)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

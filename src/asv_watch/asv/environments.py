@@ -4,6 +4,8 @@
 new environment. ``constraints.txt`` pins it for pip, which leaves the identity of an environment
 as it is; an environment that holds another release gets the pinned one.
 
+**Facts.** Every run records what its environment consists of.
+
 **Conditions by hand.** asv leaves the variables of ``env_nobuild`` out of a run with
 ``--python=same`` or another existing Python. It gets them as asv's own environments do, apart
 from those that the person who runs it has set.
@@ -11,14 +13,23 @@ from those that the person who runs it has set.
 
 from __future__ import annotations
 
+import json
 import os
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import asv.util
+from asv.console import log
+
+from asv_watch import probes
+from asv_watch.asv.declared import declared
+from asv_watch.machine.facts import machine_facts, machine_state
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 _VARIABLE = "PIP_CONSTRAINT"
+_ASKING_TIMEOUT = 120  # s: an import from a cold disk may take most of a minute
 
 
 def pinned_asv_runner() -> str:
@@ -71,3 +82,53 @@ def existing(original: Any) -> Any:
         original(self, conf, executable, requirements, conditions | tagged_env_vars)
 
     return __init__
+
+
+def environment_facts(
+    run: Callable[..., str], requirements: Iterable[str], script: Path | None
+) -> dict[str, dict[str, str]]:
+    """Ask an environment what it consists of.
+
+    Args:
+        run: runs a script with arguments in the environment, and returns what it printed.
+        requirements: names of packages whose releases are told.
+        script: the project's own, which tells more; ``None`` if there is none.
+
+    Returns:
+        ``facts``, which can change a value, and ``details`` for people, both text by name.
+
+    Raises:
+        ValueError: a script printed something else.
+    """
+    names = [name.removeprefix("pip+") for name in requirements]
+    printed = [run(probes.ENVIRONMENT, *names)]
+    if script is not None:
+        printed.append(run(script))
+    answers = [json.loads(text.splitlines()[-1]) for text in printed]
+    return {
+        part: {name: text for answer in answers for name, text in answer.get(part, {}).items()}
+        for part in ("facts", "details")
+    }
+
+
+def describe_run(env: Any) -> dict[str, Any]:
+    """Return the record of a run that begins now (`asv_watch.records.run_records`).
+
+    Args:
+        env: asv's ``Environment``, which is asked about itself.
+    """
+    record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts()}
+    record |= {"environment": {}, "details": {}}
+
+    def run(script: Path, *arguments: str) -> str:
+        variables = os.environ | env.env_vars
+        command = ["-P", str(script), *arguments]
+        return str(env.run(command, timeout=_ASKING_TIMEOUT, env=variables))
+
+    try:
+        answer = environment_facts(run, env.requirements, declared().facts_script)
+        record |= {"environment": answer["facts"], "details": answer["details"]}
+    except (asv.util.ProcessError, ValueError, LookupError) as error:
+        # The values are as good without a description of the environment.
+        log.warning(f"the environment could not be asked about itself: {error}")
+    return record | {"before": machine_state()}

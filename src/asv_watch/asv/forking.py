@@ -1,4 +1,4 @@
-"""Runs cases in forks of a process that has imported torch, instead of importing it for each.
+"""Runs cases in forks of a process that has imported modules, instead of importing them for each.
 
 `asv_watch.probes.case_server` is that process. It runs every case once: the rounds of a
 case come from different parents, because all forks of a process share its layout of memory, which
@@ -22,40 +22,34 @@ from typing import IO, Any
 
 from asv.runner import BENCHMARK_RUN_SCRIPT
 
+from asv_watch import probes
 from asv_watch.asv import processes
-from asv_watch.probes import paths as probes
-from asv_watch.records.release_order import release_order
+from asv_watch.asv.declared import declared
 from asv_watch.records.run_records import FORKED, NOT_FORKED
 
 _SECONDS_TO_START = 120.0
-"""Importing torch from a cold disk takes most of a minute."""
+"""Imports from a cold disk may take most of a minute."""
 _SOCKET = "socket"  # in the server's folder
 _LONGEST_ANSWER = 1 << 10  # bytes
 _MOST_OUTPUT = 1 << 16
 """Bytes of a server's output that are read, and dropped, at once."""
-_FIRST_TORCH = release_order("2.7")
-"""In a forked process torch 2.6.0 takes six times as long for a softmax as in any other."""
-
-
-def is_fast_in_forks(torch: str) -> bool:
-    """Tell whether a forked process is as fast as any other with this torch release."""
-    return release_order(torch) >= _FIRST_TORCH
 
 
 def may_fork(benchmark: dict[str, Any], case: str) -> bool:
     """Tell whether a fork may measure a case: if it times something, or its ``may_fork`` says so.
 
-    A peak of memory would include all that the parent has imported, and CUDA needs a process that
+    A peak of memory would include all that the parent has imported, and a GPU needs a process that
     never forked.
     """
-    return bool(benchmark.get("may_fork", benchmark["type"] == "time")) and "'cuda" not in case
+    may = benchmark.get("may_fork", benchmark["type"] == "time")
+    return bool(may) and not declared().uses_gpu(case)
 
 
 class ForkingSpawner:
     """Takes the place of asv's ``Spawner`` for cases that may be measured in forks."""
 
     def __init__(self, spawner: Any) -> None:
-        """Wrap the spawner, which runs cases where this environment's torch should not fork."""
+        """Wrap the spawner, which runs cases where this environment should not fork."""
         self._spawner = spawner
         self._server: _Server | None = None
         self._is_able = sys.platform == "linux"
@@ -125,7 +119,7 @@ class _Server:
 
     def __init__(self, env: Any) -> None:
         self.can_fork = False
-        """Whether it has imported a torch that is fast in forks, and may fork."""
+        """Whether what it has imported is fast in forks, and may fork."""
         self._connection: socket.socket | None = None
         with (
             tempfile.TemporaryDirectory(prefix="asv-watch-") as folder,
@@ -139,7 +133,7 @@ class _Server:
             listener.listen(1)
             with processes.signals_deferred() as deferred:
                 self._process = env.run(
-                    ["-P", str(probes.CASE_SERVER), _SOCKET],
+                    ["-P", str(probes.CASE_SERVER), _SOCKET, *declared().preload],
                     cwd=folder,
                     env=processes.variables(env),
                     redirect_stderr=True,
@@ -154,7 +148,7 @@ class _Server:
                 raise
 
     def _connect(self, listener: socket.socket) -> None:
-        """Wait until the server has imported torch, or has failed to."""
+        """Wait until the server has imported its modules, or has failed to."""
         output = self._process.stdout
         until = time.monotonic() + _SECONDS_TO_START
         while True:
@@ -165,8 +159,8 @@ class _Server:
                 self._connection, _ = listener.accept()
                 with contextlib.suppress(ConnectionError):
                     hello = self.answer()
-                    torch = str(hello["torch"] or "")
-                    self.can_fork = hello["threads"] == 1 and is_fast_in_forks(torch)
+                    fast = declared().forks_well(hello["releases"])
+                    self.can_fork = hello["threads"] == 1 and fast
                 return
             if not ready or not os.read(output.fileno(), _MOST_OUTPUT):
                 return  # it took too long, or has ended

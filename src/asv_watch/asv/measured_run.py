@@ -20,9 +20,10 @@ from asv_watch.asv import progress_messages, results_files, skipping
 from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from asv_watch.asv.case_store import CaseStore
 from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.declared import declared
+from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import may_fork
 from asv_watch.asv.rounds import Rounds
-from asv_watch.asv.run_description import describe_run
 from asv_watch.asv.skipping import Remaining
 from asv_watch.asv.spawners import Spawners
 from asv_watch.errors import PlaceError
@@ -148,7 +149,7 @@ class MeasuredRun:
         names = [
             case_name(benchmark, params)
             for params in cases_of(benchmark)
-            if not cannot_run(benchmark, params)
+            if not cannot_run(benchmark, params, declared())
         ]
         if all(may_fork(benchmark, name) for name in names):
             forking = self._spawners_in_place_of(spawner).forking

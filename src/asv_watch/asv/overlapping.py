@@ -1,6 +1,6 @@
 """Measures the next cases of a benchmark while one is measured, where no value depends on a clock.
 
-A peak of memory needs a process of its own, which spends most of its time on importing torch. Its
+A peak of memory needs a process of its own, which spends most of its time on imports. Its
 value is the same whether or not the other cores work.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.asv import processes
+from asv_watch.asv.declared import declared
 from asv_watch.asv.processes import CaseRun
 
 _MOST_AT_ONCE = 4
@@ -41,8 +42,8 @@ def may_overlap(benchmark: dict[str, Any], case: str) -> bool:
     Its ``may_overlap`` has to say so. Cases that share a ``setup_cache`` work in one folder, and a
     GPU has its memory for one case.
     """
-    declared = benchmark.get("may_overlap") and not benchmark.get("setup_cache_key")
-    return bool(declared) and "'cuda" not in case
+    may = benchmark.get("may_overlap") and not benchmark.get("setup_cache_key")
+    return bool(may) and not declared().uses_gpu(case)
 
 
 class OverlappingSpawner:

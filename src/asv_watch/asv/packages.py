@@ -10,12 +10,14 @@ import asv.environment
 import asv.repo
 import asv.util
 
-from asv_watch.asv.settings import Pair, load_settings
+from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import WatchError
 from asv_watch.records.git import top_of
 
 
-def build_package(root: Path, repository: Path, pair: Pair, commit: str, folder: Path) -> None:
+def build_package(
+    root: Path, repository: Path, spec: EnvironmentSpec, commit: str, folder: Path
+) -> None:
     """Build a commit with the project's own commands, for imports from a folder.
 
     asv builds and installs the commit into the environment, which keeps the wheel. From there, or
@@ -25,7 +27,7 @@ def build_package(root: Path, repository: Path, pair: Pair, commit: str, folder:
     Args:
         root: the folder of asv.conf.json.
         repository: where the commit is.
-        pair: its environment; made if it is missing.
+        spec: its environment; made if it is missing.
         commit: full hash.
         folder: where to; it exists afterwards only if all went well.
 
@@ -36,10 +38,10 @@ def build_package(root: Path, repository: Path, pair: Pair, commit: str, folder:
     conf = load_settings(root)
     conf.env_dir = str(root / conf.env_dir)
     conf.repo = top_of(repository)
-    [environment] = asv.environment.get_environments(conf, [pair.environment], verbose=False)
+    [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
     if not environment.can_install_project():
         raise WatchError(
-            f"{pair.environment} cannot hold another commit than what is installed there; "
+            f"{spec.name} cannot hold another commit than what is installed there; "
             'choose "virtualenv", "conda" or the like as "environment_type" in asv.conf.json'
         )
     aside = folder.with_name(f".{folder.name}.tmp")

@@ -1,50 +1,70 @@
-"""Adds a torch release to the key ``releases`` of asv.conf.json and changes nothing else."""
+"""Adds a release to the key ``releases`` of asv.conf.json and changes nothing else."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-import asv.util
-
+from asv_watch.asv.settings import listed_releases, load_settings
 from asv_watch.errors import WatchError
 from asv_watch.files import write_whole
 from asv_watch.records.release_order import release_order
 
-_START = re.compile(r'^(?P<indent> *)"releases": *\[ *\n', re.M)
+_KEY = re.compile(r'^(?P<indent> *)"releases": *\{ *\n', re.M)
+_INDENT = "    "
 
 
-def add_release(root: Path, torch: str, torchvision: str) -> str:
+def add_release(root: Path, requirements: Mapping[str, str]) -> str:
     """Write one line into ``root/asv.conf.json``, where its place among the releases is.
 
     Args:
         root: the checkout.
-        torch: release of torch.
-        torchvision: the one that fits it.
+        requirements: name to release: the requirement that is listed first, then what belongs to
+            this release of it.
 
     Returns:
         The line, without the spaces before it.
 
     Raises:
-        WatchError: the release is listed already, or the file has no such list.
+        WatchError: the release is listed already, or the file is not laid out in lines.
     """
+    requirement, release = next(iter(requirements.items()))
     path = root / "asv.conf.json"
     text = path.read_text(encoding="utf-8")
-    listed = asv.util.load_json(str(path), js_comments=True).get("releases", [])
-    start = _START.search(text)
-    if start is None:
+    conf = load_settings(root)
+    listed = [of_release[requirement] for of_release in listed_releases(conf).get(requirement, [])]
+    if release in listed:
+        raise WatchError(f"{requirement} {release} is listed in asv.conf.json already")
+    if not hasattr(conf, "releases"):
+        text = text.replace("{\n", f'{{\n{_INDENT}"releases": {{\n{_INDENT}}},\n', 1)
+    if not listed and (key := _KEY.search(text)):
+        text = _with_list(text, key, requirement)
+    name = re.escape(json.dumps(requirement))
+    start = re.compile(rf"^(?P<indent> *){name}: *\[ *\n", re.M)
+    key = _KEY.search(text)
+    found = start.search(text, key.end()) if key else None
+    if found is None:
         raise WatchError(
-            'asv.conf.json has no list "releases" with a line for each release; '
-            'add `"releases": [` and `],` on two lines'
+            f'asv.conf.json has no list of {requirement} under "releases" with a line for each '
+            f'release; write `"releases": {{`, `{json.dumps(requirement)}: [`, `]` and `}},` on '
+            "lines of their own"
         )
-    if any(release[0] == torch for release in listed):
-        raise WatchError(f"torch {torch} is listed in asv.conf.json already")
-    newer = [release for release in listed if release_order(release[0]) > release_order(torch)]
-    lines = text[start.end() :].split("\n")
-    last = len(newer) == len(listed)
-    entry = f'["{torch}", "{torchvision}"]'
-    if last and listed:
+    newer = [other for other in listed if release_order(other) > release_order(release)]
+    lines = text[found.end() :].split("\n")
+    entry = json.dumps(release if len(requirements) == 1 else dict(requirements))
+    is_last = len(newer) == len(listed)
+    if is_last and listed:
         lines[len(newer) - 1] += ","
-    lines.insert(len(newer), f"{start['indent']}    {entry}{'' if last else ','}")
-    write_whole(path, (text[: start.end()] + "\n".join(lines)).encode())
+    lines.insert(len(newer), f"{found['indent']}{_INDENT}{entry}{'' if is_last else ','}")
+    write_whole(path, (text[: found.end()] + "\n".join(lines)).encode())
     return entry
+
+
+def _with_list(text: str, key: re.Match[str], requirement: str) -> str:
+    """Begin a list of a requirement that has none."""
+    inner = key["indent"] + _INDENT
+    rest = text[key.end() :]
+    comma = "" if rest.lstrip().startswith("}") else ","
+    return f"{text[: key.end()]}{inner}{json.dumps(requirement)}: [\n{inner}]{comma}\n{rest}"

@@ -8,8 +8,9 @@ from pathlib import Path
 import asv.util
 
 from asv_watch.asv.commands import run_asv
+from asv_watch.asv.declared import SCRIPTS
 from asv_watch.asv.selection import Selection
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.progress import Progress
 from asv_watch.records.git import ask_git, top_of
 from asv_watch.records.history import History
@@ -42,6 +43,7 @@ class ScratchProject:
             "results_dir": str(self.results),
             "html_dir": str(folder / "html"),
         }
+        settings |= {key: str(checkout / settings[key]) for key in SCRIPTS if settings.get(key)}
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
@@ -53,7 +55,7 @@ class ScratchProject:
     def measure(
         self,
         commit: str,
-        pair: Pair,
+        environment: EnvironmentSpec,
         machine: str,
         selection: Selection,
         progress: Progress,
@@ -62,7 +64,7 @@ class ScratchProject:
 
         Args:
             commit: hash.
-            pair: environment.
+            environment: environment.
             machine: name under which this machine is registered with asv.
             selection: cases to measure.
             progress: receives every case.
@@ -70,22 +72,22 @@ class ScratchProject:
         Raises:
             WatchError: asv failed as a whole.
         """
-        where = ["--machine", machine, "--environment", pair.environment]
+        where = ["--machine", machine, "--environment", environment.name]
         arguments = ["run", *where, f"{commit}^!"]
         run_asv(self._folder, arguments, progress, selection=selection)
 
-    def discover(self, commit: str, pair: Pair, machine: str) -> None:
+    def discover(self, commit: str, environment: EnvironmentSpec, machine: str) -> None:
         """List the checkout's benchmarks in `results`; make the environment if it is missing.
 
         Args:
             commit: hash of one that can be installed.
-            pair: environment.
+            environment: environment.
             machine: name under which this machine is registered with asv.
 
         Raises:
             WatchError: asv failed.
         """
-        where = ["--machine", machine, "--environment", pair.environment]
+        where = ["--machine", machine, "--environment", environment.name]
         arguments = ["run", *where, "--bench", "just-discover", f"{commit}^!"]
         run_asv(self._folder, arguments, Progress({}))
 

@@ -17,14 +17,18 @@ import asv.results
 import asv.util
 import msgspec
 
+from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.records import Commit
+from asv_watch.records.release_order import main_release
 
 _Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00\ud800-\udfff]*$")]
 """What can be the name of a file, or the argument of a command."""
-_Release = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)+$")]
+_Release = Annotated[str, msgspec.Meta(pattern=r"^[\w.+!-]+$")]
+NEWEST, ALL = "newest", "all"
+"""Words that choose environments, where a release may be named too."""
 
 
 class _Entries(msgspec.Struct):
@@ -48,40 +52,68 @@ class _Entries(msgspec.Struct):
     machines: list[_Text] = []
     package_dir: _Text = ""
     reference: _Text = ""
+    preload: list[_Text] = []
+    fork_safe_from: dict[str, str] = {}
+    gpu_cases: str = ""
+    facts_script: _Text = ""
+    profiler: _Text = ""
+    environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
+    release_cases: str = ""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A torch release with its torchvision: one asv environment."""
+class EnvironmentSpec:
+    """An environment that asv.conf.json describes: by its matrix, or by a release to compare."""
 
-    torch: str
-    torchvision: str
-    environment: str
-    """asv's name of the environment, for ``asv run -E``; empty if asv has none."""
+    requirements: Mapping[str, str]
+    """Name to release, in the order of asv.conf.json; the first that is pinned is the main one."""
+    name: str
+    """asv's name of it, for ``asv run -E``; empty if asv has none."""
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables that measured processes have in addition to those of the run."""
+    declared: Declared = field(default_factory=Declared)
+    """How measured processes are started."""
+
+    @property
+    def fork_safe(self) -> bool:
+        """Whether a forked process is as fast as any other."""
+        return self.declared.forks_well(self.requirements)
 
     @property
     def stored_as(self) -> str:
         """The environment in the names of result files: a hash where asv's name is long."""
-        file_name = Path(asv.results.get_filename("", "", self.environment))
+        file_name = Path(asv.results.get_filename("", "", self.name))
         return file_name.stem.removeprefix("-")
 
     @property
+    def release(self) -> str:
+        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        return main_release(self.requirements)
+
+    @property
+    def version(self) -> str:
+        """The release of its main requirement alone, such as ``2.4.0``."""
+        return self.release.rpartition(" ")[2]
+
+    @property
     def label(self) -> str:
-        """What sentences call it: its torch release, or its name where it pins none."""
-        return f"torch {self.torch}" if self.torch else self.environment
+        """What sentences call it: its main requirement, or its name where it pins none."""
+        return self.release or self.name
 
-    def of_release(self, torch: str, torchvision: str) -> Pair:
-        """Return the environment of another release, in a folder beside this one."""
-        folder = self.folder.with_name(torch)
-        return replace(self, torch=torch, torchvision=torchvision, folder=folder)
+    def with_requirements(self, requirements: Mapping[str, str], folder: Path) -> EnvironmentSpec:
+        """Return the same with other releases of some requirements, unknown to asv."""
+        return replace(
+            self,
+            requirements={**requirements, **_without(self, requirements)},
+            name="",
+            folder=folder,
+        )
 
-    def __str__(self) -> str:
-        if not self.torch:
-            return self.environment
-        return f"torch {self.torch} + torchvision {self.torchvision}"
+
+def _without(spec: EnvironmentSpec, others: Mapping[str, str]) -> dict[str, str]:
+    kept = spec.requirements.items()
+    return {name: release for name, release in kept if name.removeprefix("pip+") not in others}
 
 
 @dataclass(frozen=True)
@@ -95,10 +127,10 @@ class Configuration:
     """Folder of the suites."""
     results: Path
     site: Path
-    environments: Path
+    environments_folder: Path
     """Folder of asv's environments, and of the lock of the checkout."""
-    pairs: tuple[Pair, ...]
-    """The newest first, as asv.conf.json lists them."""
+    environments: tuple[EnvironmentSpec, ...]
+    """Those of the matrix; the newest first, as asv.conf.json lists them."""
     repository: Path
     """Where the commits are: the folder of asv.conf.json, or that of another repository whose
     suites these are (key ``repo``). Git is run here, so that paths count from it."""
@@ -113,9 +145,16 @@ class Configuration:
     measured_paths: tuple[str, ...] = ()
     """What can change a measured value (key ``measured_paths``): nothing outside these files and
     folders runs in a measured process. Empty where nobody says, so that everything may."""
-    releases: tuple[Pair, ...] = ()
-    """Releases that are compared with their neighbours, the newest first (`asv-watch releases`).
-    They share the variables of the newest pair; asv knows no environment of theirs."""
+    declared: Declared = field(default_factory=Declared)
+    """How measured processes are started, and scripts for them."""
+    environment_gib: float = 0.25
+    """Disk space that a new environment takes (key ``environment_gib``)."""
+    listed_releases: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+    """Requirement to what the key ``releases`` lists of it, each release with what it needs."""
+    releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
+    """Requirement to those of its releases that are compared with their neighbours, the newest
+    first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release
+    names they are like the first environment of the matrix."""
     release_cases: str = ""
     """Regular expression of the cases that releases are compared with (key ``release_cases``); of
     them those of the short set."""
@@ -149,13 +188,14 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
             'install it, or name one that you have under "pythons"'
         )
-    pairs = tuple(
-        Pair(
-            torch=environment.requirements.get("torch", ""),
-            torchvision=environment.requirements.get("torchvision", ""),
-            environment=environment.name,
+    declared = read_declared(conf, root)
+    specs = tuple(
+        EnvironmentSpec(
+            requirements=dict(environment.requirements),
+            name=environment.name,
             folder=Path(environment._path),
             variables=dict(environment.env_vars),
+            declared=declared,
         )
         for environment in environments
     )
@@ -165,14 +205,17 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         suites=root / conf.benchmark_dir,
         results=root / conf.results_dir,
         site=root / conf.html_dir,
-        environments=Path(conf.env_dir),
-        pairs=pairs,
+        environments_folder=Path(conf.env_dir),
+        environments=specs,
         repository=repository,
         reference=str(getattr(conf, "reference", "")),
         oldest=str(getattr(conf, "oldest_commit", "")),
         package=_package(conf),
         measured_paths=measured_paths(conf),
-        releases=_releases(root, conf, pairs[0]),
+        declared=declared,
+        environment_gib=float(getattr(conf, "environment_gib", 0.25)),
+        listed_releases=listed_releases(conf),
+        releases=_releases(root, listed_releases(conf), specs[0]),
         release_cases=str(getattr(conf, "release_cases", "")),
     )
 
@@ -330,35 +373,64 @@ def load_settings(root: Path) -> Any:
         ) from error
 
 
-def _releases(root: Path, conf: asv.config.Config, newest: Pair) -> tuple[Pair, ...]:
-    """Read the key ``releases``, which asv ignores: ``[["2.15.0", "0.29.2"], ...]``."""
-    listed = getattr(conf, "releases", [])
-    try:
-        versions = msgspec.convert(listed, list[tuple[_Release, _Release]])
-    except msgspec.ValidationError as error:
-        raise WatchError(
-            f'"releases" of asv.conf.json lists no pairs of releases ({error}); '
-            'write each as ["2.15.0", "0.29.2"]: torch and its torchvision'
-        ) from error
-    folder = root / ".asv" / "releases"
-    return tuple(
-        Pair(torch, torchvision, "", folder / torch, newest.variables)
-        for torch, torchvision in versions
-    )
+def _releases(
+    root: Path, listed: Mapping[str, list[dict[str, str]]], newest: EnvironmentSpec
+) -> dict[str, tuple[EnvironmentSpec, ...]]:
+    """Return the environments of listed releases, which asv does not know."""
+    return {
+        requirement: tuple(
+            newest.with_requirements(
+                {requirement: release[requirement], **release},
+                root / ".asv" / "releases" / f"{requirement}-{release[requirement]}",
+            )
+            for release in of_requirement
+        )
+        for requirement, of_requirement in listed.items()
+    }
 
 
-def select_pairs(pairs: tuple[Pair, ...], wanted: str) -> tuple[Pair, ...]:
-    """Choose pairs by torch release: ``newest``, ``all``, or a release such as ``2.14.1``.
+def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
+    """Return what the key ``releases`` of asv's settings lists, each with what belongs to it.
 
     Raises:
-        WatchError: no pair has that release.
+        WatchError: it is no list of releases by requirement.
     """
-    if wanted == "all":
-        return pairs
-    if wanted == "newest":
-        return pairs[:1]
-    chosen = tuple(pair for pair in pairs if pair.torch == wanted)
+    listed = getattr(conf, "releases", {})
+    try:
+        releases = msgspec.convert(listed, dict[str, list[_Release | dict[str, _Release]]])
+    except msgspec.ValidationError as error:
+        raise WatchError(
+            f'"releases" of asv.conf.json lists no releases of requirements ({error}); write '
+            '{"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16.0"}]}, the newest first'
+        ) from error
+    whole = {
+        requirement: [{requirement: r} if isinstance(r, str) else r for r in of_requirement]
+        for requirement, of_requirement in releases.items()
+    }
+    for requirement, of_requirement in whole.items():
+        for release in of_requirement:
+            if requirement not in release:
+                raise WatchError(
+                    f'"releases" of asv.conf.json lists {release} under "{requirement}", which '
+                    f"does not say which {requirement}; add it"
+                )
+    return whole
+
+
+def select_environments(
+    environments: tuple[EnvironmentSpec, ...], wanted: str
+) -> tuple[EnvironmentSpec, ...]:
+    """Choose environments by release: ``newest``, ``all``, ``2.14.1`` or ``numpy 2.4.0``.
+
+    Raises:
+        WatchError: none has that release.
+    """
+    if wanted == ALL:
+        return environments
+    if wanted == NEWEST:
+        return environments[:1]
+    chosen = tuple(spec for spec in environments if wanted in {spec.version, spec.release})
     if not chosen:
-        known = ", ".join(pair.torch for pair in pairs if pair.torch) or "no release of it"
-        raise WatchError(f"torch {wanted} is not pinned in asv.conf.json; it pins {known}")
+        known = ", ".join(spec.release for spec in environments if spec.release) or "no release"
+        raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")
     return chosen

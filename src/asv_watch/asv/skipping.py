@@ -18,6 +18,7 @@ from typing import Any
 
 from asv_watch.asv.case_outcomes import is_finite_number
 from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.declared import declared
 from asv_watch.asv.selection import SHARD, SHORT_ONLY, Shard, in_short_set
 from asv_watch.records.outcomes import Report
 from asv_watch.records.records import Outcome
@@ -91,7 +92,7 @@ def select(
         wanted, reasons = [], {}
         for index in asked:
             case = case_name(benchmark, cases[index])
-            reason = cannot_run(benchmark, cases[index])
+            reason = cannot_run(benchmark, cases[index], declared())
             if reason:
                 reasons[case] = reason
                 continue

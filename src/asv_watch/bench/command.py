@@ -13,13 +13,13 @@ from asv_watch.records.git import ask_git
 
 
 def bench(
-    root: Path, *, torch: str, machine: str, cases: str, full: bool, shard: str
+    root: Path, *, release: str, machine: str, cases: str, full: bool, shard: str
 ) -> ExitStatus:
     """Measure what is missing of HEAD, failed cases included, and publish the site.
 
     Args:
         root: the checkout.
-        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        release: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: folder of results; the host's name if empty.
         cases: regular expression of cases; the short set if empty.
         full: an empty ``cases`` means every case.
@@ -31,7 +31,7 @@ def bench(
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     if shard:
         selection = replace(selection, shard=Shard.parse(shard))
-    with open_workplace(root, "bench", torch=torch, machine=machine) as place:
+    with open_workplace(root, "bench", release=release, machine=machine) as place:
         head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         tally = measure(place, [head], selection, retry_failed=True)
         return finish(place, tally)

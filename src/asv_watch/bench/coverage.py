@@ -63,7 +63,7 @@ class Coverage:
 
 
 class ReferenceCoverage:
-    """Which commits are measured completely against the reference, with which torch release."""
+    """Which commits are measured completely against the reference, with which release."""
 
     def __init__(
         self, results: Path, machine: str, reference: Version, selection: Selection
@@ -76,13 +76,13 @@ class ReferenceCoverage:
             reference: the commit and release that asv.conf.json names.
             selection: cases that a complete commit has.
         """
-        self._reference = (reference.commit, reference.torch)
+        self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        """Commit and torch release to the cases that were measured or skipped."""
+        """Commit and release to the cases that were measured or skipped."""
         for comparison in read_comparisons(results)[0]:
             header = comparison.header
             if (header.kind, header.machine, header.before) == ("reference", machine, reference):
-                self._cases[header.after.commit, header.after.torch] |= {
+                self._cases[header.after.commit, header.after.release] |= {
                     *(case.case for case in comparison.ratios),
                     *(case.case for case in comparison.unmeasured if case.skipped),
                 }
@@ -91,15 +91,15 @@ class ReferenceCoverage:
 
     def measured(self, version: Version) -> set[str]:
         """Return the names of the cases that need no further measurement."""
-        return self._cases.get((version.commit, version.torch), set())
+        return self._cases.get((version.commit, version.release), set())
 
-    def is_complete(self, commit: str, torch: str) -> bool:
+    def is_complete(self, commit: str, release: str) -> bool:
         """Tell whether a commit has every selected case that any commit has.
 
         The reference itself has them.
         """
-        cases = self._cases.get((commit, torch), set())
-        return (commit, torch) == self._reference or (bool(cases) and cases >= self._wanted)
+        cases = self._cases.get((commit, release), set())
+        return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)
 
 
 def _selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:

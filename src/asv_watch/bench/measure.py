@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.selection import Selection
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.exit_status import ExitStatus
 from asv_watch.progress import Progress, human_time
@@ -56,10 +56,10 @@ class Tally:
 def measure(
     place: Workplace, commits: Sequence[str], selection: Selection, *, retry_failed: bool
 ) -> Tally:
-    """Measure what is missing of each commit in each pair's environment.
+    """Measure what is missing of each commit in each environment.
 
     Args:
-        place: checkout, pairs and machine.
+        place: checkout, environments and machine.
         commits: hashes.
         selection: cases to measure.
         retry_failed: measure cases again that failed before.
@@ -69,15 +69,22 @@ def measure(
     """
     tally = Tally()
     for commit in commits:
-        for pair in place.pairs:
-            tally.add(measure_commit(place, commit, pair, selection, retry_failed=retry_failed))
+        for environment in place.environments:
+            tally.add(
+                measure_commit(place, commit, environment, selection, retry_failed=retry_failed)
+            )
     return tally
 
 
 def measure_commit(
-    place: Workplace, commit: str, pair: Pair, selection: Selection, *, retry_failed: bool
+    place: Workplace,
+    commit: str,
+    environment: EnvironmentSpec,
+    selection: Selection,
+    *,
+    retry_failed: bool,
 ) -> dict[str, tuple[str, str]]:
-    """Measure what is missing of one commit in one pair's environment.
+    """Measure what is missing of one commit in one environment.
 
     Returns:
         Case to its outcome and reason, of the cases that ran.
@@ -86,10 +93,10 @@ def measure_commit(
         WatchError: asv failed as a whole; what was measured before stays.
     """
     subject = ask_git(place.configuration.repository, "log", "-1", "--format=%h %s", commit)
-    print(f"{subject}\n  with {pair}, on {place.machine}", flush=True)
+    print(f"{subject}\n  with {environment.label}, on {place.machine}", flush=True)
     started = time.monotonic()
     progress = Progress(round_seconds(place.results))
-    where = ["--machine", place.machine, "--environment", pair.environment]
+    where = ["--machine", place.machine, "--environment", environment.name]
     run_asv(
         place.root,
         ["run", *where, f"{commit}^!"],

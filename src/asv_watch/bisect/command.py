@@ -1,4 +1,4 @@
-"""Finds which commit, or which torch release, changed the time of a case."""
+"""Finds which commit, or which release of a requirement, changed the time of a case."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
             sides, or noise hides the change.
     """
     selection = matching(cases, otherwise=EVERYTHING).only_times()
-    with open_workplace(root, "bisect", torch="all", machine=machine) as place:
+    with open_workplace(root, "bisect", release="all", machine=machine) as place:
         candidates = candidates_between(place, before, after)
-        ends = [side(place, text).pair for text in (candidates[0], candidates[-1])]
+        ends = [side(place, text).environment for text in (candidates[0], candidates[-1])]
         case = find_case(place, ends, selection)
         print(f"{case.name}: {len(candidates)} candidates", flush=True)
         culprits = narrow(place, case, candidates)
@@ -49,7 +49,7 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     assert after.version is not None  # noqa: S101 - candidates are commits
     subject = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
     same_commit = before.version is not None and before.version.commit == after.version.commit
-    what = after.pair.label if same_commit else subject
+    what = after.environment.label if same_commit else subject
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"

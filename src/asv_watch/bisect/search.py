@@ -1,4 +1,4 @@
-"""Finds the commits, or the torch releases, that changed the time of a case."""
+"""Finds the commits, or the releases, that changed the time of a case."""
 
 from __future__ import annotations
 
@@ -159,17 +159,18 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
     if old.version is None or new.version is None:
         raise WatchError("a bisection compares commits; commit the changes first")
     if old.version.commit == new.version.commit:
-        pairs = place.configuration.pairs
-        places = sorted((pairs.index(old.pair), pairs.index(new.pair)))
+        environments = place.configuration.environments
+        places = sorted((environments.index(old.environment), environments.index(new.environment)))
         if places[0] == places[1]:
             raise WatchError(f"{old.name} and {new.name} are the same; there is no range")
         releases = [
-            f"{old.version.commit}@{pair.torch}" for pair in pairs[places[0] : places[1] + 1]
+            f"{old.version.commit}@{between.version}"
+            for between in environments[places[0] : places[1] + 1]
         ]
-        return releases if releases[0].endswith(f"@{old.pair.torch}") else releases[::-1]
-    if old.pair != new.pair:
+        return releases if releases[0].endswith(f"@{old.environment.version}") else releases[::-1]
+    if old.environment != new.environment:
         raise WatchError(
-            "a bisection is over commits or over torch releases, not both; give both sides the "
+            "a bisection is over commits or over releases, not both; give both sides the "
             "same release, or both the same commit"
         )
     package = place.configuration.package
@@ -186,7 +187,7 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
             f"there is no commit between {old.name} and {new.name} that changes {changed}; "
             "the first has to be an ancestor of the second"
         )
-    return [f"{commit}@{old.pair.torch}" for commit in (old.version.commit, *commits)]
+    return [f"{commit}@{old.environment.version}" for commit in (old.version.commit, *commits)]
 
 
 def answer_of(ratio: CaseRatio, resolution: float) -> Answer:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from asv_watch.asv.selection import SHORT, matching
+from asv_watch.asv.settings import ALL
 from asv_watch.calibrate.report import report
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare.measure import compare
@@ -18,7 +19,7 @@ from asv_watch.records.comparisons import read_comparison
 from asv_watch.records.git import ask_git
 
 
-def calibrate(root: Path, *, comparisons: int, torch: str, machine: str, cases: str) -> None:
+def calibrate(root: Path, *, comparisons: int, release: str, machine: str, cases: str) -> None:
     """Compare HEAD with itself, and print what the ratios differ from 1 by.
 
     Each comparison is stored; the site's Status shows the noise of all of them.
@@ -26,7 +27,7 @@ def calibrate(root: Path, *, comparisons: int, torch: str, machine: str, cases: 
     Args:
         root: the checkout.
         comparisons: interleaved, of HEAD with itself.
-        torch: a release that asv.conf.json pins, or ``newest``.
+        release: a release that asv.conf.json pins, or ``newest``.
         machine: folder of results; the host's name if empty.
         cases: regular expression of cases; the short set if empty.
 
@@ -34,13 +35,13 @@ def calibrate(root: Path, *, comparisons: int, torch: str, machine: str, cases: 
         WatchError: more than one release was chosen, or no case has a ratio in every comparison.
     """
     selection = matching(cases, otherwise=SHORT).only_times()
-    if torch == "all":
-        raise WatchError("a calibration takes one torch release, not 'all'")
-    with open_workplace(root, "calibrate", torch=torch, machine=machine) as place:
+    if release == ALL:
+        raise WatchError("a calibration takes one release, not 'all'")
+    with open_workplace(root, "calibrate", release=release, machine=machine) as place:
         watch, started = LoadWatch(), time.monotonic()
         commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
-        version = side(place, commit, place.pairs[0].torch)
-        timed = list_cases(place, place.pairs[:1], selection)
+        version = side(place, commit, place.environments[0].version)
+        timed = list_cases(place, place.environments[:1], selection)
         stored = []
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)

@@ -7,15 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import PlaceError, WatchError
 from asv_watch.records.git import ask_git
 
 _GIB = 1024**3
-_TORCH_SIZE = 6 * _GIB
-"""Bytes that a new environment with torch takes: a CUDA build with its libraries."""
-_ENVIRONMENT_SIZE = _GIB // 4
-"""Least number of bytes that a new environment without torch takes."""
 _RESULTS_SIZE = _GIB // 4
 
 
@@ -80,16 +76,15 @@ def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
         )
 
 
-def check_room(configuration: Configuration, pairs: tuple[Pair, ...]) -> None:
+def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec, ...]) -> None:
     """Refuse a disk or a results folder that a run would fail on half way.
 
     Raises:
         PlaceError: too little room for environments, or results cannot be written.
     """
-    new = [pair for pair in pairs if not pair.folder.is_dir()]
+    new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
-    sizes = [_TORCH_SIZE if pair.torch else _ENVIRONMENT_SIZE for pair in new]
-    need = sum(sizes) + _RESULTS_SIZE
+    need = int(len(new) * configuration.environment_gib * _GIB) + _RESULTS_SIZE
     there = next(folder for folder in results.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     if free < need:

@@ -7,8 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.machine_identity import check_machine_name
-from asv_watch.asv.settings import Configuration, Pair, read_configuration, select_pairs
+from asv_watch.asv.settings import (
+    Configuration,
+    EnvironmentSpec,
+    read_configuration,
+    select_environments,
+)
 from asv_watch.checkout import preflight
 from asv_watch.machine.description import default_name
 from asv_watch.machine.lock import exclusive_run
@@ -20,9 +26,14 @@ class Workplace:
 
     root: Path
     configuration: Configuration
-    pairs: tuple[Pair, ...]
+    environments: tuple[EnvironmentSpec, ...]
     machine: str
     """Folder of this machine's results, and its name in asv."""
+
+    @property
+    def declared(self) -> Declared:
+        """What the project declares of measured processes."""
+        return self.configuration.declared
 
     @property
     def results(self) -> Path:
@@ -32,14 +43,14 @@ class Workplace:
 
 @contextmanager
 def open_workplace(
-    root: Path, job: str, *, torch: str, machine: str, committed: bool = True
+    root: Path, job: str, *, release: str, machine: str, committed: bool = True
 ) -> Iterator[Workplace]:
     """Check the checkout, and hold it for a job.
 
     Args:
         root: the checkout.
         job: what is going to measure, such as ``nightly``.
-        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        release: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: the host's name if empty.
         committed: refuse changes of measured files that are not committed.
 
@@ -48,12 +59,12 @@ def open_workplace(
     """
     preflight.check_checkout(root)
     configuration = read_configuration(root, fetch=True)
-    pairs = select_pairs(configuration.pairs, torch)
+    environments = select_environments(configuration.environments, release)
     name = machine or default_name()
     check_machine_name(name)
     if committed:
         preflight.check_branch(configuration.repository, configuration.branch)
         preflight.check_clean(root, configuration.measured_paths)
-    preflight.check_room(configuration, pairs)
-    with exclusive_run(configuration.environments, job):
-        yield Workplace(root, configuration, pairs, name)
+    preflight.check_room(configuration, environments)
+    with exclusive_run(configuration.environments_folder, job):
+        yield Workplace(root, configuration, environments, name)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from asv_watch.cli.watch import Machine, Torch
+from asv_watch.cli.watch import Machine, Release
 
 EXAMPLES = (
     "Examples: asv-watch gate; "
@@ -60,7 +60,7 @@ def gate(
             help="Measure the cases that match, not those that the diff touches.",
         ),
     ] = "",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> int:
     """Is a pull request slower than its merge base, in the cases that its diff touches?"""
@@ -78,7 +78,7 @@ def gate(
         comment_file=comment,
         json_file=json,
         pull_request=pull_request,
-        torch=torch,
+        release=release,
         machine=machine,
     )
 

@@ -23,11 +23,12 @@ OneCase = Annotated[
     str, typer.Option(metavar="PATTERN", help="A regular expression that matches one case.")
 ]
 Full = Annotated[bool, typer.Option("--full", help="Measure every case, not the short set.")]
-Torch = Annotated[
+Release = Annotated[
     str,
     typer.Option(
         metavar="RELEASE",
-        help="Measure with this torch release of asv.conf.json: a number, newest, or all.",
+        help="Measure with this release of the main requirement of asv.conf.json: a number, "
+        "newest, or all.",
     ),
 ]
 Machine = Annotated[
@@ -51,13 +52,13 @@ def bench(
             metavar="K/N", help="Measure only part K of N of the chosen cases, such as 2/5."
         ),
     ] = "",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> int:
     """Measure what is missing of HEAD, and publish the site."""
     from asv_watch.bench.command import bench as job
 
-    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, shard=shard)
+    return job(Path.cwd(), release=release, machine=machine, cases=cases, full=full, shard=shard)
 
 
 def nightly(
@@ -70,13 +71,13 @@ def nightly(
         typer.Option("--full", help="Go on with every case once the short set is measured."),
     ] = False,
     cases: Cases = "",
-    torch: Torch = "all",
+    release: Release = "all",
     machine: Machine = "",
 ) -> int:
     """Measure every commit that is not measured yet, most urgent first, and publish the site."""
     from asv_watch.night.command import nightly as job
 
-    return job(Path.cwd(), torch=torch, machine=machine, cases=cases, full=full, budget=budget)
+    return job(Path.cwd(), release=release, machine=machine, cases=cases, full=full, budget=budget)
 
 
 def compare(
@@ -95,10 +96,10 @@ def compare(
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
     cases: Cases = "",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> int:
-    """Compare two commits or torch releases, with interleaved rounds."""
+    """Compare two commits or releases, with interleaved rounds."""
     if stored:
         from asv_watch.compare.stored import compare_stored
 
@@ -110,7 +111,7 @@ def compare(
         Path.cwd(),
         before=before,
         after=after,
-        torch=torch,
+        release=release,
         machine=machine,
         cases=cases,
         fail_if_slower=fail_if_slower,
@@ -129,7 +130,7 @@ def reference(
     ] = "",
     full: Full = False,
     cases: Cases = "",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> int:
     """Measure a commit interleaved with the reference that asv.conf.json names."""
@@ -139,7 +140,7 @@ def reference(
         Path.cwd(),
         commit=commit,
         renew=renew,
-        torch=torch,
+        release=release,
         machine=machine,
         cases=cases,
         full=full,
@@ -159,13 +160,11 @@ def bisect(
     before: Annotated[str, typer.Option(metavar=_SIDE, help="Where the range begins.")],
     after: Annotated[
         str,
-        typer.Option(
-            metavar=_SIDE, help="Where it ends: a later commit, or another torch release."
-        ),
+        typer.Option(metavar=_SIDE, help="Where it ends: a later commit, or another release."),
     ] = "HEAD",
     machine: Machine = "",
 ) -> int:
-    """Find the commit, or the torch release, that changed the time of a case."""
+    """Find the commit, or the release of a requirement, that changed the time of a case."""
     from asv_watch.bisect.command import bisect as job
 
     return job(Path.cwd(), before=before, after=after, cases=cases, machine=machine)
@@ -176,13 +175,15 @@ def explain(
     cases: OneCase,
     before: Before = "HEAD~1",
     after: After = "HEAD",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> int:
-    """Name the operators and oneDNN kernels that account for a difference."""
+    """Name the operators that account for a difference, by the project's own profiler."""
     from asv_watch.explain.command import explain as job
 
-    return job(Path.cwd(), before=before, after=after, torch=torch, cases=cases, machine=machine)
+    return job(
+        Path.cwd(), before=before, after=after, release=release, cases=cases, machine=machine
+    )
 
 
 def calibrate(
@@ -191,36 +192,42 @@ def calibrate(
         int, typer.Option(min=1, help="Interleaved comparisons of HEAD with itself.")
     ] = 3,
     cases: Cases = "",
-    torch: Torch = "newest",
+    release: Release = "newest",
     machine: Machine = "",
 ) -> None:
     """Compare HEAD with itself: how noisy this machine is, and why."""
     from asv_watch.calibrate.command import calibrate as job
 
-    job(Path.cwd(), comparisons=comparisons, torch=torch, machine=machine, cases=cases)
+    job(
+        Path.cwd(),
+        comparisons=comparisons,
+        release=release,
+        machine=machine,
+        cases=cases,
+    )
+
+
+_ACTIONS = ("list", "add", "measure", "findings")
 
 
 def releases(
-    action: Annotated[
-        Literal["list", "add", "measure", "findings"],
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
-            help="list: pinned, measured, missing and newly published; add: try RELEASE with its "
-            "torchvision and pin both; measure: compare each release with its predecessor; "
-            "findings: every difference, and whether a second measurement confirms it."
+            metavar="[REQUIREMENT] [ACTION] [RELEASE]",
+            help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
+            "listed, measured, missing and newly published; add: try RELEASE and list it; "
+            "measure: compare each release, or RELEASE, with its predecessor; findings: every "
+            "difference, and whether a second measurement confirms it.",
         ),
-    ] = "list",
-    release: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE",
-            help="The torch release to add, or the only one to measure or to print findings of; "
-            "nightly: the newest development build.",
-        ),
-    ] = "",
+    ] = None,
     *,
-    torchvision: Annotated[
-        str, typer.Option(metavar="RELEASE", help="Add it with this release of torchvision.")
-    ] = "",
+    companions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="PACKAGE==RELEASE", help="add: list it with this other package."
+        ),
+    ] = None,
     against: Annotated[
         str,
         typer.Option(
@@ -229,35 +236,43 @@ def releases(
         ),
     ] = "",
     commit: Annotated[
-        str, typer.Option(help="Measure with the package of this commit on both sides.")
+        str, typer.Option(help="measure: with the package of this commit on both sides.")
     ] = "HEAD",
     again: Annotated[
-        bool, typer.Option("--again", help="Measure what is stored already once more.")
+        bool, typer.Option("--again", help="measure: once more what is stored already.")
     ] = False,
-    index: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="Ask this package index too, such as that of nightly builds."
-        ),
-    ] = "",
     cases: Cases = "",
     machine: Machine = "",
 ) -> int:
-    """Track how fast torch's releases are: list, add and measure them."""
+    """Track what releases of a requirement change: list, add and measure them."""
     from asv_watch.releases import command as job
-    from asv_watch.releases.package_index import add_index
 
-    if index:
-        add_index(index)
+    words = words or []
+    requirement = words.pop(0) if words and words[0] not in _ACTIONS else ""
+    action = words.pop(0) if words else "list"
+    release = words.pop(0) if words else ""
+    if words or action not in _ACTIONS:
+        raise typer.BadParameter(
+            f"{(words or [action])[0]!r} is none of {', '.join(_ACTIONS)}, after the requirement"
+        )
     if action == "add" and not release:
-        raise typer.BadParameter("name the release, such as `asv-watch releases add 2.15.0`")
+        raise typer.BadParameter("name the release, such as `asv-watch releases numpy add 2.4.0`")
     if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
+    pinned = {}
+    for companion in companions or []:
+        name, separator, number = companion.partition("==")
+        if not separator or not number:
+            raise typer.BadParameter(f"--with {companion}: write PACKAGE==RELEASE")
+        pinned[name] = number
+    if pinned and action != "add":
+        raise typer.BadParameter(f"--with belongs to add, not to {action}")
     if action == "add":
-        return job.add(Path.cwd(), torch=release, torchvision=torchvision)
+        return job.add(Path.cwd(), requirement, release=release, companions=pinned)
     if action == "measure":
         return job.measure(
             Path.cwd(),
+            requirement,
             release=release,
             against=against,
             commit=commit,
@@ -266,8 +281,10 @@ def releases(
             again=again,
         )
     if action == "findings":
-        return job.list_findings(Path.cwd(), release=release, against=against, machine=machine)
-    return job.list_releases(Path.cwd(), machine=machine)
+        return job.list_findings(
+            Path.cwd(), requirement, release=release, against=against, machine=machine
+        )
+    return job.list_releases(Path.cwd(), requirement, machine=machine)
 
 
 def report(

@@ -1,4 +1,4 @@
-"""Compares two commits or torch releases."""
+"""Compares two commits or releases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compare(
     *,
     before: str,
     after: str,
-    torch: str,
+    release: str,
     machine: str,
     cases: str,
     fail_if_slower: bool,
@@ -32,7 +32,7 @@ def compare(
         root: the checkout.
         before: the baseline, ``COMMIT[@RELEASE]``, or ``.`` for the working tree.
         after: what is compared with it.
-        torch: release of a side that names none.
+        release: release of a side that names none.
         machine: name of this machine; the host's if empty.
         cases: regular expression of cases; the short set if empty.
         fail_if_slower: return `ExitStatus.SLOWER` where a case got slower.
@@ -41,12 +41,14 @@ def compare(
         WatchError: a side does not exist, or no case ran on both.
     """
     selection = matching(cases, otherwise=SHORT).only_times()
-    with open_workplace(root, "compare", torch=torch, machine=machine, committed=False) as place:
-        sides = side(place, before, torch), side(place, after, torch)
-        pairs = sides[0].pair, sides[1].pair
-        preflight.check_room(place.configuration, pairs)
+    with open_workplace(
+        root, "compare", release=release, machine=machine, committed=False
+    ) as place:
+        sides = side(place, before, release), side(place, after, release)
+        environments = sides[0].environment, sides[1].environment
+        preflight.check_room(place.configuration, environments)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        compared = measure(place, sides, list_cases(place, pairs, selection))
+        compared = measure(place, sides, list_cases(place, environments, selection))
     print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
     if compared.path is None:
         print("not stored: no commit names the working tree's changes")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING
+from asv_watch.asv.settings import NEWEST
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.compare.report import describe
@@ -34,7 +35,8 @@ class Suspect:
     """A change that no interleaved comparison of its two commits has judged yet."""
 
     case: str
-    torch: str
+    release: str
+    """Such as ``numpy 2.4.0``; empty where no requirement is pinned."""
     before: str
     """Hash of the last commit measured before it."""
     after: str
@@ -51,7 +53,7 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
     Raises:
         WatchError: the results cannot be read.
     """
-    with open_workplace(root, "confirm", torch="all", machine=machine) as place:
+    with open_workplace(root, "confirm", release="all", machine=machine) as place:
         history = _history(place)
         suspects = find_suspects(history, analyse(history).changes, place.machine)
         compared = confirm_suspects(place, suspects)
@@ -64,7 +66,7 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
 def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Compared]:
     """Measure suspected changes, print the answer for each, and store the result.
 
-    Changes of the same two commits and torch release are measured together. A comparison in which
+    Changes of the same two commits and release are measured together. A comparison in which
     no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
     the finished cases.
 
@@ -73,7 +75,7 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     """
     together: dict[tuple[str, str, str], set[str]] = {}
     for suspect in suspects:
-        key = suspect.before, suspect.after, suspect.torch
+        key = suspect.before, suspect.after, suspect.release
         together.setdefault(key, set()).add(suspect.case)
     compared, errors = [], []
     for versions, names in together.items():
@@ -102,7 +104,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         machine: whose changes are listed.
     """
     compared = {
-        (ratio.case, header.before.torch, header.before.commit, header.after.commit)
+        (ratio.case, header.before.release, header.before.commit, header.after.commit)
         for comparison in history.comparisons.get(machine, ())
         for header in [comparison.header]
         for ratio in comparison.ratios
@@ -114,20 +116,20 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         if not suspected or change.kind != "time" or series.machine != machine:
             continue
         before, after = (history.commits[at].hash for at in (change.previous, change.commit))
-        torch = history.environments[series.environment].torch
-        if (series.case.name, torch, before, after) not in compared:
-            suspects.append(Suspect(series.case.name, torch, before, after))
+        release = history.environments[series.environment].release
+        if (series.case.name, release, before, after) not in compared:
+            suspects.append(Suspect(series.case.name, release, before, after))
     return suspects
 
 
-def _measure(place: Workplace, before: str, after: str, torch: str, names: set[str]) -> Compared:
+def _measure(place: Workplace, before: str, after: str, release: str, names: set[str]) -> Compared:
     """Compare two commits in some cases.
 
     Raises:
-        WatchError: a commit, the torch release or all of the cases cannot be measured now.
+        WatchError: a commit, the release or all of the cases cannot be measured now.
     """
-    sides = side(place, before, torch or "newest"), side(place, after, torch or "newest")
-    listed = list_cases(place, [sides[0].pair], EVERYTHING.only_times(), before)
+    sides = side(place, before, release or NEWEST), side(place, after, release or NEWEST)
+    listed = list_cases(place, [sides[0].environment], EVERYTHING.only_times(), before)
     cases = [case for case in listed if case.name in names]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(names))} any more")

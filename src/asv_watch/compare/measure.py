@@ -11,15 +11,19 @@ from pathlib import Path
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
+from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from asv_watch.interleave.sides import Side
+from asv_watch.interleave.values import Known, measure_values
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
+    CaseValues,
     ComparisonWriter,
     Header,
     Kind,
+    NoValue,
     Unmeasured,
 )
 from asv_watch.statistics.ratio import ESTIMATE
@@ -33,11 +37,16 @@ class Compared:
     unmeasured: tuple[Unmeasured, ...]
     path: Path | None
     """Where it is stored; ``None`` where a side is not committed."""
+    values: tuple[CaseValues, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Whether a case failed on a side."""
-        return any(case.failed for case in self.unmeasured)
+        return any(case.failed for case in self.unmeasured) or any(
+            isinstance(side, NoValue) and side.failed
+            for case in self.values
+            for side in (case.before, case.after)
+        )
 
 
 def compare(
@@ -47,8 +56,10 @@ def compare(
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[CaseResult] = (),
+    values: Sequence[ValueCase] = (),
+    known: tuple[Known, Known] = ({}, {}),
 ) -> Compared:
-    """Measure two sides interleaved; store each case as soon as it is finished.
+    """Measure two sides interleaved, then what needs no clock; store each finished case.
 
     Args:
         place: the checkout, whose suites measure both sides.
@@ -57,22 +68,32 @@ def compare(
         kind: why they are compared; by default as the two sides differ.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
+        values: cases of peak memory and exact counts.
+        known: which of these were measured before, on each side.
 
     Raises:
-        WatchError: no case ran on both sides.
+        WatchError: cases are to be timed, and none ran on both sides.
     """
     writer = _writer(place, sides, kind, sampling)
     keep: Keep = (lambda result: None) if writer is None else writer.add
     for result in extra:
         keep(result)
     suites = place.configuration.suites
-    results = [*extra, *measure_interleaved(sides, suites, cases, keep, sampling)]
+    results = [*extra]
+    if cases:
+        results += measure_interleaved(sides, suites, cases, keep, sampling)
     ratios = tuple(result for result in results if isinstance(result, CaseRatio))
     unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
-    if not ratios:
+    if cases and not ratios:
         reason = unmeasured[0].failed or unmeasured[0].skipped
         raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
-    return Compared(ratios, unmeasured, None if writer is None else writer.path)
+    measured = []
+    for result in measure_values(sides, suites, values, known):
+        keep(result)
+        measured.append(result)
+        print(f"[{len(measured)}/{len(values)}] {result.case}", flush=True)
+    path = None if writer is None else writer.path
+    return Compared(ratios, unmeasured, path, tuple(measured))
 
 
 def _writer(

@@ -1,6 +1,6 @@
 """Measures commits interleaved with the reference, and renews the reference.
 
-The reference is a commit with a torch release that asv.conf.json names. Because every commit is
+The reference is a commit with a release that asv.conf.json names. Because every commit is
 measured in turn with it, the state of the machine cancels in their ratio
 (`asv_watch.judge.measured_pairs`).
 """
@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench.coverage import ReferenceCoverage
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare
@@ -25,7 +25,7 @@ _ENTRY = re.compile(r'("reference"\s*:\s*)"[^"]*"')
 
 
 def reference(
-    root: Path, *, commit: str, renew: str, torch: str, machine: str, cases: str, full: bool
+    root: Path, *, commit: str, renew: str, release: str, machine: str, cases: str, full: bool
 ) -> ExitStatus:
     """Measure what is missing of a commit, interleaved with the reference; or renew that.
 
@@ -33,7 +33,7 @@ def reference(
         root: the checkout.
         commit: what is measured.
         renew: the new reference, ``COMMIT@RELEASE``; empty to measure ``commit``.
-        torch: releases to measure the commit with: one, ``newest`` or ``all``.
+        release: releases to measure the commit with: one, ``newest`` or ``all``.
         machine: folder of results; the host's name if empty.
         cases: regular expression of cases; the short set if empty.
         full: an empty ``cases`` means every case.
@@ -44,12 +44,12 @@ def reference(
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT).only_times()
     compared: list[Compared] = []
     errors: list[WatchError] = []
-    with open_workplace(root, "reference", torch=torch, machine=machine) as place:
+    with open_workplace(root, "reference", release=release, machine=machine) as place:
         if renew:
             compared = [_renew(place, renew, selection)]
-        for pair in () if renew else place.pairs:
+        for environment in () if renew else place.environments:
             try:
-                compared += measure_against_reference(place, commit, pair, selection)
+                compared += measure_against_reference(place, commit, environment, selection)
             except WatchError as error:  # one release must not stop the others
                 errors.append(error)
     if errors and not compared:
@@ -78,7 +78,7 @@ def reference_side(place: Workplace) -> Side:
     if not name:
         raise WatchError(
             'asv.conf.json names no reference; add a line such as "reference": "COMMIT@RELEASE", '
-            "with a commit and a torch release that will stay available"
+            "with a commit and a release that will stay available"
         )
     try:
         return side(place, name)
@@ -87,17 +87,17 @@ def reference_side(place: Workplace) -> Side:
 
 
 def measure_against_reference(
-    place: Workplace, commit: str, pair: Pair, selection: Selection
+    place: Workplace, commit: str, environment: EnvironmentSpec, selection: Selection
 ) -> list[Compared]:
-    """Measure what is missing of a commit with a torch pair, interleaved with the reference.
+    """Measure what is missing of a commit in an environment, interleaved with the reference.
 
-    A case that has a stored ratio for the same reference, commit, pair and machine is not
+    A case that has a stored ratio for the same reference, commit, environment and machine is not
     measured again, and neither is one that was skipped. An interrupt keeps the finished cases.
 
     Args:
         place: the checkout, and the machine under whose name results are stored.
         commit: a name that git resolves.
-        pair: environment in which the commit is measured.
+        environment: environment in which the commit is measured.
         selection: of them, the cases that time something are measured.
 
     Returns:
@@ -106,9 +106,9 @@ def measure_against_reference(
     Raises:
         WatchError: there is no reference, no such commit, or no case ran.
     """
-    old, new = reference_side(place), side(place, commit, pair.torch)
+    old, new = reference_side(place), side(place, commit, environment.version)
     assert old.version is not None  # noqa: S101 - it is no working tree
-    cases = list_cases(place, [old.pair, pair], selection, old.version.commit)
+    cases = list_cases(place, [old.environment, environment], selection, old.version.commit)
     results = place.configuration.results
     coverage = ReferenceCoverage(results, place.machine, old.version, selection)
     known = coverage.measured(new.version) if new.version is not None else ()
@@ -135,7 +135,7 @@ def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
     if old.version == new.version:
         raise WatchError(f"{new.name} is the reference already")
     path = place.root / "asv.conf.json"
-    entry = f'"{new.version.commit}@{new.version.torch}"'
+    entry = f'"{new.version.commit}@{new.environment.version}"'
     changed, count = _ENTRY.subn(
         lambda match: match.group(1) + entry, path.read_text(encoding="utf-8")
     )
@@ -143,7 +143,7 @@ def _renew(place: Workplace, target: str, selection: Selection) -> Compared:
         raise WatchError(
             f'asv.conf.json has {count} entries "reference": "COMMIT@RELEASE"; leave exactly one'
         )
-    cases = list_cases(place, [old.pair, new.pair], selection, old.version.commit)
+    cases = list_cases(place, [old.environment, new.environment], selection, old.version.commit)
     compared = compare(place, (old, new), cases, "reference")
     if compared.failed:
         raise WatchError(

@@ -19,7 +19,6 @@ from asv_watch.errors import WatchError
 from asv_watch.records import (
     explanations,
     outcomes,
-    release_values,
     run_records,
     suite_lists,
 )
@@ -30,7 +29,6 @@ from asv_watch.records.loading import hidden_machines
 from asv_watch.records.notes import read_notes
 from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import Benchmark, Problem
-from asv_watch.records.release_values import read_release_values
 from asv_watch.records.releases import read_releases
 from asv_watch.records.result_files import (
     NAN_MARK,
@@ -143,10 +141,7 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
                 yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
         except DamagedError as error:
             yield Problem(str(machine), str(error))
-    for name, read in (
-        (explanations.FILE_NAME, read_explanations),
-        (release_values.FILE_NAME, read_release_values),
-    ):
+    for name, read in ((explanations.FILE_NAME, read_explanations),):
         if (folder / name).exists():
             yield from read(folder / name)[1]
     yield from read_releases(folder.parent, folder.name)[1]

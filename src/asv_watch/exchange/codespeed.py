@@ -14,6 +14,7 @@ from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.table import TableRow
+from asv_watch.records.release_order import main_release
 
 LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
 """Variable with name and password for a server that asks for them: ``name:password``."""
@@ -27,8 +28,8 @@ def codespeed_results(
 ) -> Iterator[dict[str, Any]]:
     """Give the times of a history in the form that Codespeed takes.
 
-    Codespeed's executable is the torch release, or asv's name of the environment where there is
-    none; its environment is the machine.
+    Codespeed's executable is the main requirement, or asv's name of the environment where none is
+    pinned; its environment is the machine.
 
     Args:
         measurements: of any unit; those in seconds that have a value are given.
@@ -38,15 +39,13 @@ def codespeed_results(
     for measured in measurements:
         if measured.value is None or measured.unit != "seconds":
             continue
-        torch = json.loads(measured.requirements).get("torch")
+        release = main_release(json.loads(measured.requirements))
         at = datetime.datetime.fromtimestamp(measured.commit_date, datetime.UTC)
         yield {
             "commitid": measured.commit_hash,
             "branch": branch,
             "project": project,
-            "executable": (f"torch {torch}" if torch else measured.environment)[
-                :_LONGEST_EXECUTABLE
-            ],
+            "executable": (release or measured.environment)[:_LONGEST_EXECUTABLE],
             "benchmark": measured.case_name,
             "environment": measured.machine,
             "result_value": measured.value,

@@ -14,7 +14,7 @@ from asv_watch.interleave.sides import side
 
 
 def explain(
-    root: Path, *, before: str, after: str, torch: str, cases: str, machine: str
+    root: Path, *, before: str, after: str, release: str, cases: str, machine: str
 ) -> ExitStatus:
     """Profile one case on two sides and print the operators that account for the difference.
 
@@ -22,7 +22,7 @@ def explain(
         root: the checkout.
         before: ``COMMIT[@RELEASE]``, or ``.`` for the working tree.
         after: the same.
-        torch: release of a side that names none.
+        release: release of a side that names none.
         cases: regular expression that matches one case.
         machine: name of this machine in asv; the host's if empty.
 
@@ -30,9 +30,9 @@ def explain(
         WatchError: the pattern matches no case or several, or a side cannot be profiled.
     """
     selection = matching(cases, otherwise=EVERYTHING).only_times()
-    with open_workplace(root, "explain", torch="all", machine=machine) as place:
-        sides = side(place, before, torch), side(place, after, torch)
-        case = find_case(place, [sides[0].pair, sides[1].pair], selection)
+    with open_workplace(root, "explain", release="all", machine=machine) as place:
+        sides = side(place, before, release), side(place, after, release)
+        case = find_case(place, [sides[0].environment, sides[1].environment], selection)
         print(f"profiling {case.name}", flush=True)
         explanation = compare_operators(place, sides, case)
     print(f"\n{report(explanation, sides[0].name, sides[1].name)}")

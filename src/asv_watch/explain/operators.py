@@ -1,10 +1,9 @@
 """Explains a difference between two sides operator by operator.
 
-Both sides are profiled in alternation, each time by a new process (`probes/operators.py`), which
-imports torch itself: torch before 2.7 is slow in a process forked after that.
+Both sides are profiled in alternation, each time by a new process of the project's profiler, which
+asv.conf.json names.
 An operator *accounts for* the difference where all of its times on one side are above all on the
 other; its contribution is the difference of the least times, because interference only adds time.
-Where valgrind is installed, it counts the instructions of both sides.
 """
 
 from __future__ import annotations
@@ -12,10 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +19,11 @@ from typing import Any
 
 import msgspec
 
+from asv_watch.asv.commands import run_command
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.interleave.commands import run_command
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
-from asv_watch.probes import paths as probes
 from asv_watch.records.explanations import (
     FILE_NAME,
     Explanation,
@@ -41,13 +36,11 @@ from asv_watch.records.json_lines import append_lines
 ROUNDS = 4
 """Profiles of each side: by chance all of one side are above all of the other in 3 % of cases."""
 Profile = dict[str, Any]
-"""As `asv_watch.probes.operators` prints it."""
+"""As a profiler prints it: the ``operators`` of one call (``name``, ``shapes`` of the inputs,
+``calls``, ``seconds``), ``kernels`` that a library chose for them (``primitive``, ``problem``,
+``implementation``), and ``counts`` by name; or why it is ``skipped``."""
 _MOST_OPERATORS = 30
 """Operators that are stored."""
-_COUNTED_CALLS = 3
-"""As in `asv_watch.probes.operators`."""
-_COUNT_TIMEOUT = 600.0  # s: callgrind executes some fifty times slower than the processor
-_TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 def explain(
@@ -55,8 +48,6 @@ def explain(
     sides: tuple[Side, Side],
     case: TimedCase,
     rounds: int = ROUNDS,
-    *,
-    with_instructions: bool = True,
 ) -> Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
@@ -67,26 +58,25 @@ def explain(
         sides: before and after.
         case: what to profile, on the CPU.
         rounds: profiles of each side.
-        with_instructions: count them too, which takes minutes.
 
     Raises:
-        WatchError: the case needs CUDA, or it cannot be profiled on a side.
+        WatchError: the project names no profiler, the case needs a GPU, or it cannot be profiled
+            on a side.
     """
+    profiler = place.declared.profiler
+    if profiler is None:
+        raise WatchError(
+            'asv.conf.json names no profiler; add "profiler": "FILE", a script that prints where '
+            "the time of a case goes"
+        )
     if not case.can_fork:
-        raise WatchError(f"{case.name} runs on CUDA; only cases on the CPU are explained")
+        raise WatchError(f"{case.name} runs on a GPU; only cases on the CPU are explained")
     suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     for number in range(rounds):
         for turn in (number % 2, 1 - number % 2):
-            profiles[turn].append(_profile(sides[turn], suites, case))
+            profiles[turn].append(_profile(profiler, sides[turn], suites, case))
     explanation = compare_profiles(*profiles)
-    if with_instructions:
-        try:
-            before, after = (_count_instructions(side, suites, case) for side in sides)
-            counts = explanation.counts | {"instructions": (before, after)}
-            explanation = msgspec.structs.replace(explanation, counts=counts)
-        except WatchError as error:
-            explanation = msgspec.structs.replace(explanation, not_counted=str(error))
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
         kept = msgspec.structs.replace(
@@ -166,52 +156,16 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
     )
 
 
-def _profile(side: Side, suites: Path, case: TimedCase) -> Profile:
+def _profile(profiler: Path, side: Side, suites: Path, case: TimedCase) -> Profile:
     try:
-        printed = _run_probe(side, suites, case, case.timeout)
+        printed = run_command(
+            [str(side.python), "-P", str(profiler), str(suites), case.identity],
+            case.timeout,
+            env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
+        )
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
     profile: Profile = json.loads(printed)
     if "skipped" in profile:
         raise WatchError(f"{case.name} is skipped on {side.name}")
     return profile
-
-
-def _count_instructions(side: Side, suites: Path, case: TimedCase) -> float:
-    """Count the instructions of one call with callgrind.
-
-    Raises:
-        WatchError: it is not installed here, or cannot run the case.
-    """
-    programs = [shutil.which(name) for name in ("setarch", "valgrind")]
-    if None in programs:
-        raise WatchError("valgrind is not installed; on Debian: apt install valgrind")
-    setarch, valgrind = (str(program) for program in programs)
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        command = [
-            *(setarch, "-R", valgrind, "--tool=callgrind", "--vgdb=no", "--instr-atstart=no"),
-            *("--collect-atstart=no", f"--callgrind-out-file={folder}/counts"),
-        ]
-        _run_probe(side, suites, case, _COUNT_TIMEOUT, command, "instructions")
-        dump = Path(folder) / "counts.1"
-        total = _TOTAL.search(dump.read_text(encoding="utf-8")) if dump.exists() else None
-    if total is None:
-        raise WatchError("callgrind wrote no count of instructions")
-    return int(total[1]) / _COUNTED_CALLS
-
-
-def _run_probe(
-    side: Side,
-    suites: Path,
-    case: TimedCase,
-    timeout_s: float,
-    command: Sequence[str] = (),
-    *arguments: str,
-) -> str:
-    """Run `asv_watch.probes.operators` and return what it printed."""
-    interpreter = [str(side.python), "-P", str(probes.OPERATORS)]
-    return run_command(
-        [*command, *interpreter, str(suites), case.identity, *arguments],
-        timeout_s,
-        env=os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)},
-    )

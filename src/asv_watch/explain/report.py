@@ -12,7 +12,6 @@ _COUNTS = {
     "flops": "FLOPs",
     "allocations": "allocations",
     "allocated_bytes": "bytes allocated",
-    "instructions": "instructions",
 }
 
 
@@ -36,8 +35,6 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     ]
     if counts:
         parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
-    if explanation.not_counted:
-        parts.append(f"Instructions were not counted: {explanation.not_counted}.")
     parts.append(
         f"One call takes {_ms(old)} in its operators before and {_ms(new)} after, "
         f"{_signed(new - old)}. {in_words(explanation)}."

@@ -56,7 +56,7 @@ def gate(
     comment_file: str,
     json_file: str,
     pull_request: int,
-    torch: str,
+    release: str,
     machine: str,
 ) -> ExitStatus:
     """Compare a head commit with its merge base, and say whether it may be merged.
@@ -73,7 +73,7 @@ def gate(
         comment_file: file for the comment; none if empty.
         json_file: file for the result; none if empty.
         pull_request: its number; 0 if it has none.
-        torch: release to measure with.
+        release: release to measure with.
         machine: name of this machine; the host's if empty.
 
     Raises:
@@ -84,7 +84,7 @@ def gate(
     started = time.monotonic()
     budget = Budget(limit_s, time.monotonic)
     selection = matching(cases, otherwise=EVERYTHING).only_times()
-    with open_workplace(root, "gate", torch=torch, machine=machine, committed=False) as place:
+    with open_workplace(root, "gate", release=release, machine=machine, committed=False) as place:
         configuration = place.configuration
         merge_base, newest = _find_commits(
             configuration.repository, base or configuration.branch, head
@@ -94,11 +94,11 @@ def gate(
         is_prepared = False
         try:
             with budget.enforced():
-                head_side = side(place, newest, torch)
-                preflight.check_room(configuration, (head_side.pair,))
-                base_side = side(place, merge_base, torch)
-                benchmarks = list_benchmarks(place, [head_side.pair], newest)
-                listed = timed_cases(benchmarks, selection)
+                head_side = side(place, newest, release)
+                preflight.check_room(configuration, (head_side.environment,))
+                base_side = side(place, merge_base, release)
+                benchmarks = list_benchmarks(place, [head_side.environment], newest)
+                listed = timed_cases(benchmarks, selection, place.declared)
                 print(f"base: {base_side.name}\nhead: {head_side.name}")
                 chosen = listed
                 if not cases:
@@ -119,7 +119,7 @@ def gate(
             pull_request=pull_request,
             base=merge_base,
             head=newest,
-            environment=place.pairs[0].label,
+            environment=place.environments[0].label,
             machine=place.machine,
             pattern=cases,
             available=len(listed),

@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch import probes
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
-from asv_watch.probes import paths as probes
 from asv_watch.records.git import ask_git, run_git
 
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
@@ -182,7 +182,7 @@ def profile(
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=folder,
-            env=os.environ | dict(side.pair.variables) | {"PYTHONPATH": str(side.source)},
+            env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
             start_new_session=True,  # so that it can be killed together with its child
         )
         try:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.commands import run_command
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.processes import listing_command
 from asv_watch.asv.scratch import ScratchProject
 from asv_watch.asv.selection import Selection, in_short_set
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.interleave.commands import run_command
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.git import ask_git
@@ -51,28 +52,33 @@ class ValueCase:
 
 
 def list_cases(
-    place: Workplace, pairs: Sequence[Pair], selection: Selection, commit: str = "HEAD"
+    place: Workplace,
+    environments: Sequence[EnvironmentSpec],
+    selection: Selection,
+    commit: str = "HEAD",
 ) -> list[TimedCase]:
     """Make the environments where they are missing; list the cases that may run here.
 
     Args:
         place: the checkout, whose suites are asked.
-        pairs: environments that will measure.
+        environments: environments that will measure.
         selection: cases; of them, those that time something are listed.
         commit: any commit that can be installed.
 
     Raises:
         WatchError: no case matches that times something and can run here, or asv failed.
     """
-    return timed_cases(list_benchmarks(place, pairs, commit), selection)
+    return timed_cases(list_benchmarks(place, environments, commit), selection, place.declared)
 
 
-def list_benchmarks(place: Workplace, pairs: Sequence[Pair], commit: str = "HEAD") -> Benchmarks:
+def list_benchmarks(
+    place: Workplace, environments: Sequence[EnvironmentSpec], commit: str = "HEAD"
+) -> Benchmarks:
     """Make the environments where they are missing; list the suites' benchmarks.
 
     Args:
         place: the checkout, whose suites are asked.
-        pairs: environments that will measure.
+        environments: environments that will measure.
         commit: any commit that can be installed.
 
     Raises:
@@ -82,37 +88,42 @@ def list_benchmarks(place: Workplace, pairs: Sequence[Pair], commit: str = "HEAD
     folder = place.root / ".asv" / "interleaved" / "suites"
     project = ScratchProject(folder, place.root, repository)
     commit_hash = ask_git(repository, "rev-parse", commit)
-    for pair in {pair.environment: pair for pair in pairs}.values():
-        project.discover(commit_hash, pair, place.machine)
+    for environment in {environment.name: environment for environment in environments}.values():
+        project.discover(commit_hash, environment, place.machine)
     return list(read_machine_list(project.results, place.machine).values())
 
 
-def list_benchmarks_in(environment: Side, suites: Path) -> Benchmarks:
+def list_benchmarks_in(side: Side, suites: Path) -> Benchmarks:
     """List the suites' benchmarks by an environment that asv does not manage.
 
     Args:
-        environment: whose interpreter and package import the suites.
+        side: whose interpreter and package import the suites.
         suites: their folder.
 
     Raises:
         WatchError: the suites cannot be imported.
     """
-    variables = dict(environment.pair.variables) | {"PYTHONPATH": str(environment.source)}
+    variables = dict(side.environment.variables) | {"PYTHONPATH": str(side.source)}
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
-        command = listing_command(environment.python, suites, listed)
+        command = listing_command(side.python, suites, listed)
         run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
         return list(json.loads(listed.read_text(encoding="utf-8")))
 
 
 def timed_cases(
-    benchmarks: Iterable[dict[str, Any]], selection: Selection, *, needed: bool = True
+    benchmarks: Iterable[dict[str, Any]],
+    selection: Selection,
+    declared: Declared,
+    *,
+    needed: bool = True,
 ) -> list[TimedCase]:
     """List the selected cases that time something and may run here.
 
     Args:
         benchmarks: entries of asv's list of benchmarks.
         selection: cases; of them, those that time something are listed.
+        declared: which cases use a GPU.
         needed: there has to be one.
 
     Raises:
@@ -124,20 +135,25 @@ def timed_cases(
             identity=identity,
             timeout=float(benchmark.get("timeout") or _TIMEOUT),
             short=in_short_set(benchmark, params),
+            can_fork=not declared.uses_gpu(name),
         )
-        for benchmark, params, name, identity in _runnable(benchmarks, selection)
+        for benchmark, params, name, identity in _runnable(benchmarks, selection, declared)
         if benchmark["type"] == "time"
     ]
     if needed and not cases:
-        raise WatchError(_nothing_timed(benchmarks, selection))
+        raise WatchError(_nothing_timed(benchmarks, selection, declared))
     return cases
 
 
-def _nothing_timed(benchmarks: Iterable[dict[str, Any]], selection: Selection) -> str:
+def _nothing_timed(
+    benchmarks: Iterable[dict[str, Any]], selection: Selection, declared: Declared
+) -> str:
     """Say that no case is timed, which others there are, and what compares those."""
     matches = f"matches {selection}" if str(selection) else "is in the suites"
     any_kind = replace(selection, times=False)
-    others = Counter(str(benchmark["type"]) for benchmark, *_ in _runnable(benchmarks, any_kind))
+    others = Counter(
+        str(benchmark["type"]) for benchmark, *_ in _runnable(benchmarks, any_kind, declared)
+    )
     if not others:
         return f"no case that times something here {matches}; `asv show` names those measured"
     words = {"track": "track a value", "peakmemory": "measure peak memory"}
@@ -148,7 +164,9 @@ def _nothing_timed(benchmarks: Iterable[dict[str, Any]], selection: Selection) -
     )
 
 
-def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]:
+def value_cases(
+    benchmarks: Benchmarks, selection: Selection, declared: Declared
+) -> list[ValueCase]:
     """Return the selected cases of peak memory and exact counts that may run here."""
     return [
         ValueCase(
@@ -164,7 +182,7 @@ def value_cases(benchmarks: Benchmarks, selection: Selection) -> list[ValueCase]
             suite=benchmark["name"].rpartition(".")[0],
             parameters=params,
         )
-        for benchmark, params, name, identity in _runnable(benchmarks, selection)
+        for benchmark, params, name, identity in _runnable(benchmarks, selection, declared)
         if benchmark["type"] == "peakmemory" or benchmark.get("exact")
     ]
 
@@ -184,7 +202,7 @@ def _process(benchmark: dict[str, Any], identity: str) -> str:
 
 
 def _runnable(
-    benchmarks: Iterable[dict[str, Any]], selection: Selection
+    benchmarks: Iterable[dict[str, Any]], selection: Selection, declared: Declared
 ) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str, str]]:
     """Yield the selected cases as suites order them: benchmark, parameters, name and identity."""
     in_order = sorted(
@@ -192,24 +210,28 @@ def _runnable(
     )
     for benchmark in in_order:
         for place, params in enumerate(cases_of(benchmark)):
-            if selection.includes(benchmark, params) and not cannot_run(benchmark, params):
+            if selection.includes(benchmark, params) and not cannot_run(
+                benchmark, params, declared
+            ):
                 number = f"-{place}" if benchmark["params"] else ""
                 identity = f"{benchmark['name']}{number}"
                 yield benchmark, params, case_name(benchmark, params), identity
 
 
-def find_case(place: Workplace, pairs: Sequence[Pair], selection: Selection) -> TimedCase:
+def find_case(
+    place: Workplace, environments: Sequence[EnvironmentSpec], selection: Selection
+) -> TimedCase:
     """Return the only case that a selection matches.
 
     Args:
         place: the checkout, whose suites are asked.
-        pairs: environments that will measure.
+        environments: environments that will measure.
         selection: has to match one case that times something.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    cases = list_cases(place, pairs, selection)
+    cases = list_cases(place, environments, selection)
     if len(cases) > 1:
         raise WatchError(
             f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "

@@ -1,9 +1,9 @@
 """One round of one case: a process on each side, which take samples in turn.
 
-Each side has a server that has imported torch and, where torch is as fast in a fork as elsewhere,
-forks a process for each suite, and that one for each case (`asv_watch.probes.timer`). Where the
-two processes compute on one thread they are pinned to one core, so that they share its clock, its
-caches and its neighbours.
+Each side has a server that imports modules once and, where they are as fast in a fork as
+elsewhere, forks a process for each suite, and that one for each case (`asv_watch.probes.timer`).
+Where the two processes compute on one thread they are pinned to one core, so that they share its
+clock, its caches and its neighbours.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from asv_watch import probes
 from asv_watch.interleave.sides import Side
-from asv_watch.probes import paths as probes
 
 MOST_SAMPLES = 16
 """Of each side in a round."""
@@ -48,11 +48,8 @@ class TimedCase:
     """Seconds within which it has to be ready, and to take a sample."""
     short: bool = True
     """Whether it belongs to the short set."""
-
-    @property
-    def can_fork(self) -> bool:
-        """Whether a fork may measure it: CUDA needs a process that never forked."""
-        return "'cuda" not in self.name
+    can_fork: bool = True
+    """Whether a fork may measure it: a GPU needs a process that never forked."""
 
 
 class CaseSkippedError(Exception):
@@ -141,11 +138,12 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 pass
 
     def _launch(self) -> None:
-        environment = os.environ | dict(self._side.pair.variables)
+        environment = os.environ | dict(self._side.environment.variables)
         self._process = subprocess.Popen(
             [
                 *(str(self._side.python), "-P", str(probes.TIMER)),
                 *(str(self._suites), str(self._side.planted)),
+                *self._side.environment.declared.preload,
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

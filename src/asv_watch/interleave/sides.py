@@ -1,4 +1,4 @@
-"""What is compared: a commit, or the working tree, with one torch release."""
+"""What is compared: a commit, or the working tree, in one environment."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from asv_watch.asv.forking import is_fast_in_forks
 from asv_watch.asv.packages import build_package
-from asv_watch.asv.settings import Pair, select_pairs
+from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import Version
@@ -28,7 +27,7 @@ class Side:
     """As a person reads it: ``main (1a2b3c4d), torch 2.15.0``."""
     source: Path
     """Folder that holds the package as it was at the commit."""
-    pair: Pair
+    environment: EnvironmentSpec
     version: Version | None = None
     """How a stored comparison names it; ``None`` for changes that are not committed."""
     planted: float = 0.0
@@ -37,23 +36,23 @@ class Side:
 
     @property
     def can_fork(self) -> bool:
-        """Whether a forked process is as fast as any other with this torch release."""
-        return not self.pair.torch or is_fast_in_forks(self.pair.torch)
+        """Whether a forked process is as fast as any other in its environment."""
+        return self.environment.fork_safe
 
     @property
     def python(self) -> Path:
         """The interpreter of its environment."""
-        return self.pair.folder / "bin" / "python"
+        return self.environment.folder / "bin" / "python"
 
 
-def side(place: Workplace, text: str, release: str = "newest") -> Side:
+def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     """Make one side from what a person typed.
 
     Args:
         place: the checkout and its configuration.
         text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
-            followed by ``@`` and a torch release: ``v1@2.14.1``.
-        release: torch release where ``text`` names none.
+            followed by ``@`` and a release: ``v1@2.14.1``.
+        release: that where ``text`` names none.
 
     Raises:
         WatchError: there is no such commit or release, or the commit has no package.
@@ -61,14 +60,17 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
     root, configuration = place.root, place.configuration
     repository = configuration.repository
     revision, _, own_release = text.partition("@")
-    pairs = select_pairs(configuration.pairs, own_release or release or "newest")
-    if len(pairs) != 1:
-        raise WatchError(f"a side takes one torch release, not {own_release or release!r}")
-    [pair] = pairs
+    wanted = own_release or release or NEWEST
+    environments = select_environments(configuration.environments, wanted)
+    if len(environments) != 1:
+        raise WatchError(f"a side takes one release, not {own_release or release!r}")
+    [environment] = environments
     package = configuration.package
     if revision == WORKING_TREE:
         if package and ask_git(repository, "status", "--porcelain", "--", package):
-            return Side(f"the working tree, {pair.label}", repository / package, pair)
+            return Side(
+                f"the working tree, {environment.label}", repository / package, environment
+            )
         if not package and ask_git(repository, "status", "--porcelain", "--untracked-files=no"):
             raise WatchError(
                 "the working tree has changes that are not committed, and only commits can be "
@@ -82,15 +84,15 @@ def side(place: Workplace, text: str, release: str = "newest") -> Side:
             f"{revision!r} is no commit, tag, branch or version of this project; "
             "`git log --oneline` lists them, and . is the working tree"
         )
-    name = f"{revision} ({commit[:8]}), {pair.label}"
-    version = Version(commit, pair.torch, pair.torchvision, configuration.python)
+    name = f"{revision} ({commit[:8]}), {environment.label}"
+    version = Version(commit, dict(environment.requirements), configuration.python)
     folder = root / _PACKAGES / commit
     if package:
-        return Side(name, _check_out(repository, commit, folder, package), pair, version)
-    folder = folder.with_name(f"{commit}-{pair.folder.name}")
+        return Side(name, _check_out(repository, commit, folder, package), environment, version)
+    folder = folder.with_name(f"{commit}-{environment.folder.name}")
     if not folder.is_dir():
-        build_package(root, repository, pair, commit, folder)
-    return Side(name, folder, pair, version)
+        build_package(root, repository, environment, commit, folder)
+    return Side(name, folder, environment, version)
 
 
 def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:

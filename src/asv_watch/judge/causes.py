@@ -1,7 +1,7 @@
 """What is known about the cause of a change: the operator that accounts for it.
 
 An explanation compares the operators of two versions. It is *about* a change when its versions lie
-between the two commits of the change, with the torch release and the case of its series.
+between the two commits of the change, with the release and the case of its series.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def with_explanation(history: History, change: Change) -> Change:
     if change.kind != "time" or not explanations:
         return change
     positions = history.positions
-    torch = history.environments[series.environment].torch
+    release = history.environments[series.environment].release
     first, last = (positions[history.commits[at].hash] for at in (change.previous, change.commit))
     explained = [
         stored.explanation
         for stored in explanations
         if stored.case == series.case.name
-        and stored.before.torch == stored.after.torch == torch
+        and stored.before.release == stored.after.release == release
         and first
         <= positions.get(stored.before.commit, -1)
         < positions.get(stored.after.commit, -1)

@@ -15,7 +15,6 @@ from asv_watch.judge.events import Event, find_events
 from asv_watch.judge.machine_steps import machine_steps
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.releases import Releases, compare_releases
 from asv_watch.judge.segments import Segment, split
 from asv_watch.judge.series_noise import MachineNoise, known_noise, machine_noise, own_noises
 from asv_watch.judge.suspicions import find_suspicions
@@ -43,10 +42,8 @@ class Findings:
     """Machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
     """Oldest commit first."""
-    releases: tuple[Releases, ...] = ()
-    """For each machine that measured several torch releases at one commit."""
     release_histories: tuple[ReleaseHistory, ...] = ()
-    """For each machine that compared torch releases interleaved."""
+    """For each machine and requirement whose releases it compared."""
     machine_noise: tuple[MachineNoise, ...] = ()
     """For each machine, device and metric."""
 
@@ -87,7 +84,6 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         exact_changes=complete(exact),
         detectable=detectable_changes(history.comparisons),
         events=events,
-        releases=compare_releases(history, noise),
         release_histories=release_histories(history.comparisons),
         machine_noise=machine_noise(history, own),
     )
@@ -118,21 +114,21 @@ def _by_commit(
 def _pairs(history: History) -> dict[int, tuple[MeasuredPair, ...]]:
     """Map the index of a series to its measured pairs.
 
-    Where a machine measured a case in several environments with one torch release, they belong to
+    Where a machine measured a case in several environments with one release, they belong to
     the environment that measured the newest commit.
     """
     newest: dict[tuple[str, str, str], tuple[int, int]] = {}
     for index, series in enumerate(history.series):
         measured = history.indices(series.columns)
-        torch = history.environments[series.environment].torch
-        key = (series.machine, series.case.name, torch)
+        release = history.environments[series.environment].release
+        key = (series.machine, series.case.name, release)
         last = int(measured[-1]) if len(measured) else -1
         newest[key] = max(newest.get(key, (-1, -1)), (last, index))
     return {
-        newest[machine, case, torch][1]: pairs
+        newest[machine, case, release][1]: pairs
         for machine, comparisons in history.comparisons.items()
-        for (case, torch), pairs in measured_pairs(comparisons, history.positions).items()
-        if (machine, case, torch) in newest
+        for (case, release), pairs in measured_pairs(comparisons, history.positions).items()
+        if (machine, case, release) in newest
     }
 
 

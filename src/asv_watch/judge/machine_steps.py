@@ -3,7 +3,7 @@
 A commit touches a model or two. When most timings of a machine change in the same
 direction at the same commit, the machine has changed: a kernel, a clock, a neighbour.
 Each series with values on both sides has a vote; three of five votes carry.
-A release of torch is no such step: each release is an environment, with series of
+A release of a requirement is no such step: each release is an environment, with series of
 its own. One commit that changes all models (a flag, an allocator) looks the same as
 the machine; events of the environment at that commit show which it is.
 """

@@ -69,7 +69,7 @@ def measured_pairs(
         positions: of commits along the branch.
 
     Returns:
-        Name of the case and torch release to its pairs: one for two commits.
+        Name of the case and release to its pairs: one for two commits.
     """
     direct: dict[tuple[str, str], dict[tuple[int, int], MeasuredPair]] = defaultdict(dict)
     with_reference: dict[tuple[str, str, Version], dict[int, CaseRatio]] = defaultdict(dict)
@@ -80,16 +80,16 @@ def measured_pairs(
         )
         if header.kind in _OF_ITSELF or after is None or before == after:
             continue
-        same_release = header.before.torch == header.after.torch
+        same_release = header.before.release == header.after.release
         for ratio in comparison.ratios:
-            key = ratio.case, header.after.torch
+            key = ratio.case, header.after.release
             if same_release and before is not None:
                 pair = _pair(before, after, ratio)
                 direct[key][pair.before, pair.after] = pair
             if header.kind == "reference":
                 with_reference[(*key, header.before)][after] = ratio
-    for (case, torch, reference), ratios in with_reference.items():
-        pairs, own = direct[case, torch], positions.get(reference.commit)
+    for (case, release, reference), ratios in with_reference.items():
+        pairs, own = direct[case, release], positions.get(reference.commit)
         for before, after in pairwise(sorted(ratios)):
             is_between = own is not None and before < own < after
             if not is_between and (before, after) not in pairs:

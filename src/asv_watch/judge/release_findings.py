@@ -1,4 +1,4 @@
-"""What torch releases changed: differences between neighbours, and whether another day shows them.
+"""What releases changed: differences between neighbours, and whether another day shows them.
 
 The newest comparison of each day counts. A difference is *refuted* where the newest one shows none
 and its interval excludes what every earlier day showed, or shows one in the other direction. It is

@@ -1,9 +1,8 @@
-"""Torch releases compared interleaved, each with the one before it, as one history per machine.
+"""Releases of a requirement compared interleaved, each with the one before it, by machine.
 
 The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
 chain of ratios gives the time of a case in each release relative to a later one; the variances of
-the logarithms add up along it. Of development builds only the newest counts, and only until a
-release follows it; it is no link of a chain.
+the logarithms add up along it.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Unmeasured
-from asv_watch.records.release_order import is_development, release_order
-from asv_watch.records.releases import IMPORT_CASE
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    CaseValues,
+    NoValue,
+    StoredComparison,
+    Unmeasured,
+)
+from asv_watch.records.release_order import release_order
+from asv_watch.records.releases import import_case
 from asv_watch.statistics.ratio import quantile, standard_error, verdict
 from asv_watch.statistics.rule import Verdict
 
@@ -25,10 +30,10 @@ _DAY = 86_400  # s
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStep:
-    """Two torch releases, compared case by case with the same package on both sides."""
+    """Two releases, compared case by case with the same package on both sides."""
 
     before: str
-    """The older release of torch."""
+    """The older release, such as ``2.3.0``."""
     after: str
     commits: dict[str, str] = field(default_factory=dict)
     """Case to the commit of the package that ran on both sides."""
@@ -36,17 +41,36 @@ class ReleaseStep:
     """Case to its newest ratio."""
     earlier: dict[str, list[CaseRatio]] = field(default_factory=lambda: defaultdict(list))
     """Case to its ratios before the newest, oldest first."""
+    values: dict[str, CaseValues] = field(default_factory=dict)
+    """Case of peak memory or an exact count to its newest values."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
     """Case that was skipped or failed to why; it may have a ratio from another day."""
     recipe: dict[str, float | str] = field(default_factory=dict)
     """How the newest ratios were taken."""
     days: set[int] = field(default_factory=set)
-    """When it was measured, days since the epoch (UTC)."""
+    """When ratios were measured, days since the epoch (UTC)."""
 
     @property
     def was_repeated(self) -> bool:
         """Whether it was measured on several days."""
         return len(self.days) > 1
+
+    def add(self, comparison: StoredComparison) -> None:
+        """Add a comparison that is newer than those before."""
+        header = comparison.header
+        if comparison.ratios or comparison.unmeasured:
+            self.days.add(header.at // _DAY)
+        for unmeasured in comparison.unmeasured:
+            self.commits.setdefault(unmeasured.case, header.after.commit)
+            self.unmeasured[unmeasured.case] = unmeasured
+        for ratio in comparison.ratios:
+            if ratio.case in self.ratios:
+                self.earlier[ratio.case].append(self.ratios[ratio.case])
+            self.commits[ratio.case] = header.after.commit
+            self.recipe.clear()
+            self.recipe.update(header.recipe)
+            self.ratios[ratio.case] = ratio
+        self.values.update({values.case: values for values in comparison.values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +78,7 @@ class ReleaseNoise:
     """Ratios of releases compared with themselves by one method (A/A), without imports."""
 
     steps: tuple[ReleaseStep, ...]
-    """The comparisons of neighbours by this method, newest first."""
+    """The comparisons by this method, newest release first."""
     releases: tuple[str, ...]
     """Those that were compared with themselves."""
     ratios: int
@@ -68,37 +92,39 @@ class ReleaseNoise:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseHistory:
-    """All releases that a machine compared interleaved."""
+    """All releases of a requirement that a machine compared interleaved."""
 
     machine: str
+    requirement: str
+    """Such as ``numpy``."""
     releases: tuple[str, ...]
-    """Oldest first, without the development build."""
+    """Oldest first."""
     steps: tuple[ReleaseStep, ...]
-    """Newest first; those between neighbouring releases before others of the same release."""
-    development: str = ""
-    """The development build that was compared, if there is any."""
+    """Comparisons of neighbouring releases, newest first."""
+    with_newest: tuple[ReleaseStep, ...] = ()
+    """Comparisons of older releases with the newest one, its neighbour left out."""
     nulls: tuple[StoredComparison, ...] = ()
     """Comparisons of a release with itself, by any method."""
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        """The releases and the development build, oldest first."""
-        return (*self.releases, self.development) if self.development else self.releases
-
-    @property
-    def neighbours(self) -> tuple[ReleaseStep, ...]:
-        """The steps between neighbouring releases, newest first."""
-        pairs = set(pairwise(self.releases))
-        return tuple(step for step in self.steps if (step.before, step.after) in pairs)
 
     @property
     def noise(self) -> tuple[ReleaseNoise, ...]:
         """The noise of each method that is known of neighbours' newest comparisons."""
         by_recipe: dict[frozenset[tuple[str, float | str]], list[ReleaseStep]] = defaultdict(list)
-        for step in self.neighbours:
+        for step in self.steps:
             by_recipe[frozenset(step.recipe.items())].append(step)
-        known = (_noise(steps, self.nulls) for steps in by_recipe.values())
+        known = (_noise(self.requirement, steps, self.nulls) for steps in by_recipe.values())
         return tuple(noise for noise in known if noise is not None)
+
+    def value(self, release: str, case: str) -> float | NoValue | None:
+        """Return the newest value of a case with a release, or why it has none, if measured."""
+        of_case = [
+            (values.at, side)
+            for step in self.steps
+            if (values := step.values.get(case)) is not None
+            for name, side in ((step.before, values.before), (step.after, values.after))
+            if name == release and side is not None
+        ]
+        return max(of_case, key=lambda value: value[0])[1] if of_case else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,48 +140,65 @@ class RelativeTime:
     multiplied."""
 
 
+def release_steps(
+    comparisons: Sequence[StoredComparison], requirement: str
+) -> dict[tuple[str, str], ReleaseStep]:
+    """Gather the comparisons of releases of a requirement at one commit of the package each.
+
+    Args:
+        comparisons: those of one machine, oldest first.
+        requirement: whose releases were compared.
+
+    Returns:
+        The older and the later release to what was compared of them.
+    """
+    steps: dict[tuple[str, str], ReleaseStep] = {}
+    for comparison in comparisons:
+        header = comparison.header
+        if header.kind == "release" and header.requirement == requirement:
+            before, after = (
+                version.requirements[requirement] for version in (header.before, header.after)
+            )
+            if header.before.commit == header.after.commit:
+                steps.setdefault((before, after), ReleaseStep(before, after)).add(comparison)
+    return steps
+
+
 def release_histories(
     comparisons: Mapping[str, Sequence[StoredComparison]],
 ) -> tuple[ReleaseHistory, ...]:
-    """Gather the interleaved comparisons of torch releases.
+    """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
         comparisons: Machine to its comparisons, oldest first.
 
     Returns:
-        A history for each machine that compared releases: the one with the most steps first.
+        A history for each machine and requirement whose releases it compared: the one with the
+        most steps first.
     """
     histories = []
     for machine, of_machine in comparisons.items():
-        steps: dict[tuple[str, str], ReleaseStep] = {}
-        for comparison in of_machine:
-            before, after = comparison.header.before, comparison.header.after
-            if comparison.header.kind != "release" or before.commit != after.commit:
-                continue
-            pair = (before.torch, after.torch)
-            step = steps.setdefault(pair, ReleaseStep(*pair))
-            step.days.add(comparison.header.at // _DAY)
-            for unmeasured in comparison.unmeasured:
-                step.commits.setdefault(unmeasured.case, after.commit)
-                step.unmeasured[unmeasured.case] = unmeasured
-            for ratio in comparison.ratios:
-                if ratio.case in step.ratios:
-                    step.earlier[ratio.case].append(step.ratios[ratio.case])
-                step.commits[ratio.case] = after.commit
-                step.recipe.clear()
-                step.recipe.update(comparison.header.recipe)
-                step.ratios[ratio.case] = ratio
-        versions = sorted({name for pair in steps for name in pair}, key=release_order)
-        releases = tuple(name for name in versions if not is_development(name))
-        if releases:
-            development = versions[-1] if is_development(versions[-1]) else ""
-            ordered = sorted(
-                (step for pair, step in steps.items() if {*pair} <= {*releases, development}),
-                key=lambda step: (release_order(step.after), release_order(step.before)),
-                reverse=True,
-            )
-            nulls = tuple(c for c in of_machine if c.header.kind == "null")
-            histories.append(ReleaseHistory(machine, releases, tuple(ordered), development, nulls))
+        for requirement in dict.fromkeys(c.header.requirement for c in of_machine):
+            steps = release_steps(of_machine, requirement) if requirement else {}
+            releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
+            neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
+            if neighbours:
+                nulls = tuple(
+                    c
+                    for c in of_machine
+                    if c.header.kind == "null" and requirement in c.header.after.requirements
+                )
+                with_newest = tuple(
+                    steps[older, releases[-1]]
+                    for older in reversed(releases[:-2])
+                    if (older, releases[-1]) in steps
+                )
+                newest_first = tuple(reversed(neighbours))
+                histories.append(
+                    ReleaseHistory(
+                        machine, requirement, releases, newest_first, with_newest, nulls
+                    )
+                )
     histories.sort(key=lambda history: (-len(history.steps), history.machine))
     return tuple(histories)
 
@@ -176,7 +219,7 @@ def chain(history: ReleaseHistory, case: str, later: str) -> tuple[RelativeTime,
     """
     newest_first = [RelativeTime(later, 1.0, (1.0, 1.0))]
     logarithm = variance = variance_of_variance = 0.0
-    for step in history.neighbours:
+    for step in history.steps:
         if release_order(step.after) > release_order(later):
             continue
         ratio = step.ratios.get(case)
@@ -196,14 +239,42 @@ def chain(history: ReleaseHistory, case: str, later: str) -> tuple[RelativeTime,
     return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
 
 
-def _noise(steps: Sequence[ReleaseStep], nulls: Sequence[StoredComparison]) -> ReleaseNoise | None:
+def relative_times(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ...]:
+    """Return times of a case in each release relative to the newest one.
+
+    Where a release was compared with the newest one it is that ratio, elsewhere the chain's.
+
+    Returns:
+        The oldest release first; empty where neither leads to any.
+    """
+    newest = history.releases[-1]
+    times = {time.release: time for time in chain(history, case, newest)}
+    for step in (*history.steps, *history.with_newest):
+        ratio = step.ratios.get(case)
+        if ratio is not None and step.after == newest:
+            low, high = ratio.interval
+            times[newest] = RelativeTime(newest, 1.0, (1.0, 1.0))
+            times[step.before] = RelativeTime(
+                step.before, 1 / ratio.ratio, (1 / high, 1 / low), is_direct=True
+            )
+    return tuple(times[release] for release in history.releases if release in times)
+
+
+def _noise(
+    requirement: str, steps: Sequence[ReleaseStep], nulls: Sequence[StoredComparison]
+) -> ReleaseNoise | None:
     """Describe the A/A comparisons by the recipe of some steps, if there are any."""
     of_recipe = [null for null in nulls if null.header.recipe == steps[0].recipe]
-    ratios = [ratio for null in of_recipe for ratio in null.ratios if ratio.case != IMPORT_CASE]
+    ratios = [
+        ratio
+        for null in of_recipe
+        for ratio in null.ratios
+        if ratio.case != import_case(requirement)
+    ]
     if not ratios:
         return None
     logarithms = [math.log(ratio.ratio) for ratio in ratios]
-    releases = {null.header.after.torch for null in of_recipe}
+    releases = {null.header.after.requirements[requirement] for null in of_recipe}
     return ReleaseNoise(
         steps=tuple(steps),
         releases=tuple(sorted(releases, key=release_order, reverse=True)),

@@ -1,4 +1,4 @@
-"""Reads facts and state of CUDA devices from nvidia-smi, without torch; changes nothing."""
+"""Reads facts and state of GPUs from nvidia-smi; changes nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 
 @functools.cache
-def cuda_is_plainly_absent() -> bool:
-    """True only where nothing at all speaks for a CUDA device.
+def gpu_is_plainly_absent() -> bool:
+    """True only where nothing at all speaks for a GPU of NVIDIA.
 
     A wrong "present" costs a process per case, a wrong "absent" loses values:
-    in doubt this says False, and the case itself asks torch.
+    in doubt this says False, and the case itself tells.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in {"", "-1"}:

@@ -30,7 +30,7 @@ from asv_watch.records.loading import load_history
 def nightly(
     root: Path,
     *,
-    torch: str,
+    release: str,
     machine: str,
     cases: str,
     full: bool,
@@ -46,7 +46,7 @@ def nightly(
 
     Args:
         root: the checkout.
-        torch: a release that asv.conf.json pins, ``newest`` or ``all``.
+        release: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: folder of results; the host's name if empty.
         cases: regular expression of cases; the short set if empty.
         full: measure every case once the short set of every commit is measured.
@@ -62,7 +62,7 @@ def nightly(
     """
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
-    with open_workplace(root, "nightly", torch=torch, machine=machine) as place:
+    with open_workplace(root, "nightly", release=release, machine=machine) as place:
         night = _Night(place, selection, clock, full=full and not cases)
         night.begin()
         night.work(Budget(budget_s, timer))
@@ -140,11 +140,11 @@ class _Night:
                         print("the night ends: this machine cannot measure now", flush=True)
                         return
                     failed_here = True
-                elif task.pair is None or task.pair.folder.is_dir():
+                elif task.environment is None or task.environment.folder.is_dir():
                     self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame
-                    unusable.add(task.pair.environment)
-                    self._fail(task.pair.environment, str(task.pair), reason)
+                    unusable.add(task.environment.name)
+                    self._fail(task.environment.name, task.environment.label, reason)
                 continue
             failed_here = False
             self._situation = self._read_results()
@@ -187,7 +187,7 @@ class _Night:
             history = load_history(configuration.results, commits)
         return Situation(
             configuration=configuration,
-            pairs=self._place.pairs,
+            environments=self._place.environments,
             machine=self._place.machine,
             selection=self._tonight.selection,
             full=self._full,
@@ -210,19 +210,22 @@ class _Night:
         commits = list(all_commits(self._situation))
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
-        for pair in self._situation.pairs:
-            reachable = self._situation.reachable(pair)
+        for environment in self._situation.environments:
+            reachable = self._situation.reachable(environment)
             before = len(self._situation.commits) - len(reachable)
             if before:
                 tried = self._tonight.attempts.failures
-                reason = tried[f"{reachable[0].hash} {pair.environment}"].reason
+                reason = tried[f"{reachable[0].hash} {environment.name}"].reason
                 print(
-                    f"{before} commits before {reachable[0].hash[:8]} are not tried with {pair}, "
-                    f"because this one and one before it failed for the same reason: {reason}"
+                    f"{before} commits before {reachable[0].hash[:8]} are not tried with "
+                    f"{environment.label}, because this one and one before it failed for the same "
+                    f"reason: {reason}"
                 )
         tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
         names = {task.name: task.description for task in tasks}
-        names |= {pair.environment: str(pair) for pair in self._situation.pairs}
+        names |= {
+            environment.name: environment.label for environment in self._situation.environments
+        }
         set_aside = {
             names[name]: failures.reason
             for name, failures in self._tonight.attempts.failures.items()

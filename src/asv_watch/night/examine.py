@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import Selection
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect.command import describe_culprit
 from asv_watch.bisect.search import bisect, candidates_between
 from asv_watch.checkout.workplace import Workplace
@@ -33,7 +34,7 @@ class Examination:
 
     what: Literal["bisect", "explain"]
     case: str
-    pair: Pair
+    environment: EnvironmentSpec
     before: str
     """Hash of the last commit that is known to come before the change."""
     after: str
@@ -48,10 +49,11 @@ class Examination:
         Raises:
             WatchError: a version or the case cannot be measured.
         """
-        names = f"{self.before}@{self.pair.torch}", f"{self.after}@{self.pair.torch}"
+        version = self.environment.version
+        names = f"{self.before}@{version}", f"{self.after}@{version}"
         sides = side(place, names[0]), side(place, names[1])
         only = Selection(f"^{re.escape(self.case)}$", times=True)
-        case = find_case(place, [sides[0].pair], only)
+        case = find_case(place, [sides[0].environment], only)
         if self.what == "explain":
             print(f"  {in_words(explain(place, sides, case))}", flush=True)
             return ""
@@ -76,8 +78,9 @@ def examinations(
     history: History,
     changes: Sequence[Change],
     machine: str,
-    pairs: Sequence[Pair],
+    environments: Sequence[EnvironmentSpec],
     package: str,
+    declared: Declared,
 ) -> Iterator[Examination]:
     """Yield what is not known yet about the measured changes of a machine.
 
@@ -86,19 +89,21 @@ def examinations(
         history: everything that is stored.
         changes: those of the analysis.
         machine: whose changes are examined.
-        pairs: torch releases that can be measured.
+        environments: those that can be measured.
         package: folder whose changes count; every file of the repository if empty.
+        declared: which cases use a GPU, and whether any can be explained.
     """
-    by_release = {pair.torch: pair for pair in pairs}
+    by_release = {environment.release: environment for environment in environments}
     for change in changes:
         series = history.series[change.series]
-        pair = by_release.get(history.environments[series.environment].torch)
-        on_cpu = "'cuda" not in series.case.name
-        if pair is None or series.machine != machine or not on_cpu or not change.is_measured:
+        environment = by_release.get(history.environments[series.environment].release)
+        on_cpu = not declared.uses_gpu(series.case.name)
+        is_ours = series.machine == machine and on_cpu
+        if environment is None or not is_ours or not change.is_measured:
             continue
         ends = (history.commits[at].hash for at in (change.previous, change.commit))
         before, after = change.made_by or ends
         if _count_candidates(repository, before, after, package) > 1:
-            yield Examination("bisect", series.case.name, pair, before, after)
-        if change.explanation is None:
-            yield Examination("explain", series.case.name, pair, before, after)
+            yield Examination("bisect", series.case.name, environment, before, after)
+        if change.explanation is None and declared.profiler is not None:
+            yield Examination("explain", series.case.name, environment, before, after)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from asv_watch.asv.selection import EVERYTHING, Selection
-from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench.coverage import Coverage, ReferenceCoverage
 from asv_watch.bench.measure import Tally
 from asv_watch.checkout.workplace import Workplace
@@ -34,8 +34,8 @@ class Situation:
     """What is stored when the next task is chosen; read again after each task."""
 
     configuration: Configuration
-    pairs: tuple[Pair, ...]
-    """Pinned torch releases that this night measures with, newest first."""
+    environments: tuple[EnvironmentSpec, ...]
+    """Those that this night measures in, the newest release first."""
     machine: str
     selection: Selection
     """Cases that count."""
@@ -85,7 +85,7 @@ class Situation:
             return []
         return find_suspects(self.history, self.changes, self.machine)
 
-    def reachable(self, pair: Pair) -> tuple[Commit, ...]:
+    def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night goes back to.
 
         Where the two oldest commits that were tried, or more, failed for the same reason, those
@@ -94,8 +94,8 @@ class Situation:
         failed: list[int] = []
         reason = ""
         for position, commit in enumerate(self.commits):
-            failures = self.attempts.failures.get(f"{commit.hash} {pair.environment}")
-            if self.coverage.is_complete(commit.hash, pair.stored_as):
+            failures = self.attempts.failures.get(f"{commit.hash} {environment.name}")
+            if self.coverage.is_complete(commit.hash, environment.stored_as):
                 break
             if failures is not None:
                 if failed and failures.reason != reason:
@@ -106,7 +106,7 @@ class Situation:
 
     def is_set_aside(self, task: Task) -> bool:
         """Tell whether the task, or every task of its environment, failed on too many nights."""
-        environment = task.pair.environment if task.pair is not None else ""
+        environment = task.environment.name if task.environment is not None else ""
         failures = map(self.attempts.failures.get, (task.name, environment))
         return any(failure is not None and failure.set_aside for failure in failures)
 
@@ -137,7 +137,7 @@ class Task:
     """What it does, for a person."""
     reason: str
     """Why it is in the queue, such as ``newest commit``."""
-    environments: tuple[Pair, ...]
+    environments: tuple[EnvironmentSpec, ...]
     """Where it measures."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
@@ -149,7 +149,7 @@ class Task:
     """
 
     @property
-    def pair(self) -> Pair | None:
+    def environment(self) -> EnvironmentSpec | None:
         """The environment of asv that it measures in, which is made if it is missing.
 
         If that fails, no other task of this environment is tried tonight. The environments of two
@@ -181,7 +181,7 @@ def next_task(
             for source in sources
             for task in source(situation)
             if task.name not in tried
-            and (task.pair is None or task.pair.environment not in unusable)
+            and (task.environment is None or task.environment.name not in unusable)
             and situation.needs(task)
         ),
         None,

@@ -1,1 +1,18 @@
 """Scripts that run by path in the measured environment, without this package."""
+
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+
+TIMER = _FOLDER / "timer.py"
+"""Times cases, a sample on request."""
+CASE_SERVER = _FOLDER / "case_server.py"
+"""Imports modules, and forks a process for each script that it is asked to run."""
+ENVIRONMENT = _FOLDER / "environment.py"
+"""Prints Python, packages and variables as JSON."""
+IMPORTING = _FOLDER / "importing.py"
+"""Prints what importing a package costs as JSON."""
+EXECUTED = _FOLDER / "executed.py"
+"""Prints how much of each case's time passes in changed functions as JSON."""
+VALUES = _FOLDER / "values.py"
+"""Prints peak memory and exact counts of cases as JSON."""

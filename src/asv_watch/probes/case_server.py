@@ -1,13 +1,14 @@
-"""Imports torch and asv_runner once, and forks a process for each script that it is asked to run.
+"""Imports modules once, and forks a process for each script that it is asked to run.
 
-Runs as a script in the environment that is measured, ``python -P case_server.py <socket>``; it
-needs nothing of this package, so that it can serve commits from before it. Importing torch takes
-longer than most cases take. A fork is safe because nothing else runs before it.
+Runs as a script in the environment that is measured, ``python -P case_server.py <socket>
+<module> ...``; it needs nothing of this package, so that it can serve commits from before it. It
+imports asv_runner and the modules, which may take longer than most cases take. A fork is safe
+because nothing else runs before it.
 
 It runs on Linux alone, and connects to the Unix socket, in which a packet is a message of JSON:
 
-- First it sends ``{"torch": "2.15.0", "threads": 1}``: the release that it has imported, ``null``
-  where there is none, and its threads, those of libraries included.
+- First it sends ``{"releases": {"numpy": "2.4.0"}, "threads": 1}``: the releases of the modules
+  that it has imported, and its threads, those of libraries included.
 - ``{"script": "…/benchmark.py", "arguments": ["run", …], "folder": "/tmp/…"}``, together with a
   file descriptor, runs a script as ``python script arguments`` would, with its output in that
   file. The answer is ``{"pid": 7}`` at once and ``{"status": 0}``, minus the signal if one ended
@@ -31,7 +32,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST_REQUEST = 1 << 20  # bytes
-_PRELOADED = ("torch", "torchvision", "asv_runner.benchmarks", "asv_runner.server")
+_OF_ASV = ("asv_runner.benchmarks", "asv_runner.server")
 
 
 def _run_script(script: str, arguments: Sequence[str]) -> int:
@@ -78,22 +79,23 @@ def _wait(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _import_torch() -> Any:
-    """Import what takes long from where asv's script would; return torch, or ``None``."""
+def _import(modules: Sequence[str]) -> dict[str, str]:
+    """Import what takes long from where asv's script would; return the releases of modules."""
     added = os.environ.get("ASV_PYTHONPATH", "")
     if added:
         sys.path[:0] = added.split(os.pathsep)
     elif os.environ.get("PYTHONPATH"):
-        return None  # the script takes these folders out of sys.path: it may find another torch
-    for name in _PRELOADED:
+        return {}  # the script takes these folders out of sys.path: it may find other modules
+    releases = {}
+    for name in (*modules, *_OF_ASV):
         with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    return sys.modules.get("torch")
+            releases[name] = str(getattr(importlib.import_module(name), "__version__", ""))
+    return releases
 
 
-def main(address: str) -> None:
-    """Import torch, then run what is asked for."""
-    torch = _import_torch()
+def main(address: str, modules: Sequence[str]) -> None:
+    """Import modules, then run what is asked for."""
+    releases = _import(modules)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect(address)
 
@@ -101,7 +103,7 @@ def main(address: str) -> None:
             connection.sendall(json.dumps(message).encode())
 
         threads = len(os.listdir("/proc/self/task"))
-        send({"torch": torch and torch.__version__, "threads": threads})
+        send({"releases": releases, "threads": threads})
         while True:
             request, files, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, maxfds=1)
             if not request:
@@ -112,4 +114,4 @@ def main(address: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

@@ -1,15 +1,16 @@
 """Times cases of one side of an interleaved comparison, a sample on request.
 
 Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
-<planted share>``; it needs nothing of this package, so that it can measure commits from before it.
-It imports torch once for all cases of a round, because importing takes longer than measuring. A
-case runs in one of three ways: ``fork``, in a grandchild: a child imports the suite and forks a
-process for each case, which is safe because nothing runs before the fork and there is one thread
-(with more threads the child times one case itself, and ends); ``shared``, in the process itself,
-for releases of torch that are slower in a forked process; ``own``, in the process itself, which
-then ends: CUDA must never be initialised in a process that forks. A case is made as asv makes it,
-by its own suite and under its recipe: the length of a sample, the warm-up and the clock. What
-``setup_cache`` returned is kept in the working folder, for all cases and rounds of this side.
+<planted share> <module> ...``; it needs nothing of this package, so that it can measure commits
+from before it. It imports the modules once for all cases of a round, because importing may take
+longer than measuring. A case runs in one of three ways: ``fork``, in a grandchild: a child imports
+the suite and forks a process for each case, which is safe because nothing runs before the fork and
+there is one thread (with more threads the child times one case itself, and ends); ``shared``, in
+the process itself, for releases that are slower in a forked process; ``own``, in the process
+itself, which then ends: a GPU must never be initialised in a process that forks. A case is made as
+asv makes it, by its own suite and under its recipe: the length of a sample, the warm-up and the
+clock. What ``setup_cache`` returned is kept in the working folder, for all cases and rounds of
+this side.
 
 Requests are lines of standard input, answers are lines of JSON:
 
@@ -42,13 +43,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """Uncounted calls before a sample are one in so many of its calls; at least one call."""
-_PRELOADED = ("torch", "torchvision")
 _LONGEST_REQUEST = 1 << 16  # bytes
 
 
@@ -250,10 +250,10 @@ def _fork_for_suite(
     return channel.case()
 
 
-def main(suites: str, planted: float) -> None:
-    """Import torch, then time the cases that are requested."""
+def main(suites: str, planted: float, modules: Sequence[str]) -> None:
+    """Import the modules, then time the cases that are requested."""
     channel = _Channel()
-    for name in _PRELOADED:
+    for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     asked = channel.case()
@@ -268,4 +268,4 @@ def main(suites: str, planted: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(sys.argv[1], float(sys.argv[2]), sys.argv[3:])

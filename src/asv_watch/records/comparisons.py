@@ -1,7 +1,8 @@
 """Stored interleaved comparisons: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
 
-A file holds one comparison of two versions, *before* and *after*. Its first line is a `Header`;
-each further line is one case: a `CaseRatio`, or an `Unmeasured` case with the reason. A line is
+A file holds one comparison of two versions, *before* and *after*: of commits, or of releases of a
+requirement. Its first line is a `Header`; each further line is one case: a `CaseRatio`, the
+`CaseValues` of a case that times nothing, or an `Unmeasured` case with the reason. A line is
 written when its case is finished, so an interrupted comparison keeps the finished cases. The name
 does not end in ``.json``, because asv takes such files for results.
 """
@@ -16,33 +17,55 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from asv_watch.files import read_regular
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.records import Problem
+from asv_watch.records.release_order import main_release
 
 FOLDER = "comparisons"
+EARLIER_FORMAT = "it has an earlier format; convert it with `asv-watch results migrate`"
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
 
 ``compare``: a person asked; ``reference``: a commit against the machine's reference;
-``confirm``: a suspected change against its predecessor; ``release``: two torch releases;
-``null``: a version against itself; ``planted``: against itself, slowed down on purpose;
-``bisect``: a midpoint of a bisection.
+``confirm``: a suspected change against its predecessor; ``release``: two releases
+of a requirement; ``null``: a version against itself; ``planted``: against itself, slowed down on
+purpose; ``bisect``: a midpoint of a bisection.
 """
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
+Value = Annotated[float, msgspec.Meta(ge=0)]
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 
-class Version(msgspec.Struct, frozen=True):
-    """What one side of a comparison ran: a commit of the package with a torch pair."""
+class Version(msgspec.Struct, frozen=True, eq=False):
+    """What one side of a comparison ran: a commit with the requirements of its environment.
+
+    Versions are equal where commit, release and Python are.
+    """
 
     commit: Hash
     """Full hash."""
-    torch: str
-    torchvision: str
+    requirements: dict[str, str]
+    """Name to release, in the order of asv.conf.json."""
     python: str
+
+    @property
+    def release(self) -> str:
+        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        return main_release(self.requirements)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[str, str, str]:
+        return self.commit, self.release, self.python
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +79,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     after: Version
     recipe: dict[str, float | str] = {}
     """How ratios were taken, such as rounds, samples and seconds a round."""
-    format: Literal[1] = 1
+    format: Literal[2] = 2
+
+    @property
+    def requirement(self) -> str:
+        """The requirement whose releases were compared; empty where both sides have the same."""
+        old, new = self.before.requirements, self.after.requirements
+        return next((name for name in new if name in old and new[name] != old[name]), "")
 
 
 class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +137,38 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             raise ValueError("a case without a ratio is either skipped or failed")
 
 
-CaseResult = CaseRatio | Unmeasured
+class NoValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Why a case has no value on a side: it was skipped or it failed there."""
+
+    skipped: str = ""
+    failed: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a side without a reason, or with two.
+
+        Raises:
+            ValueError: not exactly one of the reasons is given.
+        """
+        if bool(self.skipped) == bool(self.failed):
+            raise ValueError("a side without a value is either skipped or failed")
+
+
+class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case of peak memory or an exact count, on both sides."""
+
+    case: str
+    """As asv names it: ``suite.Class.peakmem_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was measured, seconds since the epoch."""
+    unit: str
+    exact: bool = False
+    """Whether every process gives the same value, so that any difference counts."""
+    before: Value | NoValue | None = None
+    """In ``unit``; ``None`` where it was not measured."""
+    after: Value | NoValue | None = None
+
+
+CaseResult = CaseRatio | Unmeasured | CaseValues
 
 
 class StoredComparison(msgspec.Struct, frozen=True):
@@ -118,6 +178,7 @@ class StoredComparison(msgspec.Struct, frozen=True):
     header: Header
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
+    values: tuple[CaseValues, ...] = ()
 
 
 class ComparisonWriter:
@@ -188,18 +249,29 @@ def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]
     if header is None:
         unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
         message = "line 1 is no header of a comparison; the file was left out"
+        if not unreadable:
+            first_line = read_regular(path).partition(b"\n")[0].replace(b" ", b"")
+            message = EARLIER_FORMAT if first_line.endswith(b'"format":1}') else message
         return None, unreadable or [Problem(str(path), message)]
-    ratios = tuple(result for result in results.values() if isinstance(result, CaseRatio))
-    others = tuple(result for result in results.values() if isinstance(result, Unmeasured))
-    return StoredComparison(path, header, ratios, others), problems
+    comparison = StoredComparison(
+        path,
+        header,
+        tuple(result for result in results.values() if isinstance(result, CaseRatio)),
+        tuple(result for result in results.values() if isinstance(result, Unmeasured)),
+        tuple(result for result in results.values() if isinstance(result, CaseValues)),
+    )
+    return comparison, problems
 
 
 _HEADER = msgspec.json.Decoder(Header)
-_CASE = msgspec.json.Decoder(CaseRatio)
+_RATIO = msgspec.json.Decoder(CaseRatio)
 _UNMEASURED = msgspec.json.Decoder(Unmeasured)
+_VALUES = msgspec.json.Decoder(CaseValues)
 
 
 def _decode(line: bytes) -> Header | CaseResult:
     if b'"kind"' in line:
         return _HEADER.decode(line)
-    return _CASE.decode(line) if b'"ratios"' in line else _UNMEASURED.decode(line)
+    if b'"ratios"' in line:
+        return _RATIO.decode(line)
+    return _VALUES.decode(line) if b'"unit"' in line else _UNMEASURED.decode(line)

@@ -61,10 +61,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Those that contribute most to the difference first."""
     kernels: tuple[KernelChange, ...] = ()
     counts: dict[str, tuple[Count, Count]] = {}
-    """Before and after: ``dispatches``, ``flops``, ``allocations``, ``allocated_bytes`` and,
-    where valgrind could count them, ``instructions``."""
-    not_counted: str = ""
-    """Why there are no instructions."""
+    """What the profiler counted, before and after, such as ``allocations``."""
 
 
 class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +74,7 @@ class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
     before: Version
     after: Version
     explanation: Explanation
-    format: Literal[1] = 1
+    format: Literal[2] = 2
 
 
 def read_explanations(path: Path) -> tuple[tuple[StoredExplanation, ...], tuple[Problem, ...]]:

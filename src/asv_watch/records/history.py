@@ -20,7 +20,6 @@ from asv_watch.records.records import (
     Problem,
     Record,
 )
-from asv_watch.records.release_values import ReleaseValue
 from asv_watch.records.releases import TriedRelease
 from asv_watch.records.run_columns import Places, RunColumns
 from asv_watch.records.series import Series
@@ -54,9 +53,7 @@ class History:
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
     """Machine to its explanations of differences, oldest first."""
     releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
-    """Machine to each torch release that it tried, by its version."""
-    release_values: dict[str, tuple[ReleaseValue, ...]] = field(default_factory=dict)
-    """Machine to peak memory and exact counts with torch releases, oldest first."""
+    """Machine to each release that it tried, by its name, such as ``numpy 2.4.0``."""
 
     @cached_property
     def order(self) -> dict[str, int]:

@@ -20,7 +20,6 @@ from asv_watch.files import read_regular
 from asv_watch.records import (
     explanations,
     outcomes,
-    release_values,
     run_records,
     suite_lists,
 )
@@ -39,7 +38,6 @@ from asv_watch.records.records import (
     Problem,
     Record,
 )
-from asv_watch.records.release_values import ReleaseValue, read_release_values
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
@@ -132,7 +130,6 @@ class _Loader:
         self._environments: dict[str, tuple[int, Environment]] = {}
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
-        self._release_values: dict[str, tuple[ReleaseValue, ...]] = {}
         self._releases: dict[str, dict[str, TriedRelease]] = {}
 
     def load(self) -> History:
@@ -167,7 +164,6 @@ class _Loader:
             positions=self._order,
             comparisons=self._comparisons,
             explanations=self._explanations,
-            release_values=self._release_values,
             releases=self._releases,
         )
 
@@ -216,9 +212,6 @@ class _Loader:
         self._problems += damage
         if releases:
             self._releases[machine.name] = releases
-        path = folder / release_values.FILE_NAME
-        self._release_values[machine.name], damage = read_release_values(path)
-        self._problems += damage
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):

@@ -13,6 +13,7 @@ from enum import Enum
 import msgspec
 
 from asv_watch.records.recipe import code_version
+from asv_watch.records.release_order import main_release
 
 
 class Outcome(Enum):
@@ -62,9 +63,9 @@ class Environment:
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
-    def torch(self) -> str:
-        """The torch release, or an empty string where none is pinned."""
-        return self.requirements.get("torch", "")
+    def release(self) -> str:
+        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        return main_release(self.requirements)
 
 
 class Benchmark(msgspec.Struct, frozen=True):

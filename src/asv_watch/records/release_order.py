@@ -1,15 +1,26 @@
-"""The order of releases, as pip has it."""
+"""Releases of requirements: what they are called, and their order, as pip has it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from packaging.version import InvalidVersion, Version
 
 
+def main_release(requirements: Mapping[str, str]) -> str:
+    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is.
+
+    Args:
+        requirements: name to release, in the order of asv.conf.json.
+    """
+    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
+    return next(pinned, "").removeprefix("pip+")
+
+
 @cache
 def release_order(version: str) -> Version:
-    """Return what releases are ordered by: 2.9 before 2.10, and a development build before both.
+    """Return what releases are ordered by: 2.9 before 2.10.
 
     Local parts such as ``+cpu`` do not count. Text that is no version comes first.
     """
@@ -17,8 +28,3 @@ def release_order(version: str) -> Version:
         return Version(version.partition("+")[0])
     except InvalidVersion:
         return Version("0")
-
-
-def is_development(version: str) -> bool:
-    """Tell whether a version is a development build, such as ``2.16.0.dev20261121``."""
-    return release_order(version).is_devrelease

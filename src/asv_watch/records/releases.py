@@ -1,7 +1,7 @@
-"""What is known of each torch release on a machine: ``results/<machine>/releases.jsonl``.
+"""What is known of each release on a machine: ``results/<machine>/releases.jsonl``.
 
-One line for each time that a release was installed and tried, the newest last. How fast the
-models are is in the comparisons of kind ``release`` (`asv_watch.records.comparisons`).
+One line for each time that a release was installed and tried, the newest last. What it changed is
+in the comparisons of kind ``release`` (`asv_watch.records.comparisons`).
 """
 
 from __future__ import annotations
@@ -13,28 +13,37 @@ import msgspec
 
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.records import Problem
+from asv_watch.records.release_order import main_release
 
 FILE_NAME = "releases.jsonl"
-IMPORT_CASE = "imports.Imports.time_import('torch')"
-"""CPU seconds of ``import torch`` in a process of its own, in comparisons of releases."""
+
+
+def import_case(requirement: str) -> str:
+    """Name the case of the CPU seconds of an import in a process of its own."""
+    return f"import {requirement}"
 
 
 class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A torch release that was installed, or could not be."""
+    """A release of a requirement that was installed, or could not be."""
 
-    torch: str
-    torchvision: str
+    requirements: Annotated[dict[str, str], msgspec.Meta(min_length=1)]
+    """Name to release: the requirement itself first, then those that belong to it."""
     at: Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
     """When, seconds since the epoch."""
     failed: str = ""
     """Why it cannot be installed or imported; empty where it can."""
     import_s: tuple[Annotated[float, msgspec.Meta(gt=0)], ...] = ()
-    """CPU seconds of ``import torch``, one for each process."""
+    """CPU seconds of importing it, one for each process."""
     import_peak_bytes: tuple[Annotated[int, msgspec.Meta(gt=0)], ...] = ()
-    """Peak resident set after ``import torch``, one for each process."""
+    """Peak resident set after importing it, one for each process."""
     facts: dict[str, str] = {}
-    """The environment: torch's build, oneDNN, MKL, packages (`probes/environment.py`)."""
-    format: Literal[1] = 1
+    """The environment: Python, packages, and what the project's own script adds."""
+    format: Literal[2] = 2
+
+    @property
+    def name(self) -> str:
+        """Such as ``numpy 2.4.0``."""
+        return main_release(self.requirements)
 
 
 def read_releases(
@@ -43,7 +52,7 @@ def read_releases(
     """Read a machine's file.
 
     Returns:
-        The newest line of each torch release, and a problem for each damaged line.
+        The newest line of each release, by its name, and a problem for each damaged line.
     """
     tried, problems = read_stored(results / machine / FILE_NAME, TriedRelease, "release")
-    return {release.torch: release for release in tried}, problems
+    return {release.name: release for release in tried}, problems

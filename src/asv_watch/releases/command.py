@@ -1,21 +1,20 @@
-"""Lists, adds and measures torch releases."""
+"""Lists, adds and measures releases of a requirement."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
 
 from asv_watch.asv.release_list import add_release
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.asv.settings import Configuration, Pair, read_configuration
+from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import Workplace, open_workplace
-from asv_watch.compare import report as compare_report
-from asv_watch.compare.measure import Compared
+from asv_watch.compare.report import report
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import (
@@ -27,98 +26,140 @@ from asv_watch.interleave.cases import (
 )
 from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.release_findings import release_findings
-from asv_watch.judge.release_history import ReleaseStep, release_histories
-from asv_watch.judge.release_values import value_changes
+from asv_watch.judge.release_history import ReleaseStep
+from asv_watch.judge.release_values import value_ratio, value_verdict
 from asv_watch.machine.description import default_name
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.markdown import table
-from asv_watch.records.comparisons import StoredComparison, read_comparisons
-from asv_watch.records.release_order import is_development, release_order
-from asv_watch.records.release_values import FILE_NAME as VALUES
-from asv_watch.records.release_values import ReleaseValue, read_release_values
+from asv_watch.records.comparisons import CaseValues, NoValue, read_comparisons
+from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments, package_index
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.site.failures import exception_line
 from asv_watch.statistics.rule import Verdict
 
-NIGHTLY = "nightly"
-"""Names the newest development build of torch where a release is named."""
 _MIB = 1024**2
 
 
-def list_releases(root: Path, *, machine: str) -> ExitStatus:
-    """Print the pinned releases with what was measured of each, and those that are not pinned.
+def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
+    """Print the listed releases with what was measured of each, and newer ones.
 
     Args:
         root: the checkout.
+        requirement: such as ``numpy``; that of asv.conf.json if empty.
         machine: whose results; the host's if empty.
 
     Raises:
-        WatchError: asv.conf.json cannot be read.
+        WatchError: asv.conf.json cannot be read, or lists releases of several requirements.
     """
     configuration = read_configuration(root)
+    requirement = requirement or the_requirement(configuration)
     name = machine or default_name()
     tried, _ = read_releases(configuration.results, name)
-    pairs = _pairs(configuration, name)
-    compared = {pair.after.torch: _compared(pair.stored) for pair in pairs}
-    predecessors = {pair.after.torch: pair.before.torch for pair in pairs}
-    values, _ = read_release_values(configuration.results / name / VALUES)
+    pairs = {p.after.version: p for p in _pairs(configuration, requirement, name)}
+    listed = configuration.releases.get(requirement, ())
+    companions = [key for key in (listed[0].requirements if listed else ()) if key != requirement]
     rows = []
-    for release in configuration.releases:
-        against = compared.get(release.torch, "oldest")
-        of_import = _import_cells(tried.get(release.torch))
-        of_values = _value_cells(values, predecessors.get(release.torch, ""), release.torch)
-        rows.append((release.torch, release.torchvision, against, *of_import, *of_values))
+    for release in listed:
+        step = pairs[release.version].stored if release.version in pairs else None
+        rows.append(
+            (
+                release.version,
+                *(release.requirements.get(companion, "") for companion in companions),
+                "oldest" if step is None else _compared(step),
+                *_import_cells(tried.get(release.release)),
+                *_value_cells(step.values.values() if step else ()),
+            )
+        )
     header = (
-        *("torch", "torchvision", "against its predecessor", "import, CPU s", "peak, MiB"),
+        *(requirement, *companions, "against its predecessor", "import, CPU s", "peak, MiB"),
         *("memory / its predecessor's", "counts changed"),
     )
-    print(f"on {name}:\n{table(header, rows)}")
-    print(_published(configuration))
+    print(
+        f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
+    )
+    print(_published(configuration, requirement))
     return ExitStatus.DONE
 
 
-def add(root: Path, *, torch: str, torchvision: str) -> ExitStatus:
-    """Install a release with its torchvision, use both, and pin them in asv.conf.json.
+def add(
+    root: Path, requirement: str, *, release: str, companions: Mapping[str, str]
+) -> ExitStatus:
+    """Install a release with what belongs to it, import it, and list it in asv.conf.json.
 
     Args:
         root: the checkout.
-        torch: release to add.
-        torchvision: its release of torchvision; asked of the package index if empty.
+        requirement: such as ``numpy``; that of asv.conf.json if empty.
+        release: to add.
+        companions: releases of other packages that it needs. What the newest listed release names
+            besides is taken from there, or asked of the package index where the listed releases
+            differ in it.
 
     Raises:
-        WatchError: the pair cannot be installed or does not fit; nothing is pinned then.
+        WatchError: it cannot be installed or does not work; nothing is listed then.
     """
     configuration = read_configuration(root)
-    with exclusive_run(configuration.environments, "releases add"):
-        vision = torchvision or package_index.matching_torchvision(torch, configuration.python)
-        folder = root / ".asv" / "releases" / torch
-        pair = Pair(torch, vision, "", folder, configuration.pairs[0].variables)
-        preflight.check_room(configuration, (pair,))
-        print(f"trying {pair}", flush=True)
+    requirement = requirement or the_requirement(configuration)
+    with exclusive_run(configuration.environments_folder, "releases add"):
+        requirements = _with_companions(
+            configuration, {requirement: release, **companions}, requirement
+        )
+        folder = root / ".asv" / "releases" / f"{requirement}-{release}"
+        spec = configuration.environments[0].with_requirements(requirements, folder)
+        preflight.check_room(configuration, (spec,))
+        named = " + ".join(f"{name} {number}" for name, number in requirements.items())
+        print(f"trying {named}", flush=True)
         try:
-            tried = environments.try_release(pair, configuration.python)
+            tried = environments.try_release(spec, configuration)
         finally:
-            environments.remove_environment(pair)
+            environments.remove_environment(spec)
         if tried.failed:
-            raise WatchError(
-                f"{tried.failed}; nothing was pinned, "
-                "try another release of torchvision with --torchvision"
-            )
-        print(f"added {add_release(root, torch, vision)} to asv.conf.json")
+            raise WatchError(f"{tried.failed}; nothing was listed, try other releases with --with")
+        print(f"added {add_release(root, requirements)} to asv.conf.json")
     return ExitStatus.DONE
 
 
+def _with_companions(
+    configuration: Configuration, wanted: dict[str, str], requirement: str
+) -> dict[str, str]:
+    """Add what the listed releases name besides, the newest that fits where they differ in it.
+
+    Raises:
+        WatchError: the package index cannot be reached, or offers none that fits.
+    """
+    listed = configuration.listed_releases.get(requirement, [])
+    others = listed[0] if listed else {}
+    missing = {name: number for name, number in others.items() if name not in wanted}
+    constant = {
+        name: number
+        for name, number in missing.items()
+        if all(release.get(name) == number for release in listed) and len(listed) > 1
+    }
+    asked = [name for name in missing if name not in constant]
+    pinned = wanted | constant
+    found = package_index.fitting(pinned, asked, configuration.python) if asked else {}
+    chosen = pinned | found
+    return {name: chosen[name] for name in dict.fromkeys((requirement, *others, *chosen))}
+
+
 def measure(
-    root: Path, *, release: str, against: str, commit: str, machine: str, cases: str, again: bool
+    root: Path,
+    requirement: str,
+    *,
+    release: str,
+    against: str,
+    commit: str,
+    machine: str,
+    cases: str,
+    again: bool,
 ) -> ExitStatus:
     """Compare each release with its predecessor where that is missing; store the results.
 
     Args:
         root: the checkout.
-        release: the only release to compare; all if empty; `NIGHTLY` for the newest development
-            build that the package index offers.
+        requirement: such as ``numpy``; that of asv.conf.json if empty.
+        release: the only release to compare; all if empty.
         against: the release to compare with instead of each one's predecessor; ``release`` to
             measure the noise of the method.
         commit: whose package runs on both sides.
@@ -131,66 +172,71 @@ def measure(
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
     """
     failed, compared = False, 0
-    with open_workplace(root, "releases measure", torch="newest", machine=machine) as place:
-        preflight.check_room(place.configuration, place.configuration.releases[:2])
+    with open_workplace(root, "releases measure", release=NEWEST, machine=machine) as place:
         configuration = place.configuration
         listed_cases = matching(configuration.release_cases, otherwise=SHORT)
         selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
-        if release == NIGHTLY and configuration.releases:
-            newest = configuration.releases[0]
-            build = package_index.development_build(newest.torch, configuration.python)
-            releases = (newest.of_release(*build), *configuration.releases)
-            configuration = dataclasses.replace(configuration, releases=releases)
-            release = build[0]
-        pairs = _pairs(configuration, place.machine, release=release, against=against)
+        requirement = requirement or the_requirement(configuration)
+        listed_releases = configuration.releases.get(requirement, ())
+        preflight.check_room(configuration, listed_releases[:2])
+        pairs = _pairs(configuration, requirement, place.machine, release=release, against=against)
         if not pairs:
             raise WatchError(
-                f"{f'torch {release}' if release else 'the newest release'} has "
-                f"{f'no torch {against} to compare with' if against else 'no predecessor'} "
-                'under "releases" in asv.conf.json; `asv-watch releases` lists what is there, '
-                "and `asv-watch releases add RELEASE` adds one"
+                f"{f'{requirement} {release}' if release else f'the newest {requirement}'} has "
+                f"{f'no {against} to compare with' if against else 'no predecessor'} "
+                'under "releases" in asv.conf.json; `asv-watch releases '
+                f"{requirement}` lists what is there, and `asv-watch releases {requirement} add "
+                "RELEASE` adds one"
             )
         package = side(place, commit)
         listed = _list_benchmarks(place, package, pairs[0].after)
-        values = value_cases(listed, selection)
-        times = timed_cases(listed, selection, needed=not values)
+        values = value_cases(listed, selection, place.declared)
+        times = timed_cases(listed, selection, place.declared, needed=not values)
         for pair, result in measure_releases(place, pairs, package, times, values, again=again):
             compared += 1
-            old, new = f"torch {pair.before.torch}", f"torch {pair.after.torch}"
-            if isinstance(result, Compared):
-                failed |= result.failed
-                print(f"\n{compare_report.report(result, old, new)}\n", flush=True)
-            elif isinstance(result, WatchError):
+            if isinstance(result, WatchError):
                 failed = True
-                print(f"{new} against {old}: {result}", flush=True)
-            else:
-                failures = [value for value in result if value.failed]
-                failed |= bool(failures)
-                for value in failures:
-                    reason = exception_line(value.failed)
-                    print(f"torch {value.torch}: {value.case} failed: {reason}", flush=True)
+                print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
+                continue
+            failed |= result.failed
+            if result.ratios:
+                text = report(result, pair.before.release, pair.after.release)
+                print(f"\n{text}\n", flush=True)
+            for line in _failures(pair, result.values):
+                print(line, flush=True)
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def _list_benchmarks(place: Workplace, package: Side, release: Pair) -> Benchmarks:
+def _failures(pair: ReleasePair, values: Sequence[CaseValues]) -> list[str]:
+    return [
+        f"{release.release}: {case.case} failed: {exception_line(value.failed)}"
+        for case in values
+        for release, value in ((pair.before, case.before), (pair.after, case.after))
+        if isinstance(value, NoValue) and value.failed
+    ]
+
+
+def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
     """List benchmarks by an environment of asv's, or else by that of a release to be measured."""
-    if not place.pairs[0].folder.exists():
+    if not place.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
             environments.make_environment(release, place.configuration.python)
-            in_release = dataclasses.replace(package, pair=release)
+            in_release = dataclasses.replace(package, environment=release)
             return list_benchmarks_in(in_release, place.configuration.suites)
-    return list_benchmarks(place, place.pairs)
+    return list_benchmarks(place, place.environments)
 
 
-def list_findings(root: Path, *, release: str, against: str, machine: str) -> ExitStatus:
+def list_findings(
+    root: Path, requirement: str, *, release: str, against: str, machine: str
+) -> ExitStatus:
     """Print every difference between releases, and whether another day shows it.
 
     Args:
         root: the checkout.
-        release: the only release whose differences are printed; all if empty; `NIGHTLY` for the
-            development build that was compared, until a release follows it.
+        requirement: such as ``numpy``; that of asv.conf.json if empty.
+        release: the only release whose differences are printed; all if empty.
         against: the release compared with instead of each one's predecessor.
         machine: whose results; the host's if empty.
 
@@ -198,39 +244,52 @@ def list_findings(root: Path, *, release: str, against: str, machine: str) -> Ex
         WatchError: asv.conf.json cannot be read.
     """
     configuration = read_configuration(root)
+    requirement = requirement or the_requirement(configuration)
     name = machine or default_name()
-    if release == NIGHTLY:
-        comparisons = {name: _comparisons(configuration, name)}
-        steps = [
-            step
-            for history in release_histories(comparisons)
-            for step in history.steps
-            if step.after == history.development and against in {"", step.before}
-        ]
-    else:
-        pairs = _pairs(configuration, name, release=release, against=against)
-        steps = [pair.stored for pair in pairs]
-    parts = [_findings(step) for step in steps if step.ratios]
+    pairs = _pairs(configuration, requirement, name, release=release, against=against)
+    parts = [_findings(requirement, pair.stored) for pair in pairs if pair.stored.ratios]
     print("\n\n".join(parts) or f"no such releases were compared on {name}")
     return ExitStatus.DONE
 
 
+def the_requirement(configuration: Configuration) -> str:
+    """Return the requirement whose releases asv.conf.json lists.
+
+    Raises:
+        WatchError: it lists none, or those of several.
+    """
+    listed = list(configuration.releases)
+    if len(listed) == 1:
+        return listed[0]
+    if listed:
+        raise WatchError(
+            f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
+            f"`asv-watch releases {listed[0]}`"
+        )
+    raise WatchError(
+        "asv.conf.json lists no releases; name the requirement, such as "
+        "`asv-watch releases numpy add 2.4.0`"
+    )
+
+
 def _pairs(
-    configuration: Configuration, machine: str, *, release: str = "", against: str = ""
+    configuration: Configuration,
+    requirement: str,
+    machine: str,
+    *,
+    release: str = "",
+    against: str = "",
 ) -> tuple[ReleasePair, ...]:
-    comparisons = _comparisons(configuration, machine)
-    return release_pairs(configuration.releases, comparisons, release=release, against=against)
-
-
-def _comparisons(configuration: Configuration, machine: str) -> list[StoredComparison]:
     comparisons, _ = read_comparisons(configuration.results)
-    return [stored for stored in comparisons if stored.header.machine == machine]
+    of_machine = [stored for stored in comparisons if stored.header.machine == machine]
+    releases = configuration.releases.get(requirement, ())
+    return release_pairs(requirement, releases, of_machine, release=release, against=against)
 
 
-def _findings(step: ReleaseStep) -> str:
+def _findings(requirement: str, step: ReleaseStep) -> str:
     """Return Markdown: a row for each case that differs between two releases."""
     findings = release_findings(step)
-    heading = f"torch {step.after} against {step.before}: "
+    heading = f"{requirement} {step.after} against {step.before}: "
     if not findings:
         return f"{heading}no difference in {len(step.ratios)} cases"
     rows = [
@@ -247,10 +306,10 @@ def _findings(step: ReleaseStep) -> str:
         for finding in findings
     ]
     head = ("case", "state", "before", "ratio and 99 % interval of each day")
-    sides = NIGHTLY if is_development(step.after) else f"{step.after} --against {step.before}"
     return (
         f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
-        f"    asv-watch releases measure {sides} --again"
+        f"    asv-watch releases {requirement} measure {step.after} --against {step.before} "
+        "--again"
     )
 
 
@@ -277,29 +336,25 @@ def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
     return f"{best:.2f}", f"{min(release.import_peak_bytes) / _MIB:.0f}"
 
 
-def _value_cells(values: Sequence[ReleaseValue], before: str, after: str) -> tuple[str, str]:
+def _value_cells(values: Iterable[CaseValues]) -> tuple[str, str]:
     """Return the mean ratio of peak memories, and how many exact counts changed or failed."""
-    changes = value_changes(values, before, after).values()
-    ratios = [change.ratio for change in changes if not change.exact and change.ratio]
-    counts = [change.verdict is not Verdict.SAME for change in changes if change.exact]
-    newest = {value.case: value for value in values if value.torch == after}
-    failed = sum(bool(value.failed) for value in newest.values())
+    values = list(values)
+    ratios = [ratio for case in values if not case.exact and (ratio := value_ratio(case))]
+    verdicts = [value_verdict(case) for case in values if case.exact]
+    counts = [answer is not Verdict.SAME for answer in verdicts if answer is not None]
+    failed = sum(isinstance(case.after, NoValue) and bool(case.after.failed) for case in values)
     memory = f"{geometric_mean(ratios):.3f} (of {len(ratios)})" if ratios else "missing"
     changed = f"{sum(counts)} of {len(counts)}" if counts else "missing"
     return memory, f"{changed}, {failed} failed" if failed else changed
 
 
-def _published(configuration: Configuration) -> str:
-    """Return what the index offers beyond the newest pinned release, as far as it answers."""
+def _published(configuration: Configuration, requirement: str) -> str:
+    """Return what the index offers beyond the newest listed release, as far as it answers."""
     try:
-        published = package_index.published_versions(configuration.python)
+        published = package_index.published_releases(requirement, configuration.python)
     except WatchError as error:
         return f"newly published: unknown ({error})"
-    pinned = {release.torch for release in configuration.releases}
-    newest = max(map(release_order, pinned), default=release_order(""))
-    newer = [release for release in published.releases if release_order(release) > newest]
-    builds = [build for build in published.development if release_order(build) > newest]
-    return (
-        f"newest development build: {builds[0] if builds else 'none is offered'}\n"
-        f"newly published: {', '.join(newer) if newer else 'none'}"
-    )
+    listed = [release.version for release in configuration.releases.get(requirement, ())]
+    newest = max(map(release_order, listed), default=release_order(""))
+    newer = [release for release in published if release_order(release) > newest]
+    return f"newly published: {', '.join(newer) if newer else 'none'}"

@@ -1,4 +1,4 @@
-"""Compares torch releases at one commit of this package, and resumes where it stopped."""
+"""Compares releases of a requirement at one commit, and resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import WatchError
@@ -17,15 +17,18 @@ from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import ratio_of_case
 from asv_watch.interleave.sides import Side
+from asv_watch.interleave.values import Known
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.release_history import ReleaseStep, release_histories
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
+from asv_watch.judge.release_history import ReleaseStep, release_steps
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    StoredComparison,
+    Version,
+    read_comparisons,
+)
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.release_values import FILE_NAME as VALUES
-from asv_watch.records.release_values import ReleaseValue, read_release_values
-from asv_watch.records.releases import FILE_NAME, IMPORT_CASE
+from asv_watch.records.releases import FILE_NAME, import_case
 from asv_watch.releases import environments
-from asv_watch.releases.values import measure_values, missing_values
 from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
 
@@ -38,19 +41,39 @@ _MOST_EXPLAINED = 3
 class ReleasePair:
     """Two releases of asv.conf.json, and what this machine has stored of them."""
 
-    before: Pair
+    requirement: str
+    before: EnvironmentSpec
     """The older one."""
-    after: Pair
+    after: EnvironmentSpec
     stored: ReleaseStep
     """Comparisons at any commit of this package."""
 
+    @property
+    def is_null(self) -> bool:
+        """Whether a release is compared with itself."""
+        return self.before.release == self.after.release
+
     def missing(self, cases: Iterable[str]) -> list[str]:
-        """Return the cases that have neither a ratio nor a reason why not."""
+        """Return the timed cases that have neither a ratio nor a reason why not."""
         return [case for case in cases if case not in self.stored.commits]
+
+    def missing_values(self, cases: Iterable[ValueCase]) -> list[ValueCase]:
+        """Return the other cases that were not measured on both sides."""
+        stored = self.stored.values
+        return [
+            case
+            for case in cases
+            if not self.is_null
+            and (
+                case.name not in stored
+                or None in (stored[case.name].before, stored[case.name].after)
+            )
+        ]
 
 
 def release_pairs(
-    releases: Sequence[Pair],
+    requirement: str,
+    releases: Sequence[EnvironmentSpec],
     comparisons: Sequence[StoredComparison],
     *,
     release: str = "",
@@ -59,39 +82,33 @@ def release_pairs(
     """Pair the releases of asv.conf.json, the newest first.
 
     Args:
+        requirement: whose releases they are.
         releases: those that asv.conf.json lists, the newest first.
         comparisons: those of one machine.
         release: the only release that is paired; all if empty.
         against: the release with which each is paired; each one's predecessor if empty. The same
             as ``release`` for a pair of a release with itself.
     """
-    stored = {
-        (step.before, step.after): step
-        for history in release_histories({"": comparisons})
-        for step in history.steps
-    }
+    stored = release_steps(comparisons, requirement)
     if release and release == against:
-        pairs = [(pair, pair) for pair in releases if pair.torch == release]
+        pairs = [(spec, spec) for spec in releases if spec.version == release]
     elif against:
         pairs = [
             (after, before)
             for after, before in itertools.combinations(releases, 2)
-            if against in {after.torch, before.torch}
-            and release in {"", after.torch, before.torch}
+            if against in {after.version, before.version}
+            and release in {"", after.version, before.version}
         ]
     else:
         pairs = [
             (after, before)
             for after, before in itertools.pairwise(releases)
-            if release in {"", after.torch}
+            if release in {"", after.version}
         ]
     return tuple(
-        ReleasePair(
-            before,
-            after,
-            stored.get((before.torch, after.torch), ReleaseStep(before.torch, after.torch)),
-        )
+        ReleasePair(requirement, before, after, stored.get(names) or ReleaseStep(*names))
         for after, before in pairs
+        for names in [(before.version, after.version)]
     )
 
 
@@ -103,7 +120,7 @@ def measure_releases(
     values: Sequence[ValueCase] = (),
     *,
     again: bool = False,
-) -> Iterator[tuple[ReleasePair, Compared | tuple[ReleaseValue, ...] | WatchError]]:
+) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
     """Compare the releases of each pair, and explain the cases that changed most.
 
     Environments are made when their turn comes and removed when no later pair needs them, so no
@@ -118,63 +135,55 @@ def measure_releases(
         again: time all cases once more, such as on another day.
 
     Yields:
-        Each pair that lacks a case, with its comparison, with the values of a release, or why
-        there are none.
+        Each pair that lacks a case, with its comparison, or why there is none.
     """
     for number, pair in enumerate(pairs, start=1):
         missing = pair.missing(case.name for case in cases)
-        wanted = [case for case in cases if again or case.name in missing]
-        try:
-            for result in _measure_pair(place, pair, package, wanted, values):
-                yield pair, result
-        except WatchError as error:
-            yield pair, error
+        timed = [case for case in cases if again or case.name in missing]
+        counted = pair.missing_values(values)
+        if timed or counted:
+            try:
+                yield pair, _compare(place, pair, package, timed, counted)
+            except WatchError as error:
+                yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
         for release in (pair.before, pair.after):
             if release not in needed:
                 environments.remove_environment(release)
 
 
-def _measure_pair(
+def _compare(
     place: Workplace,
     pair: ReleasePair,
     package: Side,
     cases: Sequence[TimedCase],
     values: Sequence[ValueCase],
-) -> Iterator[Compared | tuple[ReleaseValue, ...]]:
-    """Time cases with both releases of a pair, then measure the values that either lacks."""
-    assert package.version is not None  # noqa: S101 - it is a commit
-    torch = pair.before.torch, pair.after.torch
-    stored, _ = read_release_values(place.results / VALUES)
-    missing = [
-        missing_values(stored, release, other, package.version.commit, values)
-        for release, other in (torch, reversed(torch))
-        if torch[0] != torch[1]
-    ]
-    if not cases and not any(missing):
-        return
+) -> Compared:
+    """Compare both releases of a pair in cases that lack it.
+
+    Raises:
+        WatchError: a release cannot be installed or imported, or no case ran.
+    """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
-    if cases:
-        imports = interleaved_imports(*sides)
-        compared = compare(place, sides, cases, extra=[imports])
-        if torch[0] != torch[1]:
-            _explain(place, sides, compared.ratios, cases)
-        yield compared
-    for side, of_side in zip(sides, missing, strict=False):
-        if of_side:
-            yield _measure_values(place, side, of_side)
+    imports = [interleaved_imports(pair.requirement, *sides)] if cases else []
+    known = _known(place, sides[0]), _known(place, sides[1])
+    compared = compare(place, sides, cases, extra=imports, values=values, known=known)
+    if not pair.is_null and place.declared.profiler is not None:
+        _explain(place, sides, compared.ratios, cases)
+    return compared
 
 
-def _measure_values(
-    place: Workplace, side: Side, cases: Sequence[ValueCase]
-) -> tuple[ReleaseValue, ...]:
-    """Measure values of a release and store each at once."""
-    measured = []
-    for value in measure_values(side, place.configuration.suites, cases):
-        append_lines(place.results / VALUES, [value])
-        measured.append(value)
-        print(f"{side.name} [{len(measured)}/{len(cases)}] {value.case}", flush=True)
-    return tuple(measured)
+def _known(place: Workplace, side: Side) -> Known:
+    """Return the peak memory and exact counts that another comparison measured of a version."""
+    return {
+        values.case: value
+        for stored in read_comparisons(place.configuration.results)[0]
+        if stored.header.machine == place.machine
+        for version in ("before", "after")
+        if getattr(stored.header, version) == side.version
+        for values in stored.values
+        if (value := getattr(values, version)) is not None
+    }
 
 
 def _explain(
@@ -191,34 +200,31 @@ def _explain(
     differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
-            explanation = explain(place, sides, by_name[ratio.case], with_instructions=False)
-            answer = in_words(explanation, ratio.ratio)
+            answer = in_words(explain(place, sides, by_name[ratio.case]), ratio.ratio)
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)
 
 
-def _side(place: Workplace, package: Side, release: Pair) -> Side:
+def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     """Make one side, and keep what is seen of its release.
 
     Raises:
         WatchError: the release cannot be installed or imported.
     """
-    configuration = place.configuration
-    tried = environments.try_release(release, configuration.python)
+    tried = environments.try_release(release, place.configuration)
     append_lines(place.results / FILE_NAME, [tried])
     if tried.failed:
         raise WatchError(tried.failed)
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(
-        package.version.commit, release.torch, release.torchvision, configuration.python
+        package.version.commit, dict(release.requirements), place.configuration.python
     )
-    name = f"torch {release.torch}"
-    return dataclasses.replace(package, name=name, pair=release, version=version)
+    return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def interleaved_imports(before: Side, after: Side) -> CaseRatio:
-    """Compare what ``import torch`` costs, in rounds of four processes: A B B A.
+def interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRatio:
+    """Compare what importing a requirement costs, in rounds of four processes: A B B A.
 
     Raises:
         WatchError: an import failed.
@@ -228,6 +234,7 @@ def interleaved_imports(before: Side, after: Side) -> CaseRatio:
         samples: tuple[list[float], list[float]] = ([], [])
         first = number % 2
         for turn in (first, 1 - first, 1 - first, first):
-            samples[turn].append(environments.import_cost((before, after)[turn].pair).import_s)
+            side = (before, after)[turn]
+            samples[turn].append(environments.import_cost(side.environment).import_s)
         rounds.append((tuple(samples[0]), tuple(samples[1])))
-    return ratio_of_case(IMPORT_CASE, rounds)
+    return ratio_of_case(import_case(requirement), rounds)

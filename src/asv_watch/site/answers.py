@@ -1,7 +1,7 @@
 """Answers to the four questions of the first screen.
 
 Which model is slowest on the CPU; has anything changed lately, how much and how sure is it; what
-did the newest torch change; what failed in the newest run, and why.
+did the newest release of a requirement change; what failed in the newest run, and why.
 """
 
 from __future__ import annotations
@@ -9,17 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.detectable import Detectable
-from asv_watch.judge.releases import Releases
-from asv_watch.records.records import Environment
 from asv_watch.site.commit_changes import largest_first, recent_changes
 from asv_watch.site.contents import Contents, SeriesSummary, Setup
-from asv_watch.site.names import case_name
 from asv_watch.site.releases import ReleaseView, newest_column, release_views
-from asv_watch.statistics.rule import Verdict
 
 RUNNERS_UP = 2
 """Models named after the slowest."""
@@ -64,16 +59,16 @@ class RecentChanges:
 
 @dataclass(frozen=True, slots=True)
 class NewestRelease:
-    """The newest torch against the release before it, at one commit."""
+    """The newest release of a requirement against the one before it."""
 
+    requirement: str
+    """Such as ``numpy``."""
     old: str
-    """Release of torch."""
+    """Such as ``2.3.0``."""
     new: str
     machine: str
     commits: tuple[str, ...]
     """Hashes: a case was measured at the same commit with both, other cases maybe at others."""
-    environments: tuple[Environment, Environment] | None
-    """The old and the new of separate runs; ``None`` where they were compared interleaved."""
     mean: float
     """Geometric mean of new time / old time."""
     count: int
@@ -81,8 +76,6 @@ class NewestRelease:
     slower: tuple[tuple[str, float], ...]
     """Names and ratios of the times that clearly differ, the largest change first."""
     faster: tuple[tuple[str, float], ...]
-    others: int = 0
-    """Number of other measurements, such as peak memory, that clearly differ."""
 
     @property
     def headline(self) -> str:
@@ -130,7 +123,7 @@ def answers_of(contents: Contents) -> Answers:
     views = release_views(contents)
     return Answers(
         recent=changes_lately(contents),
-        release=newest_release(contents, views),
+        release=newest_release(views),
         run=newest_run(contents),
         slowest=slowest_model(contents),
         release_views=tuple(views),
@@ -179,57 +172,28 @@ def changes_lately(contents: Contents) -> RecentChanges:
     )
 
 
-def newest_release(contents: Contents, views: Sequence[ReleaseView]) -> NewestRelease | None:
-    """Compare the newest two releases, interleaved if that was done on any machine.
+def newest_release(views: Sequence[ReleaseView]) -> NewestRelease | None:
+    """Return what the newest release changed, of the first machine that compared it.
 
     Args:
-        contents: The separate runs of releases at one commit are taken from it otherwise.
-        views: The releases that were compared interleaved (`releases.release_views`).
+        views: The releases that were compared (`releases.release_views`).
     """
     for view in views:
         column = newest_column(view)
         if column is not None and column.mean is not None:
             name_of = {row.case: row.name for row in view.tables[0].rows}
             return NewestRelease(
+                requirement=view.history.requirement,
                 old=column.step.before,
                 new=column.step.after,
                 machine=view.history.machine,
                 commits=column.commits,
-                environments=None,
                 mean=column.mean,
                 count=column.count,
                 slower=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.slower),
                 faster=tuple((name_of[ratio.case], ratio.ratio) for ratio in column.faster),
             )
-    machines = list(dict.fromkeys(setup.machine.name for setup in contents.setups))
-    of_machine = {releases.machine: releases for releases in contents.findings.releases}
-    in_order = (of_machine[machine] for machine in machines if machine in of_machine)
-    answers = (_newest_of_runs(contents, releases) for releases in in_order)
-    return next((answer for answer in answers if answer is not None), None)
-
-
-def _newest_of_runs(contents: Contents, releases: Releases) -> NewestRelease | None:
-    environments = [contents.history.environments[name] for name in releases.environments[-2:]]
-    times = [
-        (case_name(case), judgement.ratio, judgement.verdict)
-        for case, unit, judgement in releases.newest
-        if unit == "seconds" and judgement.ratio is not None
-    ]
-    times.sort(key=lambda entry: -max(entry[1], 1 / entry[1]))
-    if not times:
-        return None
-    return NewestRelease(
-        old=environments[0].torch,
-        new=environments[1].torch,
-        machine=releases.machine,
-        commits=(releases.commit,),
-        environments=(environments[0], environments[1]),
-        mean=geometric_mean(ratio for _, ratio, _ in times),
-        count=len(times),
-        slower=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.WORSE),
-        faster=tuple((name, ratio) for name, ratio, verdict in times if verdict is Verdict.BETTER),
-        others=sum(answer.differs for _, unit, answer in releases.newest if unit != "seconds"),
-    )
+    return None
 
 
 def newest_run(contents: Contents) -> NewestRun | None:

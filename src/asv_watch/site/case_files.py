@@ -65,7 +65,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
 
 
 def _releases(contents: Contents, case: str) -> list[dict[str, Any]]:
-    """Interleaved comparisons of a case between torch releases, the newest release first."""
+    """Interleaved comparisons of a case between releases, the newest release first."""
     return [
         {
             "machine": history.machine,
@@ -79,7 +79,7 @@ def _releases(contents: Contents, case: str) -> list[dict[str, Any]]:
             "after_s": shortened(ratio.after_s),
         }
         for history in contents.findings.release_histories
-        for step in history.steps
+        for step in (*history.steps, *history.with_newest)
         if (ratio := step.ratios.get(case))
     ]
 

@@ -286,7 +286,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
 
     The machine that measured the newest commit comes first; of several such machines the one with
     the most series. Of its environments the one that measured the newest commit comes first, then
-    the one with the newest torch. Machines that measured few cases come last.
+    the one with the newest release. Machines that measured few cases come last.
     """
     members: dict[tuple[str, str], list[Series]] = defaultdict(list)
     series_of_machine: Counter[str] = Counter()
@@ -318,7 +318,11 @@ def _setups(history: History) -> tuple[Setup, ...]:
         )
     setups.sort(key=lambda setup: setup.key)
     setups.sort(
-        key=lambda setup: (setup.newest, release_order(setup.environment.torch)), reverse=True
+        key=lambda setup: (
+            setup.newest,
+            release_order(setup.environment.release.rpartition(" ")[2]),
+        ),
+        reverse=True,
     )
     newest_of: Counter[str] = Counter()
     for setup in setups:

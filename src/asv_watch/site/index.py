@@ -86,7 +86,7 @@ def index_data(
                 "id": names.environment_id(environment),
                 "name": environment.name,
                 "label": labels[environment.name],
-                "torch": environment.torch,
+                "torch": environment.requirements.get("torch", ""),
                 "python": environment.python,
                 "requirements": environment.requirements,
                 "variables": environment.variables,
@@ -135,14 +135,6 @@ def index_data(
         "newest_runs": [
             {**where[setup.key], "c": setup.newest, "at": setup.at, "counts": setup.counts}
             for setup in contents.setups
-        ],
-        "releases": [
-            {
-                "m": place_of_machine[releases.machine],
-                "c": place_of_commit[releases.commit],
-                "e": [place_of_environment[name] for name in releases.environments],
-            }
-            for releases in contents.findings.releases
         ],
         "published": published,
         "problems": [structs.asdict(problem) for problem in history.problems],

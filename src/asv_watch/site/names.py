@@ -41,24 +41,26 @@ def slug(name: str) -> str:
 
 
 def environment_id(environment: Environment) -> str:
-    """Short and stable: the torch release for people, a digest for the rest."""
-    readable = f"torch-{environment.torch}" if environment.torch else "env"
+    """Short and stable: the main requirement for people, a digest for the rest."""
+    readable = environment.release.replace(" ", "-") or "env"
     return f"{slug(readable)}-{digest(environment.name)}"
 
 
 def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     """Return what headings call each environment, by asv's name of it.
 
-    torch and torchvision are always named; another requirement, the Python or a variable
-    only where the environments differ in it, and the Python where nothing else is named. No two
-    environments have the same label: those that would are called by asv's name.
+    The main requirement is always named; another one, the Python or a variable only where the
+    environments differ in it, and the Python where nothing else is named. No two environments have
+    the same label: those that would are called by asv's name.
     """
+    environments = list(environments)
     facts_of = {environment.name: _facts(environment) for environment in environments}
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
+    main = {environment.release.partition(" ")[0] for environment in environments}
     named = [
         fact
         for fact in all_facts
-        if fact in _ALWAYS_NAMED or len({facts.get(fact) for facts in facts_of.values()}) > 1
+        if fact in main or len({facts.get(fact) for facts in facts_of.values()}) > 1
     ]
     labels = {
         name: " · ".join(f"{fact} {facts[fact]}".strip() for fact in named if fact in facts)
@@ -75,13 +77,11 @@ def _told_apart(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[st
 
 
 def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
-    """Return what sentences call each environment: the torch release, or its label."""
+    """Return what sentences call each environment: its main requirement, or its label."""
     environments = list(environments)
     labels = environment_labels(environments)
     short = {
-        environment.name: f"torch {environment.torch}"
-        if environment.torch
-        else labels[environment.name]
+        environment.name: environment.release or labels[environment.name]
         for environment in environments
     }
     return _told_apart(short, labels)
@@ -103,15 +103,16 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
 
 _NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})
 _KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
-_ALWAYS_NAMED = ("torch", "torchvision")
 
 
 def _facts(environment: Environment) -> dict[str, str]:
-    required = environment.requirements
-    rest = {name: required[name] for name in sorted(required) if name not in _ALWAYS_NAMED}
+    required = {
+        name.removeprefix("pip+"): release
+        for name, release in environment.requirements.items()
+        if release
+    }
     python = {"Python": environment.python} if environment.python else {}
-    first = {name: required[name] for name in _ALWAYS_NAMED if name in required}
-    return first | rest | python | dict(sorted(environment.variables.items()))
+    return required | python | dict(sorted(environment.variables.items()))
 
 
 def distance(difference: float, value: float) -> int:

@@ -1,31 +1,25 @@
-"""What the view of torch releases shows: ratios, lines over all releases, memory, imports."""
+"""What the view of releases shows: ratios, lines over all releases, memory, imports."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import geometric_mean, median
 
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.direct_release_ratios import (
-    DirectRatio,
-    direct_ratios,
-    direct_steps,
-    relative_times,
-)
 from asv_watch.judge.release_findings import ReleaseFinding, release_findings
 from asv_watch.judge.release_history import (
     RelativeTime,
     ReleaseHistory,
     ReleaseStep,
+    relative_times,
 )
 from asv_watch.records.comparisons import CaseRatio, Unmeasured
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.records import Case
-from asv_watch.records.release_order import is_development, release_order
-from asv_watch.records.releases import IMPORT_CASE, TriedRelease
+from asv_watch.records.release_order import release_order
+from asv_watch.records.releases import TriedRelease, import_case
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.release_value_tables import (
@@ -75,8 +69,6 @@ class ReleaseRow:
     """Where the case has a page."""
     cells: tuple[CaseRatio | Unmeasured | None, ...]
     """For each column, the newest release first."""
-    direct: tuple[DirectRatio | Unmeasured | None, ...]
-    """For each direct column, the newest release first."""
     times: tuple[RelativeTime, ...]
     """Times relative to the newest release, the oldest first."""
 
@@ -101,17 +93,8 @@ class ReleaseTable:
 
     title: str
     columns: tuple[ReleaseColumn, ...]
-    """Mostly releases against the one before."""
-    direct_columns: tuple[ReleaseColumn, ...]
-    """One release against all those that it was compared with directly."""
+    """Releases against the one before, the newest first."""
     rows: tuple[ReleaseRow, ...]
-
-    @property
-    def checked(self) -> tuple[bool, ...]:
-        """For each direct ratio that also has a chained ratio, whether the two agree."""
-        ratios = (cell for row in self.rows for cell in row.direct)
-        answers = (ratio.agrees for ratio in ratios if isinstance(ratio, DirectRatio))
-        return tuple(agrees for agrees in answers if agrees is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +122,11 @@ class ReleaseFacts:
     column: ReleaseColumn | None
     """The models against the release before; ``None`` for the oldest."""
     import_ratio: CaseRatio | None
-    """CPU time of ``import torch`` over that of the release before."""
+    """CPU time of the import over that of the release before."""
     import_s: float | None
-    """Median CPU seconds of ``import torch``."""
+    """Median CPU seconds of the import."""
     import_bytes: float | None
-    """Median peak resident set of ``import torch``."""
+    """Median peak resident set of the import."""
     libraries: dict[str, tuple[str, bool]]
     """Name to version, and whether the release before had another one."""
 
@@ -162,6 +145,18 @@ class ReleaseView:
     """Differences between releases: those of the newest release first."""
     cpu: str
     """Name of the machine's CPU, if known."""
+
+    @property
+    def companions(self) -> tuple[str, ...]:
+        """Other packages in which the releases differ."""
+        tried = [facts.tried.requirements for facts in self.facts if facts.tried]
+        names = dict.fromkeys(name for requirements in tried for name in requirements)
+        return tuple(
+            name
+            for name in names
+            if name != self.history.requirement
+            and len({requirements.get(name) for requirements in tried}) > 1
+        )
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -197,32 +192,28 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
         cpu = machine.facts.get("cpu", "") if machine else ""
         row_of = {row.case: row for table in tables for row in table.rows}
         explanations = {
-            (stored.before.torch, stored.after.torch, stored.case): stored
+            (stored.before.release, stored.after.release, stored.case): stored
             for stored in contents.history.explanations.get(history.machine, ())
             if stored.before.commit == stored.after.commit
         }
-        direct = direct_steps(history)
-        neighbours = history.neighbours
+        named = f"{history.requirement} {{}}".format
         shown = tuple(
             ShownFinding(
                 finding,
                 row_of[finding.case].name,
-                explanations.get((step.before, step.after, finding.case)),
+                explanations.get((named(step.before), named(step.after), finding.case)),
             )
             for step in history.steps
-            if step not in direct or step in neighbours
             for finding in release_findings(step)
             if finding.case in row_of
         )
         facts = _facts(history, tables, tried)
-        values = contents.history.release_values.get(history.machine, ())
         of_values = value_tables(
-            history.versions,
-            values,
+            history,
             lambda case: " ".join(filter(None, _name(cases.get(case), case)[1:])),
             _pages(history, contents).get,
         )
-        without = unmeasured_values(values)
+        without = unmeasured_values(history)
         views.append(ReleaseView(history, tables, of_values, without, facts, shown, cpu))
     return tuple(views)
 
@@ -230,50 +221,35 @@ def release_views(contents: Contents) -> tuple[ReleaseView, ...]:
 def newest_column(view: ReleaseView) -> ReleaseColumn | None:
     """Return the newest release against the one before it, over the models, if compared."""
     newest = [column for table in view.tables[:1] for column in table.columns]
-    neighbours = view.history.neighbours
-    return next((column for column in newest if column.step in neighbours[:1]), None)
+    return next((c for c in newest if c.step in view.history.steps[:1]), None)
 
 
 def _tables(
     history: ReleaseHistory, contents: Contents, cases: Mapping[str, Case]
 ) -> tuple[ReleaseTable, ...]:
-    measured = {name for step in history.steps for name in step.commits} - {IMPORT_CASE}
+    measured = {name for step in history.steps for name in step.commits}
+    measured -= {import_case(history.requirement)}
     operators = {name for name in measured if name.startswith("operators.")}
     pages = _pages(history, contents)
-    neighbours = history.neighbours
-    direct = direct_steps(history)
-    others = [step for step in history.steps if step not in direct or step in neighbours]
     tables = []
     for title, members in (("Models", measured - operators), ("Operators", operators)):
-        columns, direct_columns = (
-            [step for step in steps if members.intersection(step.commits)]
-            for steps in (others, direct)
-        )
-        rows = []
-        for case in members:
-            ratios = direct_ratios(history, direct, case)
-            row = ReleaseRow(
+        columns = [step for step in history.steps if members.intersection(step.commits)]
+        rows = [
+            ReleaseRow(
                 case,
                 *_name(cases.get(case), case),
                 series=pages.get(case),
                 cells=tuple(
                     step.ratios.get(case) or step.unmeasured.get(case) for step in columns
                 ),
-                direct=tuple(
-                    ratios.get(step.before) or step.unmeasured.get(case) for step in direct_columns
-                ),
                 times=relative_times(history, case),
             )
-            rows.append(row)
+            for case in members
+        ]
         if rows:
             rows.sort(key=lambda row: (row.title, row.direction != "forward", row.direction))
-            table = ReleaseTable(
-                title,
-                tuple(_column(step, members) for step in columns),
-                tuple(_column(step, members) for step in direct_columns),
-                tuple(rows),
-            )
-            tables.append(table)
+            of_steps = tuple(_column(step, members) for step in columns)
+            tables.append(ReleaseTable(title, of_steps, tuple(rows)))
     return tuple(tables)
 
 
@@ -322,32 +298,31 @@ def _facts(
     tables: Sequence[ReleaseTable],
     tried: Mapping[str, TriedRelease],
 ) -> tuple[ReleaseFacts, ...]:
-    predecessors = dict(pairwise(history.versions[::-1]))
-    steps = {
-        step.after: step for step in history.steps if predecessors.get(step.after) == step.before
+    steps = {step.after: step for step in history.steps}
+    columns = {column.step.after: column for table in tables[:1] for column in table.columns}
+    requirement = history.requirement
+    known_releases = {
+        known.requirements[requirement]
+        for name, known in tried.items()
+        if name.partition(" ")[0] == requirement
     }
-    columns = {
-        column.step.after: column
-        for table in tables[:1]
-        for column in table.columns
-        if column.step is steps.get(column.step.after)
-    }
-    tried_releases = (release for release in tried if not is_development(release))
     facts = []
-    for release in sorted({*history.versions, *tried_releases}, key=release_order):
-        known = tried.get(release)
+    for release in sorted({*history.releases, *known_releases}, key=release_order):
+        known = tried.get(f"{requirement} {release}")
         step = steps.get(release)
         facts.append(
             ReleaseFacts(
                 release=release,
                 tried=known,
                 column=columns.get(release),
-                import_ratio=step.ratios.get(IMPORT_CASE) if step else None,
+                import_ratio=step.ratios.get(import_case(requirement)) if step else None,
                 import_s=median(known.import_s) if known and known.import_s else None,
                 import_bytes=(
                     median(known.import_peak_bytes) if known and known.import_peak_bytes else None
                 ),
-                libraries=_libraries(known, tried.get(step.before) if step else None),
+                libraries=_libraries(
+                    known, tried.get(f"{requirement} {step.before}") if step else None
+                ),
             )
         )
     return tuple(reversed(facts))

@@ -14,7 +14,6 @@ from jinja2.bccache import Bucket
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.quantities import timestamp
-from asv_watch.records.release_order import is_development
 from asv_watch.site import names
 from asv_watch.site.commit_changes import size
 from asv_watch.site.contents import SeriesSummary
@@ -76,7 +75,6 @@ def _templates() -> Environment:
         mark=mark,
         sparkline=sparkline,
     )
-    templates.tests["nightly_build"] = is_development
     return templates
 
 

@@ -32,7 +32,7 @@ def write_report(history: History, changes: Sequence[Change], markup: Markup) ->
 def _finding(history: History, change: Change, markup: Markup) -> str:
     series = history.series[change.series]
     commit = history.commits[change.commit]
-    torch = history.environments[series.environment].torch
+    release = history.environments[series.environment].release
     where = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
     title = f"{quoted(names.case_name(series.case))}: {change.verdict}, {size(change)}"
@@ -45,7 +45,7 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
         "How certain": _certainty(change),
         "Commit": _culprit(history, change),
         "Why": _reason(change, series.unit, quoted),
-        "Reproduce": quoted(_command(history, change, torch)),
+        "Reproduce": quoted(_command(history, change, release)),
     }
     if markup == "markdown":
         rows = [f"- **{name}**: {text}" for name, text in facts.items()]
@@ -86,13 +86,13 @@ def _reason(change: Change, unit: str, quoted: Callable[[str], str]) -> str:
     return "not examined yet (asv-watch explain)" if unit == "seconds" else "not known"
 
 
-def _command(history: History, change: Change, torch: str) -> str:
+def _command(history: History, change: Change, release: str) -> str:
     """Return one command that measures the change again."""
     series = history.series[change.series]
     pattern = re.sub(r"[^\w., =-]", ".", series.case.name)
-    release = f" --torch {torch}" if torch else ""
+    chosen = f" --release {release.rpartition(' ')[2]}" if release else ""
     if series.unit != "seconds":
-        return f"asv-watch bench --cases '{pattern}'{release}"
+        return f"asv-watch bench --cases '{pattern}'{chosen}"
     ends = history.commits[change.previous].hash, history.commits[change.commit].hash
     before, after = (hash_[:12] for hash_ in change.made_by or ends)
-    return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{release}"
+    return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{chosen}"

@@ -13,14 +13,15 @@ from asv_watch.asv.release_list import add_release
 from asv_watch.errors import WatchError
 from asv_watch.records.release_order import release_order
 
-HEAD = '{\n    // a comment, "releases": []\n    "version": 1,\n    "releases": [\n'
-TAIL = '    ],\n    "pythons": ["3.11"]\n}\n'
+HEAD = '{\n    // a comment, "releases": {}\n    "version": 1,\n    "releases": {\n'
+LIST = '        "numpy": [\n'
+TAIL = '        ]\n    },\n    "pythons": ["3.11"]\n}\n'
 
 
 def _file(folder: Path, releases: list[str]) -> Path:
-    lines = ",\n".join(f'        ["{release}", "0.1"]' for release in releases)
+    lines = ",\n".join(f'            "{release}"' for release in releases)
     path = folder / "asv.conf.json"
-    path.write_text(HEAD + lines + ("\n" if lines else "") + TAIL)
+    path.write_text(HEAD + LIST + lines + ("\n" if lines else "") + TAIL)
     return path
 
 
@@ -39,28 +40,38 @@ def test_every_release_finds_its_place_and_the_rest_stays(
     others.sort(key=release_order, reverse=True)
     path = _file(tmp_path_factory.mktemp("project"), others)
     before = path.read_text().splitlines()
-    assert add_release(path.parent, added, "0.9") == f'["{added}", "0.9"]'
+    entry = f'{{"numpy": "{added}", "scipy": "1.0"}}'
+    assert add_release(path.parent, {"numpy": added, "scipy": "1.0"}) == entry
     text = path.read_text()
-    assert text.startswith(HEAD)
+    assert text.startswith(HEAD + LIST)
     assert text.endswith(TAIL)
     assert len(text.splitlines()) == len(before) + 1
-    listed = asv.util.load_json(str(path), js_comments=True)["releases"]
-    assert [release for release, _ in listed] == sorted(
-        [added, *others], key=release_order, reverse=True
-    )
-    assert [added, "0.9"] in listed
+    listed = asv.util.load_json(str(path), js_comments=True)["releases"]["numpy"]
+    numbers_of = [r if isinstance(r, str) else r["numpy"] for r in listed]
+    assert numbers_of == sorted([added, *others], key=release_order, reverse=True)
 
 
 def test_a_release_is_listed_once(tmp_path: Path) -> None:
     path = _file(tmp_path, ["2.1.0"])
-    with pytest.raises(WatchError, match=r"torch 2\.1\.0 is listed in asv\.conf\.json"):
-        add_release(tmp_path, "2.1.0", "0.2")
-    assert path.read_text() == HEAD + '        ["2.1.0", "0.1"]\n' + TAIL
+    before = path.read_text()
+    with pytest.raises(WatchError, match=r"numpy 2\.1\.0 is listed in asv\.conf\.json"):
+        add_release(tmp_path, {"numpy": "2.1.0"})
+    assert path.read_text() == before
 
 
-def test_a_file_without_the_list_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['{\n    "version": 1\n}\n', HEAD + '        "a": [\n' + TAIL])
+def test_a_requirement_that_is_not_listed_yet_begins_a_list(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "asv.conf.json"
+    path.write_text(text)
+    for release in ("2.1.0", "2.2.0"):
+        assert add_release(tmp_path, {"numpy": release}) == f'"{release}"'
+    listed = asv.util.load_json(str(path), js_comments=True)["releases"]
+    assert listed["numpy"] == ["2.2.0", "2.1.0"]
+
+
+def test_a_file_that_is_not_laid_out_in_lines_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "asv.conf.json"
     path.write_text('{"version": 1}')
-    with pytest.raises(WatchError, match='no list "releases"'):
-        add_release(tmp_path, "2.1.0", "0.2")
+    with pytest.raises(WatchError, match='no list of numpy under "releases"'):
+        add_release(tmp_path, {"numpy": "2.1.0"})
     assert path.read_text() == '{"version": 1}'

@@ -47,12 +47,12 @@ def test_results_stay_in_the_folder_and_all_samples_are_kept(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     head = git(project, "rev-parse", "HEAD")
-    [pair] = read_configuration(project).pairs
+    [environment] = read_configuration(project).environments
     scratch = ScratchProject(tmp_path / "scratch", project, project)
-    scratch.discover(head, pair, "m")
+    scratch.discover(head, environment, "m")
     assert (scratch.results / "benchmarks.json").is_file()
     assert not list(scratch.results.rglob("*-env-*.json")), "nothing was measured"
-    scratch.measure(head, pair, "m", EVERYTHING, Progress({}, io.StringIO()))
+    scratch.measure(head, environment, "m", EVERYTHING, Progress({}, io.StringIO()))
     [series] = scratch.history(head).series
     assert _sample_counts(series) == {head: 3 * 4}
     [path] = scratch.results.rglob("*.outcomes.jsonl")

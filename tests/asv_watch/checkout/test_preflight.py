@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.checkout.preflight import check_clean, check_room
 from asv_watch.errors import WatchError
 from tests.conftest import commit
@@ -25,15 +25,18 @@ class Usage(NamedTuple):
 
 
 def _configuration(folder: Path) -> Configuration:
-    pairs = tuple(Pair(torch, "0", torch, folder / torch) for torch in ("2", "1"))
+    environments = tuple(
+        EnvironmentSpec({"numpy": number}, number, folder / number) for number in ("2", "1")
+    )
     return Configuration(
         branch="main",
         python="3.11",
         suites=folder / "benchmarks",
         results=folder / "results",
         site=folder / "html",
-        environments=folder / ".asv/env",
-        pairs=pairs,
+        environments_folder=folder / ".asv/env",
+        environments=environments,
+        environment_gib=6,
         repository=folder,
     )
 
@@ -44,9 +47,9 @@ def test_a_full_disk_is_refused_before_anything_is_installed(
     configuration = _configuration(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**12, 8 * 1024**3))
     with pytest.raises(WatchError, match=r"8\.0 GiB are free .* 12\.2 GiB .*make room"):
-        check_room(configuration, configuration.pairs)
+        check_room(configuration, configuration.environments)
     (tmp_path / "2").mkdir()
-    check_room(configuration, configuration.pairs)
+    check_room(configuration, configuration.environments)
 
 
 def test_a_folder_of_results_is_made_with_those_around_it(tmp_path: Path) -> None:

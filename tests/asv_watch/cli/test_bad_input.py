@@ -124,9 +124,9 @@ def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
     assert "it is no regular file" in complaint
 
 
-def test_torch_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
-    complaint = bench(repository, "--torch", "1.0.0")
-    assert "torch 1.0.0 is not pinned" in complaint
+def test_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
+    complaint = bench(repository, "--release", "1.0.0")
+    assert "asv.conf.json pins no release 1.0.0" in complaint
     assert "2.15.0, 2.14.1" in complaint
 
 

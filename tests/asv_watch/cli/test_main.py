@@ -93,7 +93,7 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
             "No such option: --comparisons (Possible options: --cases); see --help",
         ),
         (["calibrate", "--before", "HEAD"], "No such option: --before; see --help"),
-        (["publish", "--torch", "all"], "No such option: --torch; see --help"),
+        (["publish", "--release", "all"], "No such option: --release; see --help"),
         (["calibrate", "--comparisons", "0"], "--comparisons '0': give a number of at least 1"),
         (["calibrate", "--comparisons", "1; x"], "--comparisons '1; x': give a whole number"),
         (["preview", "--port", "99999"], "--port '99999': give a number of at most 65535"),

@@ -96,7 +96,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
         tag_every=5,
     )
     made = generate(tmp_path_factory.mktemp("sound"), plan)
-    versions = [Version(commit, "2.15.0", "0.29.2", "3.11") for commit in made.hashes]
+    versions = [Version(commit, {"torch": "2.15.0"}, "3.11") for commit in made.hashes]
     case = "s.S.time_forward('darnn', 'cpu')"
     for number, kind in enumerate(
         ("compare", "reference", "confirm", "release", "null", "planted", "bisect")
@@ -116,7 +116,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     sides = {"before": versions[2], "after": versions[3]}
     line = {"case": case, "at": 1_760_300_000, **sides, "explanation": explained}
     append_lines(made.results / "desk/explanations.jsonl", [line])
-    tried = {"torch": "2.15.0", "torchvision": "0.29.2", "at": 1_760_300_000, "import_s": [1.0]}
+    tried = {"requirements": {"torch": "2.15.0"}, "at": 1_760_300_000, "import_s": [1.0]}
     append_lines(made.results / "desk/releases.jsonl", [tried])
     attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
     append_lines(made.results / "desk/attempts.jsonl", [{"night": 1, "head": "x"}, attempts])
@@ -279,7 +279,11 @@ def test_answers_of_github(tmp_path_factory: pytest.TempPathFactory, data: Any) 
 def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
     whole = torchless.CONFIGURATION | {
         "reference": "abcdef0@2.15.0",
-        "releases": [["2.15.0", "0.29.2"]],
+        "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16.0"}]},
+        "preload": ["numpy"],
+        "fork_safe_from": {"numpy": "2.0"},
+        "gpu_cases": "cuda",
+        "environment_gib": 6,
         "measured_paths": ["src"],
         "machines": ["desk"],
         "package_dir": "src",
@@ -300,14 +304,13 @@ def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> N
     holds="no traceback, no hang, no loss without a message",
 )
 def test_package_index(data: Any) -> None:
-    versions = b"torch (2.15.0)\nAvailable versions: 2.15.0, 2.14.1, 2.16.0.dev20261121+cpu\n"
-    report = {"install": [{"metadata": {"name": "torchvision", "version": "0.29.2"}}]}
+    versions = b"numpy (2.4.0)\nAvailable versions: 2.4.0, 2.3.0, 2.5.0rc1\n"
+    report = {"install": [{"metadata": {"name": "scipy", "version": "1.16.0"}}]}
     for content, read in (
-        (versions, lambda: package_index.published_versions("3.11")),
-        (versions, lambda: package_index.development_build("2.15.0", "3.11")),
+        (versions, lambda: package_index.published_releases("numpy", "3.11")),
         (
             json.dumps(report).encode(),
-            lambda: package_index.matching_torchvision("2.15.0", "3.11"),
+            lambda: package_index.fitting({"numpy": "2.4.0"}, ["scipy"], "3.11"),
         ),
     ):
         _read_printed(data.draw(damaged(content)), read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.gate.command import measure
 from asv_watch.gate.result import GateCase
 from asv_watch.interleave.processes import TimedCase
@@ -45,7 +45,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         source = tmp_path / name
         source.mkdir()
         (source / "package.py").write_text(package)
-        return Side(name, source, Pair("", "", "", made_environment))
+        return Side(name, source, EnvironmentSpec({}, "", made_environment))
 
     works, fails = side("works", WORKS), side("fails", FAILS)
     cases = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.gate.ranking import Changed, one_of_each_first, profile, rank, read_changes
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
@@ -109,7 +109,7 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
     changed = read_changes(repository, "HEAD~1", after, ["package.py"])
     assert changed.names == {"near"}
-    side = Side("head", repository, Pair("", "", "", made_environment))
+    side = Side("head", repository, EnvironmentSpec({}, "", made_environment))
     names = ("time_far", "time_half", "time_near")
     cases = [_case(name, place) for name in names for place in (0, 1)]
     cases.append(_case("time_raises"))
@@ -127,7 +127,7 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
 
 
 def test_time_that_is_over_leaves_what_is_known(repository: Path, made_environment: Path) -> None:
-    side = Side("head", repository, Pair("", "", "", made_environment))
+    side = Side("head", repository, EnvironmentSpec({}, "", made_environment))
     changed = Changed((("package.py", 1, 99),), frozenset(), is_traceable=True)
     assert profile(side, repository / "benchmarks", [_case("time_far", 0)], changed, 0.01) == {}
 

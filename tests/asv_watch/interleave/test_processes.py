@@ -15,7 +15,8 @@ from pathlib import Path
 import asv_runner
 import pytest
 
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.declared import Declared
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.interleave.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
@@ -94,7 +95,7 @@ def suites(tmp_path: Path) -> Path:
 
 @functools.cache
 def environment() -> Path:
-    """An environment that has asv_runner and no torch, whose import takes seconds."""
+    """An environment that has asv_runner and nothing else."""
     folder = Path(tempfile.mkdtemp(prefix="asv-watch-environment-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
@@ -103,12 +104,19 @@ def environment() -> Path:
     return folder
 
 
-def _side(folder: Path, name: str, seconds: float = 0.002, torch: str = "") -> Side:
+def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> Side:
     source = folder / name
     source.mkdir()
     (source / "package.py").write_text(f"NAME = {name!r}\nSECONDS = {seconds}\n")
     variables = {"NOTES": str(folder / "notes")}
-    return Side(name, source, Pair(torch, "", "", environment(), variables))
+    declared = Declared(fork_safe_from={"engine": "2.7"})
+    return Side(
+        name,
+        source,
+        EnvironmentSpec(
+            {"engine": engine} if engine else {}, "", environment(), variables, declared
+        ),
+    )
 
 
 def _measure(
@@ -236,18 +244,19 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
 
 
 @pytest.mark.parametrize(
-    ("name", "torch", "count"),
+    ("name", "engine", "count"),
     [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 4), ("a case", "2.6.0", 2)],
 )
-def test_a_case_of_cuda_or_of_an_old_torch_has_a_process_that_never_forked(
-    suites: Path, tmp_path: Path, name: str, torch: str, count: int
+def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_never_forked(
+    suites: Path, tmp_path: Path, name: str, engine: str, count: int
 ) -> None:
-    sides = _side(tmp_path, "A", torch=torch), _side(tmp_path, "B", torch="2.7.0")
-    case = TimedCase(name, "suite.Suite.time_it-5", 30.0)
+    sides = _side(tmp_path, "A", engine=engine), _side(tmp_path, "B", engine="2.7.0")
+    on_gpu = "cuda" in name
+    case = TimedCase(name, "suite.Suite.time_it-5", 30.0, can_fork=not on_gpu)
     _measure(sides, suites, case, case)
     processes, parents = zip(
         *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
     )
-    assert len(set(processes)) == count, "cases that cannot fork share one, except on CUDA"
+    assert len(set(processes)) == count, "cases that cannot fork share one, except on a GPU"
     shared = set(parents) == {str(os.getpid())}
-    assert shared is ("cuda" in name or torch == "2.6.0")
+    assert shared is (on_gpu or engine == "2.6.0")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from asv_watch.asv.settings import Pair
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.interleave import rounds as rounds_module
 from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
 from asv_watch.interleave.rounds import (
@@ -24,8 +24,8 @@ from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
 
 SIDES = (
-    Side("A", Path(), Pair("", "", "", Path())),
-    Side("B", Path(), Pair("", "", "", Path())),
+    Side("A", Path(), EnvironmentSpec({}, "", Path())),
+    Side("B", Path(), EnvironmentSpec({}, "", Path())),
 )
 FEWEST_ROUNDS, MOST_ROUNDS = DEFAULT.fewest_rounds, DEFAULT.most_rounds
 Play = Callable[[Any, TimedCase, int], Any]

@@ -42,7 +42,7 @@ def _only_change(history: History) -> Change:
 def _explanation(
     before: int, after: int, seconds: float, torch: str = "2.15.0"
 ) -> StoredExplanation:
-    versions = [Version(commit_hash(n), torch, "0.30.0", "3.11") for n in (before, after)]
+    versions = [Version(commit_hash(n), {"torch": torch}, "3.11") for n in (before, after)]
     explanation = Explanation(seconds=(1.0, seconds), operators=())
     return StoredExplanation(
         case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation

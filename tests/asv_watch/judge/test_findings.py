@@ -108,8 +108,8 @@ def comparison(
 ) -> dict[str, tuple[StoredComparison, ...]]:
     case = make_series([1.0], model=MODELS[0]).case.name
     torch = changes.pop("torch", "2.15.0")
-    old = Version(commit_hash(before), changes.pop("reference_torch", torch), "0.29.2", "3.11")
-    new = Version(commit_hash(after), torch, "0.29.2", "3.11")
+    old = Version(commit_hash(before), {"torch": changes.pop("reference_torch", torch)}, "3.11")
+    new = Version(commit_hash(after), {"torch": torch}, "3.11")
     kind = changes.pop("kind", "confirm")
     header = Header(kind=kind, at=1, machine=MACHINE, before=old, after=new)
     interval = (ratio * (1 - half_width), ratio * (1 + half_width))

@@ -1,4 +1,4 @@
-"""Torch releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
+"""Releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from asv_watch.judge.release_history import ReleaseHistory, chain, release_histories
-from asv_watch.records.comparisons import StoredComparison
-from asv_watch.records.releases import IMPORT_CASE
-from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases
+from asv_watch.records.comparisons import NoValue, StoredComparison
+from asv_watch.records.releases import import_case
+from tests.asv_watch.planted_releases import DAY, ROUNDS, case_values, compared_releases
 
 
 def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
@@ -28,33 +28,11 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> N
         compared_releases("2.8.0", "2.10.0", {"b": 0.5}),
     )
     assert history.releases == ("2.8.0", "2.9.1", "2.10.0")
-    assert [(step.before, step.after) for step in history.neighbours] == [
+    assert [(step.before, step.after) for step in history.steps] == [
         ("2.9.1", "2.10.0"),
         ("2.8.0", "2.9.1"),
     ]
-    assert len(history.steps) == 3
     assert chain(history, "b", history.releases[-1]) == ()
-
-
-def test_the_newest_development_build_is_no_link_of_a_chain() -> None:
-    older = compared_releases("2.9.1", "2.10.0.dev20251101", {"a": 2.0})
-    steps = (
-        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
-        compared_releases("2.9.1", "2.10.0.dev20251102", {"a": 1.5}),
-        older,
-    )
-    history = history_of(*steps)
-    assert history.releases == ("2.8.0", "2.9.1")
-    assert history.development == "2.10.0.dev20251102"
-    assert [step.after for step in history.steps] == ["2.10.0.dev20251102", "2.9.1"]
-    assert chain(history, "a", history.releases[-1])[0].ratio == pytest.approx(1 / 0.8)
-
-    released = history_of(*steps, compared_releases("2.9.1", "2.10.0", {"a": 0.9}))
-    assert released.development == ""
-    assert [(step.before, step.after) for step in released.steps] == [
-        ("2.9.1", "2.10.0"),
-        ("2.8.0", "2.9.1"),
-    ]
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
@@ -73,7 +51,7 @@ def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) 
     assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
     # The interval of a single step is that of its comparison; those of a sum are narrower than
     # half-widths added as if they were standard errors, because more rounds decide.
-    last = history.neighbours[0].ratios["a"].interval
+    last = history.steps[0].ratios["a"].interval
     assert before_newest.interval == pytest.approx((1 / last[1], 1 / last[0]))
     halves = [math.log1p(half) for _, half in steps]
     assert max(halves) * 0.6 <= reach <= math.hypot(*halves) * (1 + 1e-9)
@@ -97,7 +75,7 @@ def test_a_chain_ends_where_a_ratio_is_missing() -> None:
     )
     assert [link.release for link in chain(history, "a", "2.4.0")] == ["2.3.0", "2.4.0"]
     assert [link.release for link in chain(history, "a", "2.2.0")] == ["2.1.0", "2.2.0"]
-    assert "a" in history.neighbours[1].unmeasured
+    assert "a" in history.steps[1].unmeasured
     assert chain(history, "b", "2.4.0") == (), "not measured with the newest release"
 
 
@@ -112,7 +90,11 @@ def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:
     null = compared_releases(
-        "2.2.0", "2.2.0", {"a": 1.02, "b": 1 / 1.02, IMPORT_CASE: 2.0}, half=0.05, kind="null"
+        "2.2.0",
+        "2.2.0",
+        {"a": 1.02, "b": 1 / 1.02, import_case("torch"): 2.0},
+        half=0.05,
+        kind="null",
     )
     [noise] = history_of(compared_releases("2.1.0", "2.2.0", {"a": 0.9}), null).noise
     assert [(step.before, step.after) for step in noise.steps] == [("2.1.0", "2.2.0")]
@@ -134,3 +116,29 @@ def test_noise_is_that_of_the_recipe_by_which_releases_were_compared_last() -> N
     [noise] = history_of(compared, again, null, other).noise
     assert noise.steps[0].recipe == {"rounds": 100}
     assert noise.ratios == 1
+
+
+def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
+    comparisons = [
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
+        compared_releases("2.3.0", "2.4.0", {"a": 1.1}, requirement="numpy"),
+        compared_releases("2.4.0", "2.5.0", {"a": 1.1}, requirement="numpy"),
+    ]
+    histories = release_histories({"ci-2core": comparisons})
+    assert [(history.requirement, history.releases) for history in histories] == [
+        ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
+        ("torch", ("2.1.0", "2.2.0")),
+    ]
+
+
+def test_the_newest_value_of_a_release_is_that_of_either_of_its_comparisons() -> None:
+    history = history_of(
+        compared_releases("2.1.0", "2.2.0", {"a": 1.0}, values=(case_values("m", 1.0, "no C++"),)),
+        compared_releases("2.2.0", "2.3.0", {"a": 1.0}, values=(case_values("m", None, 4.0),)),
+    )
+    assert [history.value(release, "m") for release in history.releases] == [
+        1.0,
+        NoValue(failed="no C++"),
+        4.0,
+    ]
+    assert history.value("2.1.0", "a") is None

@@ -24,7 +24,7 @@ def _case(name: str, ratios: list[float]) -> CaseRatio:
 
 
 def _compared(*cases: CaseRatio, commit: str = "a" * 40, kind: str = "null") -> StoredComparison:
-    version = Version(commit, "2.15.0", "0.29.2", "3.11")
+    version = Version(commit, {"torch": "2.15.0"}, "3.11")
     header = Header(kind=kind, at=1, machine="m", before=version, after=version, recipe={})  # type: ignore[arg-type]
     return StoredComparison(Path("x"), header, cases, ())
 

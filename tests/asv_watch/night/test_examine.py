@@ -21,51 +21,29 @@ from tests.asv_watch.interruptible import start_driver
 from tests.asv_watch.torchless import PUBLISHED
 from tests.conftest import commit, git
 
-TORCH = '''
-"""Stands in for torch: its profiler reports two operators, as long as the package says."""
-import contextlib
-import types
+PROFILER = """
+import json
 
 from package import SECONDS
 
-_KEPT = 0.0008
-
-
-class _Profiler(contextlib.AbstractContextManager):
-    profiler = types.SimpleNamespace(kineto_results=types.SimpleNamespace(events=list))
-
-    def __init__(self, **options):
-        pass
-
-    def __exit__(self, *error):
-        pass
-
-    def key_averages(self, **options):
-        seconds = {"aten::add": _KEPT, "aten::cumsum": SECONDS["slow"] - _KEPT}
-        return [
-            types.SimpleNamespace(
-                key=name, input_shapes=[[8]], self_cpu_time_total=1e6 * value, count=1, flops=0
-            )
-            for name, value in seconds.items()
-        ]
-
-
-profiler = types.SimpleNamespace(
-    profile=_Profiler, ProfilerActivity=types.SimpleNamespace(CPU="cpu")
-)
-backends = types.SimpleNamespace(
-    mkldnn=types.SimpleNamespace(verbose=contextlib.nullcontext, VERBOSE_ON=1)
-)
-'''
+KEPT = 0.0008
+seconds = {"aten::add": KEPT, "aten::cumsum": SECONDS["slow"] - KEPT}
+operators = [
+    {"name": name, "shapes": "[[8]]", "calls": 1, "seconds": value}
+    for name, value in seconds.items()
+]
+print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
+"""
+"""Reports two operators, which together take as long as the package says."""
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
     """Nine measured commits, then three that change the package; the middle one is slower."""
     files = {
-        "asv.conf.json": json.dumps(PUBLISHED),
+        "asv.conf.json": json.dumps(PUBLISHED | {"profiler": "profiler.py"}),
         "src/package.py": package(),
-        "src/torch.py": TORCH,
+        "profiler.py": PROFILER,
     }
     root = make_project(SUITE, files)
     for number in range(8):

@@ -140,7 +140,7 @@ class Nights:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             status = job.nightly(
                 self.root,
-                torch="all",
+                release="all",
                 machine="m",
                 cases="",
                 full=False,
@@ -194,7 +194,7 @@ def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) 
     # 1: more commits than a night has time for; the newest cannot be installed.
     nights.add_commits("101", "102", "103", "broken")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-    assert "Value broken with torch 0.0.1 + torchvision  failed" in nights.output
+    assert "Value broken with torch 0.0.1 failed" in nights.output
     assert "cannot be imported with it (this commit cannot be installed)" in nights.output
     assert "the time budget is spent" in nights.output
     assert nights.measured[-1] == BUDGET_H

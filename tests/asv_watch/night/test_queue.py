@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.selection import SHORT, Selection, matching
-from asv_watch.asv.settings import Configuration, Pair
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
@@ -28,9 +28,9 @@ from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
 from tests.conftest import commit, git
 
-NEW = Pair("2", "0", "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
+NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
-OLD = Pair("1", "0", "virtualenv-py3.11-torch1", Path("1"))
+OLD = EnvironmentSpec({"torch": "1"}, "virtualenv-py3.11-torch1", Path("1"))
 BENCHMARKS: dict[str, Any] = {
     "version": 2,
     "s.time_a": {
@@ -53,51 +53,55 @@ class Project:
         (folder / "results/m/machine.json").write_text('{"machine": "m", "version": 1}')
         self.now = 1.8e9
 
-    def measure(self, place: int, pair: Pair, *values: float | None) -> None:
+    def measure(self, place: int, environment: EnvironmentSpec, *values: float | None) -> None:
         """Store values of the two cases; NaN: never run."""
         result = {
             "version": 2,
             "commit_hash": self.hashes[place],
-            "env_name": pair.environment,
+            "env_name": environment.name,
             "params": {"machine": "m"},
-            "requirements": {"torch": pair.torch},
+            "requirements": dict(environment.requirements),
             "result_columns": ["result", "params", "version"],
             "results": {"s.time_a": [list(values), [["1", "2"]], "1"]},
         }
-        self.path(place, pair).write_text(json.dumps(result))
+        self.path(place, environment).write_text(json.dumps(result))
 
-    def path(self, place: int, pair: Pair) -> Path:
-        name: str = get_filename("m", self.hashes[place], pair.environment)
+    def path(self, place: int, environment: EnvironmentSpec) -> Path:
+        name: str = get_filename("m", self.hashes[place], environment.name)
         return self.folder / "results" / name
 
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
 
-    def situation(self, *pairs: Pair, cases: str = "", full: bool = False) -> Situation:
+    def situation(
+        self, *environments: EnvironmentSpec, cases: str = "", full: bool = False
+    ) -> Situation:
         commits = read_commits(self.folder)
         history = None
         if any((self.folder / "results/m").glob("*-*.json")):
             history = load_history(self.folder / "results", commits)
         selection = matching(cases, otherwise=SHORT)
         return _situation(
-            self.folder, pairs, selection, commits, self.attempts(), history, full=full
+            self.folder, environments, selection, commits, self.attempts(), history, full=full
         )
 
-    def night(self, *pairs: Pair, cases: str = "", full: bool = False) -> list[tuple[int, str]]:
-        """Every task of a night in which nothing is measured: commit and torch release."""
-        situation = self.situation(*pairs, cases=cases, full=full)
+    def night(
+        self, *environments: EnvironmentSpec, cases: str = "", full: bool = False
+    ) -> list[tuple[int, str]]:
+        """Every task of a night in which nothing is measured: commit and release."""
+        situation = self.situation(*environments, cases=cases, full=full)
         tried: set[str] = set()
         tasks = []
         while task := next_task(situation, SOURCES, tried, set()):
-            assert task.pair is not None
+            assert task.environment is not None
             tried.add(task.name)
-            tasks.append((self.hashes.index(task.name.split()[0]), task.pair.torch))
+            tasks.append((self.hashes.index(task.name.split()[0]), task.environment.version))
         return tasks
 
 
 def _situation(
     folder: Path,
-    pairs: tuple[Pair, ...],
+    environments: tuple[EnvironmentSpec, ...],
     selection: Selection,
     commits: tuple[Commit, ...],
     attempts: Attempts,
@@ -106,8 +110,8 @@ def _situation(
     full: bool = False,
 ) -> Situation:
     results, other = folder / "results", folder / "other"
-    configuration = Configuration("main", "3", other, results, other, other, pairs, other)
-    return Situation(configuration, pairs, "m", selection, full, commits, attempts, history)
+    configuration = Configuration("main", "3", other, results, other, other, environments, other)
+    return Situation(configuration, environments, "m", selection, full, commits, attempts, history)
 
 
 @pytest.fixture
@@ -195,7 +199,7 @@ def test_a_release_that_fails_on_three_nights_is_set_aside_with_all_commits(
 ) -> None:
     project = make_project(2)
     for _ in range(3):
-        project.attempts().add_failure(OLD.environment, "no index offers it")
+        project.attempts().add_failure(OLD.name, "no index offers it")
         project.now += 86400
     assert {torch for _, torch in project.night(NEW, OLD)} == {"2"}
 
@@ -301,7 +305,7 @@ def test_the_short_set_of_every_commit_comes_before_the_full_set(
     assert project.night(NEW) == [(1, "2")]
     assert project.night(NEW, full=True) == [(1, "2"), (2, "2"), (1, "2")]
     for _ in range(3):  # what cannot be built is not tried in full either
-        project.attempts().add_failure(f"{project.hashes[1]} {NEW.environment}", "broken")
+        project.attempts().add_failure(f"{project.hashes[1]} {NEW.name}", "broken")
         project.now += 86400
     assert project.night(NEW, full=True) == [(2, "2")]
 
@@ -335,7 +339,7 @@ def test_a_suspected_change_comes_after_the_newest_commit_and_before_the_rest(
     assert [suspect.case for suspect in situation.suspects] == ["s.time_a(1)"]
     assert list(dict.fromkeys(reasons)) == [
         "suspected change",
-        "new torch release",
+        "new release",
         "older commit",
     ]
     assert project.situation(NEW, cases=r"time_a\(2\)").suspects == []

@@ -1,4 +1,4 @@
-"""An environment tells about itself, whatever commit it holds, and with torch or without."""
+"""An environment tells about itself, whatever commit it holds."""
 
 from __future__ import annotations
 
@@ -10,41 +10,36 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from asv_watch.probes import environment as where
+from asv_watch import probes
 
 
-def run_probe(folder: Path, **variables: str) -> dict[str, Any]:
-    """What the script says as it is run by `asv run`: from elsewhere, without this package."""
+def run_probe(script: Path, folder: Path, *arguments: str, **variables: str) -> Any:
+    """What a script says as it is run by `asv run`: from elsewhere, without this package."""
     done = subprocess.run(
-        [sys.executable, "-P", where.__file__],
+        [sys.executable, "-P", str(script), *arguments],
         cwd=folder,
         env={"PATH": os.environ["PATH"], **variables},
         capture_output=True,
         text=True,
         check=True,
     )
-    output: dict[str, Any] = json.loads(done.stdout)
-    return output
+    return json.loads(done.stdout)
 
 
-def test_torch_its_build_threads_and_variables_are_told(tmp_path: Path) -> None:
-    output = run_probe(tmp_path, OMP_NUM_THREADS="1", MALLOC_TOP_PAD_="65536", EDITOR="hush")
+def test_python_packages_and_variables_are_told(tmp_path: Path) -> None:
+    variables = {"OMP_NUM_THREADS": "1", "MALLOC_TOP_PAD_": "65536", "EDITOR": "hush"}
+    output = run_probe(probes.ENVIRONMENT, tmp_path, "msgspec", "no-such-package", **variables)
     facts = output["facts"]
-    assert facts["torch build"].startswith(torch.__version__)
-    assert facts["threads"].startswith("1 within operators")
+    assert facts["interpreter"].startswith("CPython")
+    assert facts["package msgspec"] == metadata.version("msgspec")
+    assert "package no-such-package" not in facts
     assert facts["variable MALLOC_TOP_PAD_"] == "65536"
     assert "hush" not in json.dumps(output)
-    built = {"compiler", "BLAS", "oneDNN", "OpenMP", "vector instructions", "CUDA of torch"}
-    assert built <= facts.keys()
-    assert all(isinstance(value, str) and value for value in facts.values())
-    assert "ATen parallel backend" in output["details"]["torch.__config__.parallel_info()"]
-
-
-def test_an_environment_without_torch_is_told_too(tmp_path: Path) -> None:
-    (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so: cannot open')")
-    output = run_probe(tmp_path, PYTHONPATH=str(tmp_path))
-    assert output["facts"]["torch build"] == "none (libcudart.so: cannot open)"
-    assert output["facts"]["interpreter"].startswith("CPython")
     assert output["details"] == {"asv_runner": metadata.version("asv_runner")}
+
+
+def test_an_import_is_timed_by_the_name_of_its_distribution(tmp_path: Path) -> None:
+    for distribution in ("msgspec", "pyyaml"):  # the second installs a module of another name
+        cost = run_probe(probes.IMPORTING, tmp_path, distribution)
+        assert 0 < cost["import_s"] < 60
+        assert cost["import_peak_bytes"] > 2**20

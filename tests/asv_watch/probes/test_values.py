@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from asv_watch.probes import paths as probes
+from asv_watch import probes
 
 SUITE = """
 def track_silent():

@@ -11,19 +11,24 @@ from hypothesis import strategies as st
 
 from asv_watch.records.comparisons import (
     CaseRatio,
+    CaseValues,
     ComparisonWriter,
     Header,
+    NoValue,
     Unmeasured,
     Version,
     read_comparison,
     read_comparisons,
 )
 
-BEFORE = Version("0123456789abcdef" * 2 + "01234567", "2.15.0", "0.29.2", "3.11")
-AFTER = Version("fedcba9876543210" * 2 + "01234567", "2.15.0", "0.29.2", "3.11")
+BEFORE = Version("0123456789abcdef" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")
+AFTER = Version("fedcba9876543210" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")
 RATIO = CaseRatio("a.A.time_x('m')", 1760000100, (1.01, 1.02), 1.015, (1.0, 1.03), 0.1, 0.1015)
 SKIPPED = Unmeasured("a.A.time_y", 1760000101, skipped="no device")
 FAILED = Unmeasured("a.A.time_z", 1760000102, failed="A: RuntimeError: broken")
+VALUES = CaseValues(
+    "a.A.peakmem_x", 1760000103, "bytes", before=1024.0, after=NoValue(failed="MemoryError")
+)
 
 
 def _header(at: int = 1760000000, machine: str = "desk") -> Header:
@@ -32,23 +37,24 @@ def _header(at: int = 1760000000, machine: str = "desk") -> Header:
     )
 
 
-def _write(results: Path, header: Header) -> Path:
+def _write(results: Path, header: Header, *more: CaseValues) -> Path:
     writer = ComparisonWriter(results, header)
-    for case in (RATIO, SKIPPED, FAILED):
+    for case in (RATIO, SKIPPED, FAILED, *more):
         writer.add(case)
     return writer.path
 
 
 def test_a_comparison_is_read_as_it_was_written(tmp_path: Path) -> None:
-    path = _write(tmp_path, _header())
+    path = _write(tmp_path, _header(), VALUES)
     assert path == tmp_path / "desk/comparisons/20251009T085320-compare-01234567-fedcba98.jsonl"
     [comparison], problems = read_comparisons(tmp_path)
     assert problems == ()
     assert comparison.header == _header()
     assert comparison.ratios == (RATIO,)
     assert comparison.unmeasured == (SKIPPED, FAILED)
+    assert comparison.values == (VALUES,)
     first, second, *_ = map(json.loads, path.read_text().splitlines())
-    assert first["format"] == 1
+    assert first["format"] == 2
     assert second == {
         "case": RATIO.case,
         "at": RATIO.at,
@@ -152,3 +158,29 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     comparison, [problem] = read_comparison(tmp_path / "absent.jsonl")
     assert comparison is None
     assert problem.message.startswith("cannot be read")
+
+
+def test_versions_are_equal_where_commit_main_requirement_and_python_are() -> None:
+    more = Version(BEFORE.commit, {"torch": "2.15.0", "scikit-learn": "1.9.1"}, "3.11")
+    assert (BEFORE, hash(BEFORE), BEFORE.release) == (more, hash(more), "torch 2.15.0")
+    assert BEFORE not in {AFTER, Version(BEFORE.commit, {"torch": "2.14.1"}, "3.11")}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "requirement"),
+    [
+        (
+            {"torch": "2.14.1", "torchvision": "1"},
+            {"torch": "2.15.0", "torchvision": "2"},
+            "torch",
+        ),
+        ({"numpy": "2.4", "scipy": "1.15"}, {"numpy": "2.4", "scipy": "1.16"}, "scipy"),
+        ({"numpy": "2.4"}, {"numpy": "2.4", "scipy": "1.16"}, ""),
+    ],
+)
+def test_a_header_names_the_requirement_whose_releases_were_compared(
+    before: dict[str, str], after: dict[str, str], requirement: str
+) -> None:
+    versions = [Version(BEFORE.commit, named, "3.11") for named in (before, after)]
+    header = Header(kind="release", at=1, machine="m", before=versions[0], after=versions[1])
+    assert header.requirement == requirement

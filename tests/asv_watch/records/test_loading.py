@@ -134,7 +134,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     assert [commit.hash for commit in history.commits] == [HASHES[0]]
     assert history.machines["ci-2core"].facts == {"cpu": "any"}
     environment = history.environments[ENVIRONMENT]
-    assert environment.torch == "2.15.0"
+    assert environment.release == "torch 2.15.0"
     assert environment.variables == {"OMP_NUM_THREADS": "1"}
     assert environment.python == "3.11"
     assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]] == {
@@ -390,7 +390,7 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     assert "3 of 4" in history.problems[0].message
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     edit(path, lambda content: content["requirements"].update(torch="NaN"))
-    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].torch == "NaN"
+    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].release == "torch NaN"
 
 
 def test_a_text_beside_a_literal(results_dir: Path) -> None:

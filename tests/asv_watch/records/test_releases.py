@@ -12,14 +12,13 @@ from asv_watch.records.releases import (
 )
 
 GOOD = TriedRelease(
-    torch="2.15.0",
-    torchvision="0.29.2",
+    requirements={"numpy": "2.4.0", "scipy": "1.16.0"},
     at=1_795_000_000,
     import_s=(1.25, 1.5),
     import_peak_bytes=(545_000_000, 545_100_000),
     facts={"oneDNN": "3.13.3"},
 )
-FAILED = TriedRelease(torch="2.16.0", torchvision="0.30.0", at=1_795_000_001, failed="no wheel")
+FAILED = TriedRelease(requirements={"numpy": "2.5.0"}, at=1_795_000_001, failed="no wheel")
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -27,17 +26,17 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     append_lines(tmp_path / "m" / FILE_NAME, [FAILED])
     append_lines(tmp_path / "other" / FILE_NAME, [FAILED])
     releases, problems = read_releases(tmp_path, "m")
-    assert releases == {"2.15.0": GOOD, "2.16.0": FAILED}
+    assert releases == {"numpy 2.4.0": GOOD, "numpy 2.5.0": FAILED}
     assert problems == ()
 
 
 def test_the_newest_line_of_a_release_counts(tmp_path: Path) -> None:
     append_lines(
         tmp_path / "m" / FILE_NAME,
-        [TriedRelease(torch="2.15.0", torchvision="", at=1, failed="x")],
+        [TriedRelease(requirements={"numpy": "2.4.0"}, at=1, failed="x")],
     )
     append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
-    assert read_releases(tmp_path, "m")[0] == {"2.15.0": GOOD}
+    assert read_releases(tmp_path, "m")[0] == {"numpy 2.4.0": GOOD}
 
 
 def test_a_machine_without_a_file_has_no_releases(tmp_path: Path) -> None:
@@ -48,10 +47,10 @@ def test_a_damaged_line_is_named_and_costs_only_itself(tmp_path: Path) -> None:
     append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
     path = tmp_path / "m" / FILE_NAME
     with path.open("a") as stream:
-        stream.write('{"torch": 2}\n[]\n{"torch"')
+        stream.write('{"at": 2}\n[]\n{"at"')
     append_lines(tmp_path / "m" / FILE_NAME, [FAILED])
     releases, problems = read_releases(tmp_path, "m")
-    assert set(releases) == {"2.15.0", "2.16.0"}
+    assert set(releases) == {"numpy 2.4.0", "numpy 2.5.0"}
     assert [problem.message.split(" is")[0] for problem in problems] == [
         "line 2",
         "line 3",

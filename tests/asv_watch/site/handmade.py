@@ -11,7 +11,6 @@ from pathlib import Path
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.events import Event
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.releases import compare_releases
 from asv_watch.judge.segments import split
 from asv_watch.records.history import History
 from asv_watch.records.labels import case_labels
@@ -197,7 +196,6 @@ def _findings(history: History) -> Findings:
         noise=tuple(noise),
         changes=tuple(changes),
         events=(Event("ci-2core", "", before_event, event, "os", "Linux 6.1.0", "Linux 6.1.9"),),
-        releases=compare_releases(history, noise),
     )
 
 

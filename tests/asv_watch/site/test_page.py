@@ -13,7 +13,7 @@ import pytest
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.releases import compare_releases
+from asv_watch.judge.release_history import release_histories
 from asv_watch.quantities import quantity
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.records.history import History
@@ -23,6 +23,7 @@ from asv_watch.site.answers import answers_of
 from asv_watch.site.contents import contents_of
 from asv_watch.site.layout import layout_of
 from asv_watch.site.pages import render_page
+from tests.asv_watch.planted_releases import compared_releases
 from tests.asv_watch.site.handmade import HOSTILE, PROJECT, handmade
 
 
@@ -164,22 +165,16 @@ def test_a_note_stands_beside_its_change() -> None:
     assert "expected: The batch was doubled" in card(html, LATELY)
 
 
-def test_the_newest_torch_is_compared_with_the_one_before_at_one_commit(page: str) -> None:
-    history, _ = handmade()
-    text = card(page, "What did torch 2.15.0 change against 2.14.1?")
-    assert re.search(r"\d+ slower, \d+ faster \d+ cases in separate runs at commit", text)
-    assert re.search(r"geometric mean 1\.0[4-7]× faster", text)
-    commit = next(entry for entry in history.commits if f"at commit {entry.hash[:8]}" in text)
-    both = [series for series in history.series if commit.hash in series.values]
-    assert {series.environment for series in both} == set(history.environments)
-
-
-def test_releases_without_a_clear_difference_say_so() -> None:
+@pytest.mark.parametrize(("ratio", "answer"), [(1.3, "1 slower, 0 faster"), (1.001, "No clear")])
+def test_the_newest_release_is_compared_with_the_one_before(ratio: float, answer: str) -> None:
     history, findings = handmade()
-    unknown = (None,) * len(history.series)
-    vague = replace(findings, noise=unknown, releases=compare_releases(history, unknown))
-    text = card(render(history, vague), "What did torch 2.15.0 change against 2.14.1?")
-    assert "No clear difference" in text
+    name = history.series[0].case.name
+    compared = compared_releases("2.3.0", "2.4.0", {name: ratio}, requirement="numpy")
+    releases = release_histories({"ci-2core": (compared,)})
+    page = render(history, replace(findings, release_histories=releases))
+    text = card(page, "What did numpy 2.4.0 change against 2.3.0?")
+    assert answer in text
+    assert "1 cases compared interleaved at commit 6b7719da" in text
 
 
 def test_what_failed_in_the_newest_run_is_named_with_its_exception(page: str) -> None:
@@ -246,7 +241,7 @@ def test_status_shows_the_noise_of_a_commit_compared_with_itself(page: str) -> N
     assert "compared with itself" not in section(page, "status")
     history, findings = handmade()
     machine = next(iter(history.machines))
-    version = Version("0123456789abcdef", "2.15.0", "0.29.2", "3.11")
+    version = Version("0123456789abcdef", {"torch": "2.15.0"}, "3.11")
     header = Header(kind="null", at=1_760_000_000, machine=machine, before=version, after=version)
     ratio = CaseRatio("a.A.time_x", 0, (1.02, 1.02), 1.02, (1.01, 1.03), 1.0, 1.0)
     stored = StoredComparison(Path("x"), header, (ratio,), ())

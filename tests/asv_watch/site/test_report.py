@@ -49,7 +49,7 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
     before, after = (commit_hash(number)[:12] for number in (37, 38))
     command = f"asv-watch compare --before {before} --after {after} --cases "
     pattern = "'suite.Suite.time_forward..darnn., .cpu..'"
-    assert described["Reproduce"] == f"`{command}{pattern} --torch 2.15.0`"
+    assert described["Reproduce"] == f"`{command}{pattern} --release 2.15.0`"
     assert re.search(pattern.strip("'"), CASE)
 
     text = write_report(history, [_change(history)], "text")
@@ -60,7 +60,7 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
 
 
 def test_commit_and_operator_are_named_where_they_are_known(history: History) -> None:
-    versions = [Version(commit_hash(n), "2.15.0", "0.29.2", "3.11") for n in (37, 38)]
+    versions = [Version(commit_hash(n), {"torch": "2.15.0"}, "3.11") for n in (37, 38)]
     operator = OperatorDifference("aten::cumsum", "[]", (1.0, 1.0), (0.001, 0.002), clear=True)
     explanation = Explanation(seconds=(0.005, 0.006), operators=(operator,))
     stored = StoredExplanation(

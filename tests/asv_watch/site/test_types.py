@@ -96,7 +96,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "Event": index["events"],
         "RunRecord": index["records"],
         "NewestRun": index["newest_runs"],
-        "ReleaseCommit": index["releases"],
         "PublishedValue": index["published"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],

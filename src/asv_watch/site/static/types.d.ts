@@ -182,14 +182,6 @@ export interface NewestRun {
   c: CommitIndex;
 }
 
-/** The commit at which the torch releases of a machine are compared. */
-export interface ReleaseCommit {
-  m: number;
-  c: CommitIndex;
-  /** Environments, oldest release first. */
-  e: number[];
-}
-
 export interface Event {
   c: CommitIndex;
   m: number;
@@ -239,7 +231,6 @@ export interface Index {
   notes: ChangeNote[];
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
-  releases: ReleaseCommit[];
   events: Event[];
   records: RunRecord[];
   published: PublishedValue[];

@@ -157,7 +157,7 @@ export function commandBlock(series, source) {
   const measured = source.commands[series.key];
   if (!measured) return null;
   const { torch } = series.environment;
-  const command = /^[\w.+-]+$/.test(torch) ? `${measured} --torch ${torch}` : measured;
+  const command = /^[\w.+-]+$/.test(torch) ? `${measured} --release ${torch}` : measured;
   return el(
     "div",
     { class: "command" },

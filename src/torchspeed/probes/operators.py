@@ -1,26 +1,22 @@
 """Prints where the time of one case goes, operator by operator.
 
-Runs as a script in the environment that is measured, ``python -P operators.py <folder of suites>
-<benchmark>-<place of the case>``; it needs nothing of this package. The case is made by its own
-suite and called until it is warm. Then torch's profiler records its calls, and oneDNN is asked
-which kernels one call runs. It prints one line of JSON: a `Profile`, or ``{"skipped": "..."}``.
-
-With a third argument ``instructions`` it is run by callgrind, which counts the instructions of
-`COUNTED_CALLS` calls and nothing else; then it prints ``{}``.
+asv-watch runs it in the measured environment (``profiler`` of asv.conf.json), ``python -P
+operators.py <folder of suites> <benchmark>-<place of the case>``; it needs nothing of this
+package. The case is made by its own suite and called until it is warm. Then torch's profiler
+records its calls, and oneDNN is asked which kernels one call runs. It prints one
+line of JSON: a `Profile`, or ``{"skipped": "..."}``.
 """
 
 from __future__ import annotations
 
 import collections
 import ctypes
-import importlib.util
 import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypedDict
 
 _BATCHES = 5
@@ -31,8 +27,6 @@ _WARMUP = 0.2  # s
 _MOST_CALLS = 50
 _SECONDS = 10.0
 """After which no new batch begins: old releases of torch take long to add up small operators."""
-COUNTED_CALLS = 3
-"""Calls whose instructions are counted together."""
 
 
 class Operator(TypedDict):
@@ -168,23 +162,6 @@ def _count(call: Callable[[], object]) -> Counts:
     )
 
 
-def _count_instructions(call: Callable[[], object]) -> None:
-    """Make calls that callgrind counts, into the first of its files that has a number."""
-    path = Path(__file__).parents[1] / "client_requests.py"
-    spec = importlib.util.spec_from_file_location("client_requests", path)
-    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 - the file is ours
-    requests = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(requests)
-    callgrind = requests.Callgrind()
-    callgrind.start()
-    call()  # translated anew: instrumentation has thrown away what was translated
-    callgrind.toggle()
-    for _ in range(COUNTED_CALLS):
-        call()
-    callgrind.toggle()
-    callgrind.dump()
-
-
 def _run_with_kernels(call: Callable[[], object]) -> str:
     """Return what oneDNN prints during one call: it writes to the standard output of C."""
     import torch  # noqa: PLC0415 - of the environment
@@ -216,8 +193,8 @@ def _warm_up(call: Callable[[], object]) -> int:
     return max(1, min(_MOST_CALLS, round(_BATCH_SECONDS / seconds)))
 
 
-def main(suites: str, case: str, purpose: str = "profile") -> None:
-    """Make the case; print its `Profile`, or have its instructions counted."""
+def main(suites: str, case: str) -> None:
+    """Make the case and print its `Profile`."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
@@ -233,12 +210,6 @@ def main(suites: str, case: str, purpose: str = "profile") -> None:
     def call() -> object:
         return benchmark.func(*parameters)
 
-    if purpose == "instructions":
-        call()
-        call()
-        _count_instructions(call)
-        print("{}", file=answers, flush=True)
-        return
     calls = _warm_up(call)
     profile = Profile(
         operators=_profile_operators(call, calls),
