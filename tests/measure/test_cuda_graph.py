@@ -6,15 +6,14 @@ the results of the capture: what a graph does, seen from outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from torchspeed.measure.cuda_graph import WARM_UPS, Captured, CudaCapturer
+from torchspeed.measure.cuda_graph import Captured, CudaCapturer
 from torchspeed.measure.passes import CapturedPasses, Passes, passes
 
 NO_DEVICE = "torch sees no CUDA device"
@@ -108,81 +107,6 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(n
             eager.targets.copy_(eager.targets.flip(0))
     assert capturer.steps.count("capture") == 2, "one graph a pass"
     assert capturer.steps.count("replay") == 4
-
-
-class RecordedCuda:
-    """Notes what is asked of ``torch.cuda``, for machines that have no device."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.steps: list[str] = []
-        self.current = self._stream("current")
-        monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: self.current)
-        monkeypatch.setattr(torch.cuda, "Stream", lambda _device: self._stream("side"))
-        monkeypatch.setattr(torch.cuda, "stream", lambda stream: self._inside(str(stream)))
-        monkeypatch.setattr(torch.cuda, "device", lambda device: self._inside(str(device)))
-        monkeypatch.setattr(torch.cuda, "graph", lambda _graph: self._inside("graph"))
-        monkeypatch.setattr(torch.cuda, "CUDAGraph", self._graph)
-
-    def _stream(recorded, label: str) -> Any:  # noqa: N805
-        class Stream:
-            def __str__(self) -> str:
-                return f"{label} stream"
-
-            def wait_stream(self, other: object) -> None:
-                recorded.steps.append(f"{self} waits for {other}")
-
-        return Stream()
-
-    def _graph(recorded) -> Any:  # noqa: N805
-        class Graph:
-            def replay(self) -> None:
-                recorded.steps.append("replay")
-
-        return Graph()
-
-    @contextmanager
-    def _inside(self, what: str) -> Iterator[None]:
-        self.steps.append(f"enter {what}")
-        yield
-        self.steps.append(f"leave {what}")
-
-
-def test_on_cuda_the_warm_up_is_on_a_side_stream_and_the_capture_on_the_device(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cuda = RecordedCuda(monkeypatch)
-    capturer = CudaCapturer("cuda:1")
-
-    def run() -> str:
-        cuda.steps.append("run")
-        return "results"
-
-    capturer.warm_up(run)
-    assert cuda.steps == [
-        "side stream waits for current stream",
-        "enter side stream",
-        *["run"] * WARM_UPS,
-        "leave side stream",
-        "current stream waits for side stream",
-    ]
-    cuda.steps.clear()
-    replay, results = capturer.capture(run)
-    assert results == "results"
-    replay()
-    assert cuda.steps == [
-        "enter cuda:1",
-        "enter graph",
-        "run",
-        "leave graph",
-        "leave cuda:1",
-        "replay",
-    ]
-
-
-def test_every_name_of_torch_cuda_that_is_used_exists() -> None:
-    for name in ("current_stream", "Stream", "stream", "device", "graph", "CUDAGraph"):
-        assert hasattr(torch.cuda, name)
-    assert hasattr(torch.cuda.CUDAGraph, "replay")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason=NO_DEVICE)

@@ -25,6 +25,7 @@ from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.products import Product
 from torchspeed.measure.work import CountablePasses, parameter_bytes
+from torchspeed.models import Implementation
 
 ROUNDS = (3, 10)
 """Rounds of a workload, at least and at most."""
@@ -124,13 +125,15 @@ def floor_of(
     return FloorOfWorkload(forward, backward)
 
 
-def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
+def pass_works(
+    workload: str, batch: int | None = None, implementation: Implementation = "tuned"
+) -> tuple[PassWork, PassWork]:
     """Return what forward and backward pass of a workload have to do, recorded on the CPU.
 
     Raises:
-        ValueError: no such workload, or a batch below 1.
+        ValueError: no such workload or implementation, or a batch below 1.
     """
-    passes = CountablePasses(workload, batch)
+    passes = CountablePasses(workload, batch, implementation)
     resident = parameter_bytes(passes.model) + passes.inputs.nbytes
     return (
         PassWork(record(passes.forward), resident + passes.forward().nbytes),

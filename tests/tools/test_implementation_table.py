@@ -1,0 +1,71 @@
+"""The table of plain and tuned models: what a cell says, and where the table is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from tools import implementation_table
+from tools.implementation_table import BEGIN, END, Row, Timed, main, page_with, read, table
+
+LENET = Row(
+    model="lenet5",
+    pass_name="forward",  # noqa: S106 - of a network
+    floor_seconds=2e-4,
+    variants={
+        "plain eager": Timed(5.58e-3, (27.1, 27.9, 28.3)),
+        "tuned eager": Timed(2.25e-3, (11.0, 11.25, 11.4)),
+    },
+    measured_at="2026-11-23 18:00",
+    torch="2.15.0",
+    load=0.3,
+)
+
+
+def test_a_cell_has_the_time_and_the_multiples_of_the_floor() -> None:
+    *_, line = table([LENET]).splitlines()
+    assert line == (
+        "| `lenet5` | forward | 0.2 | 5.58 ms, 27.90x [27.10, 28.30] "
+        "| 2.25 ms, 11.25x [11.00, 11.40] | as plain | as plain |"
+    )
+
+
+def test_a_new_table_replaces_the_old_one_and_nothing_else() -> None:
+    page = f"before\n{BEGIN}an old table\n{END}after\n"
+    new = page_with(page, [LENET])
+    assert new.startswith(f"before\n{BEGIN}Measured from 2026-11-23 18:00")
+    assert new.endswith(f"{table([LENET])}{END}after\n")
+    assert page_with(new, [LENET]) == new
+
+
+def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, page = tmp_path / "data.json", tmp_path / "page.md"
+    data.write_text(json.dumps([asdict(LENET)]))
+    page.write_text(f"{BEGIN}{END}")
+    monkeypatch.setattr(implementation_table, "DATA", data)
+    monkeypatch.setattr(implementation_table, "PAGE", page)
+    monkeypatch.setattr(implementation_table, "VARIANTS", ("plain eager", "tuned eager"))
+    assert main(["tpa_lstm"]) == 0
+    rows = read(data)
+    assert [(row.model, row.pass_name) for row in rows] == [
+        ("tpa_lstm", "forward"),
+        ("tpa_lstm", "backward"),
+        ("lenet5", "forward"),
+    ]
+    for row in rows[:2]:
+        assert set(row.variants) == {"plain eager", "tuned eager"}
+        for timed in row.variants.values():
+            low, middle, high = timed.times_floor
+            assert 1 < low <= middle <= high
+            assert timed.seconds > row.floor_seconds
+    assert "| `tpa_lstm` | backward |" in page.read_text()
+
+
+def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lenet"]) == 1
+    assert "no plain model 'lenet'; there are darnn, dsanet" in capsys.readouterr().err

@@ -1,0 +1,203 @@
+"""How long each model takes, plain and tuned, eager and compiled, and at least.
+
+``python -m tools.implementation_table`` times both passes of the named models, or of all that have
+a plain implementation, on one thread of the CPU. Everything about a model is measured in one
+process, in turn, so what slows the machine for a while slows all of it. What was measured is kept
+in docs/models/implementations.json as it comes, and docs/models.md gets the table of it.
+
+The floor is that of the pass as a whole (docs/metrics.md): the lower of the two implementations'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from benchmarks.plain import PlainModels
+from tools.exit_status import exit_status
+from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
+from torchspeed.measure.allocator import keep_memory
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.compilation import cannot_compile
+from torchspeed.measure.floor import compiled_floor, meter_for, pass_works
+from torchspeed.measure.passes import Passes
+from torchspeed.measure.peak import Peak
+from torchspeed.models import has_tuned
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "models" / "implementations.json"
+PAGE = ROOT / "docs" / "models.md"
+BEGIN = "<!-- begin: written by tools.implementation_table -->\n"
+END = "<!-- end: written by tools.implementation_table -->\n"
+PASSES = ("forward", "backward")
+VARIANTS = ("plain eager", "tuned eager", "plain compiled", "tuned compiled")
+ROUNDS = 7
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A pass of one variant over the rounds."""
+
+    seconds: float
+    """Median."""
+    times_floor: tuple[float, float, float]
+    """Quartiles of the rounds' ratios to the floor that was measured around them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pass of a model."""
+
+    model: str
+    pass_name: str
+    floor_seconds: float
+    """Median."""
+    variants: dict[str, Timed]
+    measured_at: str
+    """UTC, to the minute."""
+    torch: str
+    load: float
+    """Of the machine, a core, before."""
+
+
+def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
+    """Time both passes of a model in every variant that it has.
+
+    Raises:
+        TorchspeedError: this machine cannot compile.
+    """
+    unable = cannot_compile("cpu")
+    if unable:
+        raise TorchspeedError(unable)
+    measured_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    works = pass_works(model, None, "plain"), pass_works(model, None, "tuned")
+    meter = meter_for([work for both in works for work in both], Peak("cpu"))
+    passes = {
+        variant: Passes(
+            model,
+            "cpu",
+            compiled=variant.endswith("compiled"),
+            implementation="plain" if variant.startswith("plain") else "tuned",
+        )
+        for variant in VARIANTS
+        if has_tuned(model) or variant.startswith("plain")
+    }
+    runs = {
+        (variant, name): getattr(passes[variant], name) for variant in passes for name in PASSES
+    }
+    for run in runs.values():
+        run()  # compiles, and warms up
+
+    def floors() -> list[float]:
+        costs = meter.measure()
+        return [
+            min(compiled_floor(work, costs) for work in pair) for pair in zip(*works, strict=True)
+        ]
+
+    clock = clock_for("cpu")
+    floors_of_rounds, seconds = [floors()], []
+    for _ in range(rounds):
+        seconds.append({case: seconds_per_call(run, clock) for case, run in runs.items()})
+        floors_of_rounds.append(floors())
+    rows = []
+    for index, name in enumerate(PASSES):
+        around = [floor[index] for floor in floors_of_rounds]
+        means = [statistics.fmean(pair) for pair in itertools.pairwise(around)]
+        timed = {}
+        for variant in passes:
+            times = [of_round[variant, name] for of_round in seconds]
+            ratios = [taken / floor for taken, floor in zip(times, means, strict=True)]
+            low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+            timed[variant] = Timed(statistics.median(times), (low, middle, high))
+        floor = statistics.median(around)
+        rows.append(Row(model, name, floor, timed, measured_at, torch.__version__, load))
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return Markdown: a line for each pass of a model."""
+    lines = [
+        f"| model | pass | floor, ms | {' | '.join(VARIANTS)} |",
+        f"|---|---|---{'|---' * 4}|",
+    ]
+    for row in rows:
+        cells = [_cell(row.variants.get(variant)) for variant in VARIANTS]
+        floor = _milliseconds(row.floor_seconds)
+        lines.append(f"| `{row.model}` | {row.pass_name} | {floor} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(timed: Timed | None) -> str:
+    if timed is None:
+        return "as plain"
+    low, middle, high = timed.times_floor
+    return f"{_milliseconds(timed.seconds)} ms, {middle:.2f}x [{low:.2f}, {high:.2f}]"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g}"
+
+
+def page_with(page: str, rows: Sequence[Row]) -> str:
+    """Return the page with the table of these rows between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    times = sorted({row.measured_at for row in rows})
+    releases = ", ".join(sorted({row.torch for row in rows}))
+    loads = [row.load for row in rows]
+    conditions = (
+        f"Measured from {times[0]} to {times[-1]} UTC with torch {releases} on one thread, at a "
+        f"load of {min(loads):.1f} to {max(loads):.1f} a core: CPU time, and multiples of the "
+        "floor [quartiles of the rounds].\n"
+    )
+    return f"{before}{BEGIN}{conditions}\n{table(rows)}{END}{after}"
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows that are kept."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    for row in kept:
+        row["variants"] = {name: Timed(**timed) for name, timed in row["variants"].items()}
+    return [Row(**row) for row in kept]
+
+
+def _measure_all(models: Sequence[str], data: Path, page: Path) -> None:
+    keep_memory()
+    torch.set_num_threads(1)
+    order = list(PlainModels.params[0])
+    unknown = [model for model in models if model not in order]
+    if unknown:
+        raise TorchspeedError(f"no plain model {unknown[0]!r}; there are {', '.join(order)}")
+    for model in models or order:
+        rows = [row for row in read(data) if row.model != model] + measure(model)
+        rows.sort(key=lambda row: (order.index(row.model), PASSES.index(row.pass_name)))
+        write_whole(data, f"{json.dumps([asdict(row) for row in rows], indent=1)}\n".encode())
+        write_whole(page, page_with(page.read_text(encoding="utf-8"), rows).encode())
+        print(table([row for row in rows if row.model == model]), flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the named models; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.implementation_table",
+        description="Time models plain and tuned, eager and compiled, against their floors.",
+    )
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="all of them by default")
+    models = parser.parse_args(arguments).models
+    return exit_status(lambda: _measure_all(models, DATA, PAGE), "measured models are kept")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
