@@ -1,0 +1,95 @@
+"""Following the README, a model and a suite are added, and a code_version is raised."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MODEL = '''"""A model of the last value."""
+
+from torch import Tensor, nn
+
+from torchspeed.models.registry import register_model
+
+
+@register_model("last_value")
+class LastValue(nn.Module):
+    """Scales the last value of each series."""
+
+    def __init__(self, features: int = 4, window: int = 3) -> None:
+        super().__init__()
+        self.features = features
+        self.window = window
+        self.output = nn.Linear(features, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.output(x[:, -1])
+'''
+SUITE = '''"""Forecasting models that somebody added."""
+
+from ._cases import DEVICES
+from ._suite import _ModelSuite
+
+
+class Added(_ModelSuite):
+    """At the batch of their sources."""
+
+    params = (["last_value"], DEVICES)
+    param_names = ("model", "device")
+'''
+TESTS = (
+    "tests/models/test_registry.py",
+    "tests/models/test_frozen.py",
+    "tests/models/test_plain_and_tuned.py::test_parameters_load_both_ways_and_start_the_same",
+    "tests/test_workloads.py",
+    "tests/test_architecture.py",
+    "tests/benchmarks/test_suites.py",
+)
+QUICK = "not (valgrind or weighed or batches or first_commit or cores or defect)"
+"""Tests of suites that start a process for each case: they are about others than the added one."""
+
+
+def _insert(path: Path, before: str, line: str) -> None:
+    text = path.read_text()
+    assert text.count(before) == 1, f"{before!r} in {path}"
+    path.write_text(text.replace(before, line + before))
+
+
+def _is_needed(name: str) -> bool:
+    return name == "results/benchmarks.json" or not name.startswith(("results/", "docs/images/"))
+
+
+@pytest.mark.timeout(900)
+def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_path: Path) -> None:
+    tracked = subprocess.check_output(["git", "ls-files", "-z"], cwd=root, text=True)
+    for name in filter(None, tracked.split("\0")):
+        if (root / name).is_file() and _is_needed(name):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, tmp_path / name)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+
+    (tmp_path / "src/torchspeed/models/last_value.py").write_text(MODEL)
+    row = '    _forecast("last_value", 16, 3, 4, 1),\n'
+    _insert(tmp_path / "src/torchspeed/workloads.py", '    _forecast("darnn_flux_literal"', row)
+    name = 'TIME_SERIES += ["last_value"]\n'
+    _insert(tmp_path / "benchmarks/_cases.py", "FLUX_LITERAL = [", name)
+    (tmp_path / "benchmarks/added.py").write_text(SUITE)
+    raised = '    code_version = "2"\n'
+    _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (SMALL_CNNS", raised)
+
+    paths = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "-k", QUICK]
+    done = subprocess.run(
+        [*command, *TESTS],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
