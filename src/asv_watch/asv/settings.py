@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from asv_watch.records.release_order import main_release
 
 _Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00\ud800-\udfff]*$")]
 """What can be the name of a file, or the argument of a command."""
-_Release = Annotated[str, msgspec.Meta(pattern=r"^[\w.+!-]+$")]
+_RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
 """Words that choose environments, where a release may be named too."""
 
@@ -396,8 +397,8 @@ def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
         WatchError: it is no list of releases by requirement.
     """
     listed = getattr(conf, "releases", {})
-    try:
-        releases = msgspec.convert(listed, dict[str, list[_Release | dict[str, _Release]]])
+    try:  # msgspec 0.22 crashes where such a union has texts with a pattern
+        releases = msgspec.convert(listed, dict[str, list[str | dict[str, str]]])
     except msgspec.ValidationError as error:
         raise WatchError(
             f'"releases" of asv.conf.json lists no releases of requirements ({error}); write '
@@ -409,6 +410,12 @@ def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
     }
     for requirement, of_requirement in whole.items():
         for release in of_requirement:
+            for named in (name for text in release.items() for name in text):
+                if not _RELEASE.fullmatch(named):
+                    raise WatchError(
+                        f'"releases" of asv.conf.json names {named!r}, which is neither a package '
+                        "nor a release; correct it"
+                    )
             if requirement not in release:
                 raise WatchError(
                     f'"releases" of asv.conf.json lists {release} under "{requirement}", which '

@@ -59,7 +59,11 @@ def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
     tried, _ = read_releases(configuration.results, name)
     pairs = {p.after.version: p for p in _pairs(configuration, requirement, name)}
     listed = configuration.releases.get(requirement, ())
-    companions = [key for key in (listed[0].requirements if listed else ()) if key != requirement]
+    companions = [
+        name
+        for name in (listed[0].requirements if listed else ())
+        if name != requirement and len({r.requirements.get(name) for r in listed}) > 1
+    ]
     rows = []
     for release in listed:
         step = pairs[release.version].stored if release.version in pairs else None
