@@ -14,7 +14,7 @@ MEASURED := $(call option,TORCH,torch) $(call option,CASES,cases) $(call option,
 VENV := .venv
 WATCH := @$(VENV)/bin/python -m asv_watch.cli
 
-.PHONY: bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test lint setup setup-test clean help
+.PHONY: missing bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test test-unit lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,18 +43,26 @@ preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
 planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: which slowdowns are found
 	@$(VENV)/bin/python -m tools.sensitivity --planted 0 3 5 10 $(call option,REPEATS,repeats) $(MEASURED)
 
-screenshots: setup-test ## take the README's pictures of the published site
-	@$(VENV)/bin/python tests/browser/screenshots.py html docs/images
+screenshots: setup-test node_modules/.installed ## take the README's pictures of the published site
+	@$(VENV)/bin/python -m tests.browser.screenshots html docs/images
 
 # Tests wait for processes, disks and the network, so four at a time keep two cores busy. Lint and types are one of them.
-test: setup-test node_modules/.installed ## lint, types and all tests
+test: missing setup-test node_modules/.installed ## lint, types and all tests
 	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-lint: setup-test node_modules/.installed ## ruff and mypy, and for the site's script and style eslint, prettier and tsc
+test-unit: missing setup-test node_modules/.installed ## the tests without a browser, a fresh clone or lint
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder \
+		--ignore=tests/end_to_end --ignore=tests/browser --ignore=tests/test_lint.py
+
+lint: setup-test node_modules/.installed ## ruff, mypy and zizmor, and for the site's script and style eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
-	@npm run --silent lint
+	@$(VENV)/bin/zizmor --offline --quiet .github
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm run --silent lint
+
+missing:
+	@sh .ci/missing
 
 setup: $(VENV)/.watch ## what measuring and publishing need (without torch: asv installs that)
 
@@ -72,7 +80,6 @@ $(VENV)/.test: pyproject.toml src/asv_watch/pyproject.toml
 	@sh .ci/venv $(VENV) "./src/asv_watch[table]" ".[train,test]"
 	@touch $@ $(VENV)/.watch
 
-node_modules/.installed: package.json
-	@command -v npm >/dev/null || { echo "torchspeed: the checks of the site's script need npm; on Debian: apt install npm" >&2; exit 1; }
-	@npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+node_modules/.installed: package.json $(VENV)/.test
+	@sh .ci/node $(VENV)
 	@touch $@

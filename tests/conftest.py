@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,7 +32,7 @@ LONGEST = (
     "tests/asv_watch/site",
     "tests/measure/test_instructions.py",
     "tests/cli/test_documented_commands.py",
-    "tests/asv_watch/bench/test_any_project.py",
+    "tests/end_to_end/test_wheels.py",
     "tests/asv_watch/compare/test_command.py",
     "tests/asv_watch/compare/test_reference.py",
     "tests/asv_watch/asv/test_kill.py",
@@ -48,11 +51,20 @@ LONGEST = (
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
 
+def _lacking(program: str) -> str:
+    """Return what the machine lacks of a program that tests need; empty if it has it."""
+    if not shutil.which(program):
+        return program
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return "Python.h" if program == "g++" and not header.is_file() else ""
+
+
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
 LEFTOVERS = pytest.StashKey[tuple[Leftovers, set[str]]]()
 """Where a run may leave something, and what lay there before it."""
 LEFT_BEHIND = pytest.StashKey[list[str]]()
+_LACKING = re.compile(r"this machine has no ([\w+.]+)")
 PATIENCE_S = 10.0
 """Seconds for guards of killed runs to clean up after the last test."""
 
@@ -83,7 +95,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Name what the tests left behind."""
+    """Name what the tests left behind, and count those that were skipped for want of a program."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    lacking = Counter(found[1] for why in reasons if (found := _LACKING.search(why)))
+    if lacking:
+        counts = ", ".join(f"{count} for want of {name}" for name, count in lacking.items())
+        terminalreporter.write_line(f"skipped: {counts}", yellow=True)
     for name in config.stash.get(LEFT_BEHIND, []):
         terminalreporter.write_line(f"left behind: {name}", red=True)
 
@@ -112,6 +129,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
+        for marker in item.iter_markers("needs"):
+            if lacking := _lacking(*marker.args):
+                item.add_marker(pytest.mark.skip(reason=f"this machine has no {lacking}"))
     order = {group: place for place, group in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield

@@ -30,20 +30,14 @@ class _Output(Console):
 class Progress(AbstractContextManager["Progress"]):
     """Shows how far a run is: a bar on a terminal, elsewhere a line a case; with the time left."""
 
-    def __init__(
-        self, remembered: Mapping[str, float], stream: TextIO | None = None, again: int = 0
-    ) -> None:
+    def __init__(self, remembered: Mapping[str, float], stream: TextIO | None = None) -> None:
         """Begin.
 
         Args:
             remembered: seconds a round of each case.
             stream: where to print; standard output by default.
-            again: how many times the same cases will run once more after the first plan is
-                through, in plans that this asv announces or in runs of their own.
         """
         self._expected = dict(remembered)
-        self._again = again
-        self._plan: dict[str, int] = {}
         self._left: dict[str, int] = {}
         self._total = 0
         self._done = 0
@@ -75,11 +69,8 @@ class Progress(AbstractContextManager["Progress"]):
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the running asv: its plan, or a case that ran."""
         if "plan" in message:
-            if self._plan:
-                self._again -= 1
-                self._done = 0
-            self._plan = dict(message["plan"])
-            self._left = dict(self._plan)
+            self._done = 0
+            self._left = dict(message["plan"])
             self._total = sum(self._left.values())
             return
         ran = message["ran"]
@@ -105,10 +96,7 @@ class Progress(AbstractContextManager["Progress"]):
     def seconds_left(self) -> float:
         """Expected time of all that is still to run: remembered, or else the mean so far."""
         mean = self._took / self._ran if self._ran else 0.0
-        return sum(
-            (rounds + self._again * self._plan[case]) * self._expected.get(case, mean)
-            for case, rounds in self._left.items()
-        )
+        return sum(rounds * self._expected.get(case, mean) for case, rounds in self._left.items())
 
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""

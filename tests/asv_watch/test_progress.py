@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asv_watch.asv.commands import find_cause
 from asv_watch.progress import Progress, human_time
@@ -84,11 +82,6 @@ def test_durations_as_a_person_says_them(seconds: float, words: str) -> None:
     assert human_time(seconds) == words
 
 
-@given(st.floats(min_value=0, max_value=1e6))
-def test_every_duration_can_be_said(seconds: float) -> None:
-    assert human_time(seconds)[0].isdigit()
-
-
 @pytest.mark.parametrize(
     ("printed", "message"),
     [
@@ -103,13 +96,3 @@ def test_every_duration_can_be_said(seconds: float) -> None:
 def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
     assert message in find_cause(printed).reason
     assert "\n" not in find_cause(printed).reason
-
-
-def test_cases_planned_once_more_are_counted_anew_and_the_time_left_goes_on() -> None:
-    stream = io.StringIO()
-    progress = Progress({}, stream, again=2)
-    for left in (2, 1, 0):
-        progress.hear({"plan": {"a": 1}})
-        progress.hear(_ran("a", 5.0))
-        assert progress.seconds_left() == 5.0 * left
-    assert [line[:7] for line in stream.getvalue().splitlines()] == ["[1/1] a"] * 3

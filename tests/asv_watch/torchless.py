@@ -35,6 +35,30 @@ PUBLISHED = CONFIGURATION | {
 }
 """The same for projects that are published too."""
 
+BUILD = """
+import sys, zipfile
+commit_has, to = sys.argv[1:]
+with zipfile.ZipFile(to + "/package-1-py3-none-any.whl", "w") as wheel:
+    wheel.write(commit_has + "/package.py", "package.py")
+    for name, text in {
+        "METADATA": "Metadata-Version: 2.1\\nName: package\\nVersion: 1\\n",
+        "WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n",
+        "RECORD": "",
+    }.items():
+        wheel.writestr("package-1.dist-info/" + name, text)
+"""
+BUILT = CONFIGURATION | {
+    "plugins": [".asv_watch"],
+    "project": "package",
+    "measured_paths": [],
+    "build_command": ["python {build_dir}/build_wheel.py {build_dir} {build_cache_dir}"],
+    "install_command": [
+        "in-dir={env_dir} python -m pip install --no-index --force-reinstall {wheel_file}"
+    ],
+    "uninstall_command": ["return-code=any python -m pip uninstall -y package"],
+}
+"""The same for a package that lies beside its suites and has to be built, by `BUILD`."""
+
 
 def make_environment(folder: Path) -> Path:
     """Let asv make the environment of `CONFIGURATION` somewhere below a folder; return where."""

@@ -1,7 +1,7 @@
 """A real Chromium, and real sites to show it: generated histories, published by asv.
 
-The driver is playwright: one package from PyPI that speaks to Debian's Chromium without a
-second program beside it. Its own browsers are not downloaded.
+The driver is playwright, whose own browsers are not downloaded: the system's Chromium is shown the
+site, or that of npm.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = chromium()
+    path, environment = chromium()
     with sync_playwright() as driver:
-        entry = driver.chromium.launch(executable_path=path, args=FLAGS)
+        entry = driver.chromium.launch(executable_path=path, args=FLAGS, env=environment)
         yield entry
         entry.close()
 
@@ -56,7 +56,7 @@ CONFIGURATION = {
     "environment_type": "virtualenv",
     "results_dir": "results",
     "html_dir": "html",
-    "plugins": [".asv_watch.publish.publisher"],
+    "plugins": [".asv_watch"],
 }
 
 

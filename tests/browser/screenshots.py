@@ -1,20 +1,20 @@
 """Takes the README's pictures of a published site.
 
-    python tests/browser/screenshots.py html docs/images
+    python -m tests.browser.screenshots html docs/images
 
-The pictures show whatever the site holds: publish first. Needs Debian's chromium.
+The pictures show whatever the site holds: publish first. Needs Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+from tests.browser.visitor import FLAGS, chromium
+
 SIZE: ViewportSize = {"width": 1280, "height": 800}
 
 
@@ -24,11 +24,12 @@ def settled(page: Page) -> None:
     page.wait_for_timeout(300)
 
 
-def take(site: Path, folder: Path, chromium: str) -> None:
+def take(site: Path, folder: Path) -> None:
     """Writes overview.png and comparison.png; timeline.png, releases.png where there are lines."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        program, environment = chromium()
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS, env=environment)
         page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
         home = (site / "index.html").resolve().as_uri()
         page.goto(home)
@@ -66,14 +67,10 @@ def main() -> int:
     parser.add_argument("site", type=Path, help="folder of a published site")
     parser.add_argument("folder", type=Path, help="where the pictures go")
     wanted = parser.parse_args()
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print("no Chromium: install the Debian package `chromium`", file=sys.stderr)
-        return 1
     if not (wanted.site / "index.html").exists():
         print(f"{wanted.site} holds no site: run `asv publish` first", file=sys.stderr)
         return 1
-    take(wanted.site, wanted.folder, chromium)
+    take(wanted.site, wanted.folder)
     return 0
 
 

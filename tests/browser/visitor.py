@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,16 +42,20 @@ def address_of(view: str) -> str:
     return "#/" if view == "overview" else f"#/{view}"
 
 
-def chromium() -> str:
-    """Where Debian's Chromium is; without it these tests fail rather than say nothing."""
+UNPACKED = Path(__file__).parents[2] / "node_modules/.chromium"
+"""The Chromium of npm, which ``.ci/node`` unpacks where the system has none."""
+
+
+def chromium() -> tuple[str, dict[str, str | float | bool]]:
+    """Return the path of Chromium, and the environment that it needs."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
-            return path
-    pytest.fail(
-        "no Chromium on this machine: install the Debian package `chromium` "
-        "(apt install chromium), then run the browser tests again",
-        pytrace=False,
-    )
+            return path, dict(os.environ)
+    if not UNPACKED.is_dir():
+        pytest.fail(f"there is no Chromium: run `make test`, which unpacks one into {UNPACKED}")
+    libraries = {"LD_LIBRARY_PATH": str(UNPACKED / "al2023/lib")}
+    fonts = {"FONTCONFIG_PATH": str(UNPACKED / "fonts")}
+    return str(UNPACKED / "chromium"), {**os.environ, **libraries, **fonts}
 
 
 @dataclass

@@ -11,14 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from asv_watch.machine.budget import parse_duration_s
 from tests.conftest import ROOT, git
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
-ACTIONS = sorted((ROOT / ".github/actions").glob("*/action.yml"))
 CHECKOUT = "actions/checkout@"
-JOB_LIMIT_MIN = 360
-"""GitHub ends a job of a hosted runner after six hours."""
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -42,33 +38,6 @@ def _runs_code_of_the_project(step: dict[str, Any]) -> bool:
     return own or re.search(r"\bmake\b", step.get("run", "")) is not None
 
 
-def _measuring_steps(job: dict[str, Any]) -> list[dict[str, Any]]:
-    return [step for step in job["steps"] if step.get("run") == "make nightly"]
-
-
-@pytest.mark.parametrize("path", [*FILES, *ACTIONS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_action_is_pinned_by_a_commit_and_names_its_release(path: Path) -> None:
-    lines = [line for line in path.read_text().splitlines() if " uses: " in line]
-    own = "uses: ./.github/actions/"  # of the same commit
-    for line in (line for line in lines if own not in line):
-        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
-
-
-@pytest.mark.parametrize("path", [*FILES, *ACTIONS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_expression_reaches_a_shell(path: Path) -> None:
-    loaded = _load(path)
-    for job in loaded["jobs"].values() if "jobs" in loaded else [loaded["runs"]]:
-        for step in job["steps"]:
-            expressions = re.findall(r"\$\{\{(.*?)\}\}", step.get("run", ""))
-            assert all(text.strip().startswith("matrix.") for text in expressions)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_job_has_a_limit_that_github_allows(path: Path) -> None:
-    for job in _load(path)["jobs"].values():
-        assert job["timeout-minutes"] < JOB_LIMIT_MIN
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_code_of_the_project_runs_without_credentials(path: Path) -> None:
     workflow = _load(path)
@@ -85,55 +54,6 @@ def test_only_one_job_writes_and_it_checks_out_nothing_to_run(jobs: dict[str, An
     writing = {name for name, job in jobs.items() if job["permissions"].get("contents") == "write"}
     assert writing == {"keep"}
     assert not any("make " in step.get("run", "") for step in jobs["keep"]["steps"])
-
-
-def test_the_budget_leaves_room_within_the_limits(jobs: dict[str, Any]) -> None:
-    measure = jobs["measure"]
-    steps = _measuring_steps(measure)
-    budget_min = parse_duration_s(measure["env"]["BUDGET"]) / 60
-    assert len(steps) == 3
-    for step in steps:
-        assert step["timeout-minutes"] >= budget_min + 15
-        assert step["continue-on-error"] is True
-    assert sum(step["timeout-minutes"] for step in steps) + 30 <= measure["timeout-minutes"]
-
-
-def test_results_are_uploaded_after_each_part_whatever_happened(jobs: dict[str, Any]) -> None:
-    steps = jobs["measure"]["steps"]
-    for number, part in enumerate(_measuring_steps(jobs["measure"]), start=1):
-        upload = steps[steps.index(part) + 1]
-        assert upload["uses"].startswith("actions/upload-artifact@")
-        assert upload["if"] == "always()"
-        kept = {"name": f"results-{number}", "path": "results", "overwrite": True}
-        assert upload["with"] == kept
-
-
-def test_results_are_kept_of_a_night_that_failed_or_was_cancelled(jobs: dict[str, Any]) -> None:
-    assert jobs["keep"]["needs"] == "measure"
-    assert jobs["keep"]["if"].startswith("always()")
-
-
-def test_only_a_complete_site_is_deployed(jobs: dict[str, Any]) -> None:
-    assert jobs["site"]["if"] == "always() && needs.keep.result == 'success'"
-    assert jobs["deploy"]["needs"] == "site"
-    assert jobs["deploy"]["if"] == "always() && needs.site.result == 'success'"
-    steps = jobs["site"]["steps"]
-    publish = next(place for place, step in enumerate(steps) if step.get("run") == "make publish")
-    [upload] = _uses(jobs["site"], "actions/upload-pages-artifact@")
-    assert publish < steps.index(upload)
-    assert not any(step.get("continue-on-error") for step in steps)
-    assert jobs["deploy"]["permissions"] == {"pages": "write", "id-token": "write"}
-
-
-def test_environments_survive_on_a_runner_of_ones_own(jobs: dict[str, Any]) -> None:
-    first, earlier = _uses(jobs["measure"], CHECKOUT)
-    assert first["with"]["clean"] is False
-    assert earlier["with"]["path"] == "earlier"
-
-
-def test_disk_need_is_stated_and_shown(jobs: dict[str, Any]) -> None:
-    assert re.search(r"# Disk: \d+ GB", (ROOT / ".github/workflows/nightly.yml").read_text())
-    assert any(step.get("run") == "df -h ." for step in jobs["measure"]["steps"])
 
 
 def test_a_pull_request_is_measured_without_and_commented_with_a_token() -> None:
@@ -275,20 +195,6 @@ def test_what_was_pushed_during_a_night_stays(hosted: Hosted) -> None:
     stored = hosted.stored()
     assert [stored[f"results/m/{number}.json"] for number in (1, 2, 3)] == ["1", "2", "3"]
     assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["a", "b", "c"]
-
-
-def test_the_commit_that_a_night_begins_with_reaches_the_job_that_keeps_its_results(
-    jobs: dict[str, Any],
-) -> None:
-    [upload] = [
-        step
-        for step in _uses(jobs["measure"], "actions/upload-artifact@")
-        if step["with"]["name"] == "begin"
-    ]
-    steps = jobs["measure"]["steps"]
-    assert steps.index(upload) < steps.index(_measuring_steps(jobs["measure"])[0])
-    downloads = _uses(jobs["keep"], "actions/download-artifact@")
-    assert "begin" in [step["with"].get("name") for step in downloads]
 
 
 def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: Hosted) -> None:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 from asv_watch.site.build import STATIC
+
+_FOLDERS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+_NODE = shutil.which("node", path=_FOLDERS) or "node"
+"""Node.js, which `make test` brings from the package index."""
 
 
 def evaluate(module: str, expression: str, argument: object = None) -> Any:
@@ -25,7 +33,7 @@ def evaluate(module: str, expression: str, argument: object = None) -> Any:
         f"process.stdout.write(JSON.stringify({expression}));\n"
     )
     done = subprocess.run(
-        ["node", "--input-type=module", "--eval", script],
+        [_NODE, "--input-type=module", "--eval", script],
         input=json.dumps(argument),
         capture_output=True,
         text=True,

@@ -84,6 +84,7 @@ def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch)
     assert "CXX" in reason
 
 
+@pytest.mark.needs("g++")
 def test_without_pythons_headers_the_remedy_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -139,7 +140,7 @@ def test_what_a_timed_process_compiled_before_does_not_make_it_cheap(
     assert folders[1] == code_folder("lstnet", "cpu", tmp_path)
 
 
-@pytest.mark.skipif(cannot_compile("cpu") is not None, reason=str(cannot_compile("cpu")))
+@pytest.mark.needs("g++")
 def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(tmp_path: Path) -> None:
     name = "lenet5"
     keep_code_in(tmp_path)

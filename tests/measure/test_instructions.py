@@ -23,9 +23,6 @@ CASE = ("tpa_lstm", 8)
 Case = tuple[str, int]
 Counted = dict[str, int | str | None]
 
-needs_valgrind = pytest.mark.skipif(
-    not all(map(shutil.which, ("valgrind", "setarch"))), reason="valgrind is not installed"
-)
 needs_x86_64 = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
     reason="requests to valgrind are machine code for x86-64",
@@ -64,7 +61,7 @@ class More(TPALSTM):
 """
 
 
-@needs_valgrind
+@pytest.mark.needs("valgrind")
 @needs_x86_64
 @pytest.mark.timeout(900)
 def test_two_runs_count_the_same_to_the_last_instruction_and_more_work_counts_more(

@@ -75,6 +75,7 @@ def test_nothing_happens_otherwise(p: float, training: bool) -> None:
     assert dropout(x, p, training) is x
 
 
+@pytest.mark.needs("g++")
 def test_compiled_each_call_draws_anew_and_its_gradient_has_the_same_draws() -> None:
     torch._dynamo.reset()
 

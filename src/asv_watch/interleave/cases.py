@@ -15,7 +15,7 @@ from asv_watch.asv.cases import cannot_run, case_name, cases_of
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.processes import listing_command
-from asv_watch.asv.scratch import ScratchProject
+from asv_watch.asv.scratch import discover
 from asv_watch.asv.selection import Selection, in_short_set
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
@@ -86,11 +86,9 @@ def list_benchmarks(
     """
     repository = place.configuration.repository
     folder = place.root / ".asv" / "interleaved" / "suites"
-    project = ScratchProject(folder, place.root, repository)
     commit_hash = ask_git(repository, "rev-parse", commit)
-    for environment in {environment.name: environment for environment in environments}.values():
-        project.discover(commit_hash, environment, place.machine)
-    return list(read_machine_list(project.results, place.machine).values())
+    results = discover(folder, place.root, repository, commit_hash, environments, place.machine)
+    return list(read_machine_list(results, place.machine).values())
 
 
 def list_benchmarks_in(side: Side, suites: Path) -> Benchmarks:

@@ -311,17 +311,6 @@ def test_a_run_of_the_short_set_measures_what_suites_declare_and_stores_nothing_
     assert set(project.outcomes()) == {f"suite.Outcomes.{case}" for case in cases}
 
 
-def test_without_resuming_a_run_by_hand_measures_again(project: SuiteProject) -> None:
-    for _ in range(2):
-        project.run("--bench", r"track_it\('good'")
-        assert project.started() == {"good cpu"}
-
-
-def test_a_dry_run_leaves_nothing(project: SuiteProject) -> None:
-    project.run("--bench", r"track_it\('good'", "--dry-run")
-    assert not list((project.folder / "results").rglob("*.outcomes.jsonl"))
-
-
 def test_a_watching_process_hears_plan_and_cases(project: SuiteProject, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     project.run("--bench", r"track_it\('(good|broken)'", ASV_WATCH_PROGRESS=str(heard))

@@ -118,8 +118,3 @@ def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
 def test_what_is_no_regular_expression_is_refused_in_one_line() -> None:
     with pytest.raises(WatchError, match=re.escape("cases '(' is no regular expression")):
         matching("(", otherwise=SHORT)
-
-
-def test_without_a_pattern_the_default_is_selected() -> None:
-    assert matching("", otherwise=SHORT) == SHORT
-    assert matching("darnn", otherwise=SHORT) == Selection("darnn")

@@ -116,14 +116,6 @@ def test_a_case_beyond_the_memory_limit_fails_and_the_run_goes_on(project: Proje
     assert outcomes["suite.Values.track_it('fine')"] == ("ok", "")
 
 
-@pytest.mark.parametrize("limit", ["many", "0", "-1", "nan"])
-def test_a_memory_limit_that_is_no_number_is_one_line(project: Project, limit: str) -> None:
-    arguments = project.run_arguments("--bench", r"track_it\('fine'")
-    output = project.asv(*arguments, status=1, ASV_WATCH_MEMORY_LIMIT_GIB=limit)
-    assert f"ASV_WATCH_MEMORY_LIMIT_GIB is {limit!r}; give a number" in output
-    assert "Traceback" not in output
-
-
 def test_a_damaged_result_file_is_set_aside_and_measured_again(project: Project) -> None:
     arguments = project.run_arguments("--bench", r"track_it\('fine'")
     project.asv(*arguments)

@@ -12,8 +12,8 @@ import pytest
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from tests.asv_watch import torchless
-from tests.asv_watch.bench.test_any_project import BUILD, BUILT
 from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.torchless import BUILD, BUILT
 from tests.conftest import commit, git
 
 SUITE = """

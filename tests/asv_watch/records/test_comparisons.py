@@ -80,17 +80,6 @@ def test_comparisons_of_the_same_second_have_files_of_their_own(tmp_path: Path) 
     assert len(read_comparisons(tmp_path)[0]) == 3
 
 
-def test_all_machines_are_read_oldest_first(tmp_path: Path) -> None:
-    for at, machine in ((1760000002, "a"), (1760000001, "b"), (1760000003, "a")):
-        _write(tmp_path, _header(at, machine))
-    comparisons, _ = read_comparisons(tmp_path)
-    assert [comparison.header.at for comparison in comparisons] == [
-        1760000001,
-        1760000002,
-        1760000003,
-    ]
-
-
 def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
     writer = ComparisonWriter(tmp_path, _header())
     writer.add(Unmeasured(RATIO.case, 1, failed="once"))

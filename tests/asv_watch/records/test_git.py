@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +36,6 @@ def test_commits_are_oldest_first_with_date_subject_tags_and_position(
     assert [c.tags for c in commits] == [("v0.0.0",), (), ("v0.1.0",), ()]
 
 
-def test_order_is_that_of_asv(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, _ = repository
-    asv_order = git(folder, "rev-list", "--first-parent", "main").split()
-    assert [c.hash for c in read_commits(folder)] == asv_order[::-1]
-
-
 def test_a_merged_branch_is_one_commit(repository: tuple[Path, tuple[str, ...]]) -> None:
     folder, hashes = repository
     git(folder, "checkout", "--quiet", "-b", "side", hashes[2])
@@ -72,12 +65,6 @@ def test_subjects_come_as_they_are(repository: tuple[Path, tuple[str, ...]], sub
     assert read_commits(folder)[-1].subject == subject.rstrip()
 
 
-def test_an_empty_message(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, _ = repository
-    commit(folder, "", "--allow-empty-message")
-    assert read_commits(folder)[-1].subject == ""
-
-
 def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
     repository: tuple[Path, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,12 +78,6 @@ def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
     assert tuple(c.hash for c in read_commits(folder)) == hashes
 
 
-def test_a_detached_head_beside_its_branch(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, hashes = repository
-    git(folder, "checkout", "--quiet", hashes[1])
-    assert len(read_commits(folder)) == 4
-
-
 def test_a_detached_clone_without_a_local_branch_uses_that_of_origin(
     repository: tuple[Path, tuple[str, ...]], tmp_path: Path
 ) -> None:
@@ -105,12 +86,6 @@ def test_a_detached_clone_without_a_local_branch_uses_that_of_origin(
     git(tmp_path / "clone", "checkout", "--quiet", "--detach")
     git(tmp_path / "clone", "branch", "--quiet", "-D", "main")
     assert tuple(c.hash for c in read_commits(tmp_path / "clone")) == hashes
-
-
-def test_a_bare_repository(repository: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
-    folder, hashes = repository
-    git(tmp_path, "clone", "--quiet", "--bare", str(folder), "bare.git")
-    assert tuple(c.hash for c in read_commits(tmp_path / "bare.git")) == hashes
 
 
 def error_of(folder: Path, branch: str = "main") -> Any:
@@ -152,19 +127,7 @@ def test_no_checkout(tmp_path: Path) -> None:
     assert "give the path of a git checkout" in error_of(tmp_path)
 
 
-def test_no_folder(tmp_path: Path) -> None:
-    assert "no" in error_of(tmp_path / "absent")
-
-
 def test_no_git(repository: tuple[Path, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(WatchError, match="install git"):
         read_commits(repository[0])
-
-
-def test_five_thousand_commits_in_time(tmp_path: Path) -> None:
-    """0.1 s of CPU time where this was written, git's included; ten times that is allowed."""
-    write_repository(tmp_path / "long", Plan(commits=5000))
-    before = os.times()
-    assert len(read_commits(tmp_path / "long")) == 5000
-    assert sum(os.times()[:4]) - sum(before[:4]) < 1

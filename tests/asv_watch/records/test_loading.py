@@ -176,24 +176,6 @@ def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
         assert point.quartiles == (stats["q_25"], stats["q_75"])
 
 
-def test_a_case_is_labelled_with_plain_values(results_dir: Path) -> None:
-    save(results_dir)
-    series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
-    assert series.case.labels == {
-        "model": "darnn",
-        "batch": "5",
-        "metric": "time",
-    }
-    assert series.case.name == f"{NAME}('darnn', 5)"
-
-
-def test_without_recorded_samples_the_summary_is_there(results_dir: Path) -> None:
-    save(results_dir, record_samples=False)
-    point = run_of(load_history(results_dir, COMMITS)).point
-    assert point.samples == ()
-    assert point.quartiles is not None
-
-
 def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
     # What `asv run --quick` stores: infinite ends.
     path = save(results_dir, result=measured([1.1, 2.1, 3.1, 4.1], [[1.1], [2.1], [3.1], [4.1]]))
@@ -247,14 +229,6 @@ def test_outcomes_speak_for_cases_whose_values_were_lost(results_dir: Path) -> N
     assert run_of(history, "dsanet", "5").outcome is Outcome.NEVER_RUN
 
 
-def test_a_whole_benchmark_that_failed(results_dir: Path) -> None:
-    # asv shortens a list of nothing but null to null.
-    path = save(results_dir, result=measured([None] * 4, [None] * 4, [None] * 4))
-    assert json.loads(path.read_text())["results"][NAME][0] is None
-    history = load_history(results_dir, COMMITS)
-    assert {s.runs[HASHES[0]].outcome for s in history.series} == {Outcome.FAILED}
-
-
 def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
     save(results_dir, commit=0)
     save(results_dir, commit=1, result=measured([None, 2.0, 3.0, 4.0]))
@@ -265,12 +239,6 @@ def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
     assert first.last.outcome is Outcome.FAILED
     assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
     assert first.values == {HASHES[0]: 1.0}
-
-
-def test_the_last_run_of_a_series_that_never_ran(results_dir: Path) -> None:
-    save(results_dir, result=measured([math.nan, 2.0, 3.0, 4.0]))
-    series = case_of(load_history(results_dir, COMMITS), "darnn", "5")
-    assert series.last.outcome is Outcome.NEVER_RUN
 
 
 def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
@@ -348,13 +316,6 @@ def test_commits_of_other_branches_are_counted_and_not_shown(results_dir: Path) 
     assert "branch" in left_out.reason
 
 
-def test_commits_are_those_with_results_or_tags(results_dir: Path) -> None:
-    save(results_dir, commit=2)
-    tagged = Commit(HASHES[0], 1, "Tagged", ("v1",), 0)
-    history = load_history(results_dir, [tagged, *COMMITS[1:]])
-    assert [commit.hash for commit in history.commits] == [HASHES[0], HASHES[2]]
-
-
 def store(results_dir: Path, theirs: Any) -> Any:
     """A result file whose values no asv would compute, but a track_* may return."""
     path = save(results_dir)
@@ -393,46 +354,23 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].release == "torch NaN"
 
 
-def test_a_text_beside_a_literal(results_dir: Path) -> None:
-    store(results_dir, [math.nan, "fast", 3.0, 4.0])
-    history = load_history(results_dir, COMMITS)
-    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
-    assert outcomes_found == [Outcome.NEVER_RUN, Outcome.FAILED, Outcome.OK, Outcome.OK]
-
-
 DAMAGE: dict[str, Any] = {
-    "empty": lambda path: path.write_bytes(b""),
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-50]),
     "binary": lambda path: path.write_bytes(bytes(range(256))),
-    "no object": lambda path: path.write_text("[1, 2]"),
     "deep": lambda path: path.write_text("[" * 100_000),
     "other format": lambda path: edit(path, lambda content: content.update(version=1)),
-    "no version": lambda path: edit(path, lambda content: content.pop("version")),
     "no commit": lambda path: edit(path, lambda content: content.pop("commit_hash")),
-    "no machine": lambda path: edit(path, lambda content: content["params"].pop("machine")),
     "other machine": lambda path: edit(
         path, lambda content: content["params"].update(machine="other")
     ),
-    "params no object": lambda path: edit(path, lambda content: content.update(params=[1])),
-    "no results": lambda path: edit(path, lambda content: content.pop("results")),
-    "results no object": lambda path: edit(path, lambda content: content.update(results=[])),
-    "columns no list": lambda path: edit(path, lambda content: content.update(result_columns=7)),
     "columns lacking": lambda path: edit(
         path, lambda content: content.update(result_columns=["version"])
     ),
-    "env_vars no object": lambda path: edit(path, lambda content: content.update(env_vars="x")),
-    "row no list": lambda path: edit(path, lambda content: content["results"].update({NAME: 3.5})),
     "row too long": lambda path: edit(
         path, lambda content: content["results"][NAME].extend([1] * 9)
     ),
     "values too few": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(0, [1.0])
-    ),
-    "values no list": lambda path: edit(
-        path, lambda content: content["results"][NAME].__setitem__(0, 1.0)
-    ),
-    "params no lists": lambda path: edit(
-        path, lambda content: content["results"][NAME].__setitem__(1, [1, 2])
     ),
     "params of objects": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(1, [[{}], ["5", "10"]])
@@ -495,7 +433,7 @@ def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
     assert path.name in problem.message
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"machine": 7}'])
+@pytest.mark.parametrize("content", [None, b"{", b'{"machine": 7}'])
 def test_without_a_sound_machine_file_the_results_load(results_dir: Path, content: Any) -> None:
     save(results_dir)
     path = results_dir / "ci-2core" / "machine.json"
@@ -506,7 +444,7 @@ def test_without_a_sound_machine_file_the_results_load(results_dir: Path, conten
     assert run_of(history).outcome is Outcome.OK
 
 
-BAD_LINES = ["{", "7", "null", '{"case": 1, "outcome": "ok"}', '{"case": "x", "outcome": "eh"}']
+BAD_LINES = ["{", '{"case": "x", "outcome": "eh"}']
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
@@ -525,12 +463,6 @@ def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(
     assert run_of(history).reason == "bad"
 
 
-def test_outcomes_whose_lines_are_sound_only_together(results_dir: Path) -> None:
-    sidecar = outcomes(save(results_dir))
-    sidecar.write_text('{"case": "x"\n"outcome": "ok"}\n')
-    assert len(load_history(results_dir, COMMITS).problems) == 2
-
-
 def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None:
     path = save(results_dir)
     sidecar = outcomes(path, {"case": "x", "outcome": "ok", "reason": "", "at": 1})
@@ -539,7 +471,7 @@ def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None
     assert problem.path == str(sidecar)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"version": 1}', b"\xff"])
+@pytest.mark.parametrize("content", [None, b"{", b'{"version": 1}'])
 def test_without_a_list_of_benchmarks_there_is_one_clear_error(
     results_dir: Path, content: Any
 ) -> None:
@@ -550,11 +482,6 @@ def test_without_a_list_of_benchmarks_there_is_one_clear_error(
     assert str(path) in str(error.value)
     assert "asv run --bench just-discover" in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_without_a_results_folder_there_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(WatchError, match="no folder"):
-        load_history(tmp_path / "absent", COMMITS)
 
 
 @pytest.mark.parametrize(
@@ -576,7 +503,7 @@ def test_a_damaged_benchmark_is_named_and_the_others_load(results_dir: Path, ent
 
 @pytest.mark.parametrize(
     ("unit", "better"),
-    [("seconds", False), ("bytes", False), ("samples/s", True), ("Accuracy", True), ("MFU", True)],
+    [("seconds", False), ("samples/s", True)],
 )
 def test_rates_are_better_when_higher(results_dir: Path, unit: str, better: bool) -> None:
     write_json(results_dir / "benchmarks.json", {NAME: BENCHMARK | {"unit": unit}, "version": 2})
@@ -664,19 +591,6 @@ def test_asv_reads_what_the_generator_writes(generated: Generated, history: Hist
     assert compared > 5_000
 
 
-def test_generated_history_is_determined_by_its_plan(tmp_path: Path) -> None:
-    plan = Plan(commits=6, samples=3)
-    first, second = generate(tmp_path / "a", plan), generate(tmp_path / "b", plan)
-    assert first.hashes == second.hashes
-    files = sorted(p.relative_to(first.results) for p in first.results.rglob("*.json*"))
-    assert files == sorted(p.relative_to(second.results) for p in second.results.rglob("*.json*"))
-    for file in files:
-        assert (first.results / file).read_bytes() == (second.results / file).read_bytes()
-    other = generate(tmp_path / "c", Plan(commits=6, samples=3, seed=1))
-    name = next(f for f in files if f.name.startswith(first.hashes[0][:8]))
-    assert (other.results / name).read_bytes() != (first.results / name).read_bytes()
-
-
 def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     """1,000 commits of 200 series took 1.0 s of CPU where this was written; 4 s are allowed."""
     made = generate(tmp_path, plan_of_size(1000, 200))
@@ -687,15 +601,3 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     assert len(history.series) == 200
     assert len(history.commits) == 1000
     assert sum(len(series.values) for series in history.series) > 190_000
-
-
-def test_a_long_history_with_samples_loads_in_time(tmp_path: Path) -> None:
-    """300 commits of 200 series with 40 samples each, 30 MB: 0.6 s of CPU; 3 s are allowed."""
-    made = generate(tmp_path, plan_of_size(300, 200, samples=40))
-    commits = read_commits(made.repository)
-    start = time.process_time()
-    history = load_history(made.results, commits)
-    assert time.process_time() - start < 3
-    timings = [s for s in history.series if s.case.labels["metric"] == "time"]
-    points = [run.point for s in timings for run in s.runs.values() if run.point]
-    assert {len(point.samples) for point in points} == {40}

@@ -9,7 +9,7 @@ import pytest
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.records.notes import Notes, commit_of_version, read_notes
-from asv_watch.records.records import Commit, Problem
+from asv_watch.records.records import Problem
 from asv_watch.records.release_order import release_order
 from tests.asv_watch.making import commit_hash, make_commits
 
@@ -103,11 +103,6 @@ def test_a_malformed_file_is_one_clear_problem(tmp_path: Path, text: str, messag
     assert notes.changes == ()
 
 
-def test_a_file_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / "notes.toml").write_bytes(b"\xff\xfe\x00")
-    assert len(read_notes(tmp_path, make_commits(1))[1]) == 1
-
-
 def test_a_note_about_a_commit_of_another_branch_is_named(tmp_path: Path) -> None:
     note = 'kind = "expected"\ntext = "x"'
     notes, problems = read(tmp_path, f'[[change]]\ncommit = "abcdef12"\n{note}')
@@ -120,15 +115,6 @@ def test_a_note_about_a_commit_of_another_branch_is_named(tmp_path: Path) -> Non
 def test_without_a_file_there_are_no_notes(tmp_path: Path) -> None:
     notes, problems = read_notes(tmp_path, make_commits(3))
     assert (notes.changes, notes.unplaced, problems) == ((), (), [])
-
-
-def test_the_notes_of_this_project_declare_the_recipe_of_its_old_results() -> None:
-    changed = Commit("9596ba59c711b7daff2b26f0dcd576fb5a1513f0", 1, "Measure in three rounds")
-    notes, problems = read_notes(ROOT / "results", (*make_commits(1), changed))
-    assert problems == []
-    recipes = [notes.recipe("time_series.TimeSeries.time_forward", at) for at in range(2)]
-    assert [note and note.recipe.split()[0] for note in recipes] == ["rounds=2", "rounds=3"]
-    assert notes.recipe("work.Work.track_flops_forward", 1) is None
 
 
 def test_versions_name_commits_as_tags_do(tmp_path: Path) -> None:

@@ -39,10 +39,6 @@ def test_the_newest_line_of_a_release_counts(tmp_path: Path) -> None:
     assert read_releases(tmp_path, "m")[0] == {"numpy 2.4.0": GOOD}
 
 
-def test_a_machine_without_a_file_has_no_releases(tmp_path: Path) -> None:
-    assert read_releases(tmp_path, "m") == ({}, ())
-
-
 def test_a_damaged_line_is_named_and_costs_only_itself(tmp_path: Path) -> None:
     append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
     path = tmp_path / "m" / FILE_NAME

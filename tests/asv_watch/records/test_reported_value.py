@@ -34,12 +34,6 @@ def test_it_scales_with_the_samples(values: list[float], factor: float) -> None:
     assert scaled.quartiles == pytest.approx(expected)
 
 
-@given(samples, st.floats(0, 1e3))
-def test_it_shifts_with_the_samples(values: list[float], shift: float) -> None:
-    shifted = report_value([value + shift for value in values])
-    assert shifted.value == pytest.approx(report_value(values).value + shift)
-
-
 @given(samples, st.data())
 def test_order_does_not_matter(values: list[float], data: st.DataObject) -> None:
     assert report_value(data.draw(st.permutations(values))) == report_value(values)

@@ -43,12 +43,6 @@ def test_a_record_has_facts_and_state(tmp_path: Path) -> None:
     )
 
 
-def test_records_come_oldest_first(tmp_path: Path) -> None:
-    older = LINE | {"at": 1_700_000_000}
-    records, _ = read_records(write(tmp_path / "a.environment.jsonl", LINE, "", older))
-    assert [record.at for record in records] == [1_700_000_000, 1_760_000_000]
-
-
 def test_the_line_of_a_run_that_ended_replaces_the_one_of_its_start(tmp_path: Path) -> None:
     begun = {name: value for name, value in LINE.items() if name not in {"until", "after"}}
     path = write(tmp_path / "a.environment.jsonl", begun)
@@ -75,12 +69,6 @@ def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path, damaged
     assert len(records) == 2
     assert problem.path == str(path)
     assert problem.message == "line 2 is no record of a run; it was left out"
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    records, [problem] = read_records(tmp_path / "missing.environment.jsonl")
-    assert records == ()
-    assert "cannot be read" in problem.message
 
 
 def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:
@@ -147,13 +135,6 @@ def test_a_change_between_two_runs_of_one_commit_is_an_event_of_it() -> None:
     assert events_of({("m", "e"): runs}) == [
         ("m", "", commit_hash(1), commit_hash(1), "kernel", "6.1", "6.2")
     ]
-
-
-def test_commits_without_a_record_say_nothing_either_way() -> None:
-    old = {"os": "Linux"}
-    facts = {("m", "e"): {0: old, 1: old, 2: old, 3: old}}
-    runs = {("m", "e"): {1: [record(1)], 3: [record(2)]}}
-    assert events_of(runs, facts) == []
 
 
 def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:

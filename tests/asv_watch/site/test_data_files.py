@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from asv_watch.judge.findings import Findings
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -173,14 +172,6 @@ def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
         if path.is_file():
             other = tmp_path / "two" / path.relative_to(tmp_path / "one")
             assert path.read_bytes() == other.read_bytes(), path
-
-
-def test_an_empty_history_publishes(tmp_path: Path) -> None:
-    nothing = History((), {}, {}, {}, ())
-    result = Findings((), ())
-    build_site(tmp_path, contents_of(nothing, result), generated=0, project=PROJECT)
-    assert "Nothing has been measured yet" in (tmp_path / "index.html").read_text()
-    assert registered(tmp_path / "data/index.js")[1]["series"] == []
 
 
 def test_names_of_files_are_safe_and_told_apart() -> None:

@@ -282,16 +282,3 @@ def test_status_shows_where_the_newest_run_was_measured_and_what_changed(page: s
     assert "before it began load_1_5_15_min 0.5, 1, 2" in text
     assert "after it ended gpus 0 celsius 41.0" in text
     assert f"{history.commits[30].hash[:8]} ci-2core all os: Linux 6.1.0 → Linux 6.1.9" in text
-
-
-def test_the_page_speaks_the_words_of_the_field(page: str) -> None:
-    text = words(page).lower()
-    for word in (
-        "figure",
-        "told apart",
-        "side by side",
-        "timings of",
-        "standard errors",
-        "turned over",
-    ):
-        assert word not in text

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.asv_watch.site.conftest import SOURCES, Project, registered, tree
+from tests.asv_watch.site.conftest import SOURCES, Project, tree
 
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
 
@@ -44,12 +44,6 @@ def test_every_file_of_the_site_is_there(published: Project) -> None:
         ".gitignore",
     } <= names
     assert not any(name.startswith(".publishing") for name in names)
-
-
-def test_index_json_is_ours_and_the_same_as_the_scripts(published: Project) -> None:
-    _, index = registered(published.html / "data/index.js")
-    assert json.loads((published.html / "index.json").read_text()) == index
-    assert index["format"] == 1
 
 
 def test_nothing_of_asvs_own_pages_is_published(published: Project) -> None:
@@ -245,13 +239,6 @@ def test_without_a_basis_the_old_site_stays(site: Project, spoil: Callable[..., 
     assert "Traceback" not in done.stdout + done.stderr
     assert named in done.stdout + done.stderr
     assert tree(site.html) == before
-
-
-def test_without_a_basis_no_new_folder_is_left(project: Project) -> None:
-    (project.results / "benchmarks.json").unlink()
-    done = project.publish("-o", "deep/er/site")
-    assert done.returncode == 1
-    assert not (project.root / "deep").exists()
 
 
 def test_a_place_that_cannot_be_written_is_named(project: Project) -> None:
