@@ -1,4 +1,4 @@
-"""Everything that runs outside the measured process; nothing here imports torch.
+"""Everything that runs outside the measured process; nothing here knows what is measured.
 
 It serves any asv project: with ``"plugins": [".asv_watch"]`` in its asv.conf.json, `asv`
 stores and publishes as described in ``docs/other-projects.md``.

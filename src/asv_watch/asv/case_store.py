@@ -8,13 +8,16 @@ continues with the rounds that are missing.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
+import os
 import time
 from typing import Any
 
 from asv.runner import BenchmarkResult
 
-from asv_watch.asv import progress_messages, results_files
+from asv_watch.asv import results_files
 from asv_watch.asv.cases import cases_of
 from asv_watch.machine.facts import machine_state
 from asv_watch.records import outcomes, run_records
@@ -117,7 +120,7 @@ class CaseStore:
         if lines:
             self._append(outcomes.SUFFIX, lines)
         for line in lines:
-            progress_messages.send({"ran": line})
+            tell({"ran": line})
 
     def save(self) -> None:
         """Write asv's results to their file; the first time, also the record of the run."""
@@ -141,3 +144,12 @@ class CaseStore:
             results_files.append(
                 results_files.side_file(self._results, self._folder, suffix), lines
             )
+
+
+def tell(message: dict[str, Any]) -> None:
+    """Tell the process that watches the run, by a line of JSON in ``ASV_WATCH_PROGRESS``."""
+    progress = os.environ.get("ASV_WATCH_PROGRESS")
+    if progress:
+        # A watching process that has gone does not end the run.
+        with contextlib.suppress(OSError), open(progress, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(message) + "\n")

@@ -16,9 +16,9 @@ from typing import Any
 import asv.util
 from asv.runner import BenchmarkResult
 
-from asv_watch.asv import progress_messages, results_files, skipping
+from asv_watch.asv import results_files, skipping
 from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
-from asv_watch.asv.case_store import CaseStore
+from asv_watch.asv.case_store import CaseStore, tell
 from asv_watch.asv.cases import cannot_run, case_name, cases_of
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
@@ -59,7 +59,7 @@ class MeasuredRun:
 
     def begin(self) -> None:
         """Tell the plan, and record the cases that cannot run."""
-        progress_messages.send({"plan": self._rounds.plan()})
+        tell({"plan": self._rounds.plan()})
         for case, reason in self._remaining.skipped.items():
             self._store.note(case, "skipped", reason)
         self._store.report()

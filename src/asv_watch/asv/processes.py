@@ -134,7 +134,7 @@ def create_cache(
 def temporary_files_in(folder: Path) -> Iterator[None]:
     """Let what installs packages put its temporary files into the folder of the run.
 
-    Measured processes keep the outer folder, because compilers of torch keep caches there.
+    Measured processes keep the outer folder, because compilers keep caches there.
     """
     outer = os.environ.get(_TEMPORARY_FOLDER)
     os.environ[_TEMPORARY_FOLDER] = str(folder)

@@ -95,7 +95,7 @@ class Selection:
 
 EVERYTHING = Selection()
 SHORT = Selection(short=True)
-"""What ``make bench`` measures: some 4 minutes a pair of torch and torchvision."""
+"""What ``make bench`` measures: the cases that suites declare short."""
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:

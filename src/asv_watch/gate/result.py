@@ -101,7 +101,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """The merge base."""
     head: _Hash
     environment: _Text
-    """Such as ``torch 2.15.0``."""
+    """Such as ``numpy 2.4.0``."""
     machine: _Text
     pattern: _Text
     """Regular expression that chose the cases; empty where the changed files did."""

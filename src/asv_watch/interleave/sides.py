@@ -24,7 +24,7 @@ class Side:
     """One side of a comparison."""
 
     name: str
-    """As a person reads it: ``main (1a2b3c4d), torch 2.15.0``."""
+    """As a person reads it: ``main (1a2b3c4d), numpy 2.4.0``."""
     source: Path
     """Folder that holds the package as it was at the commit."""
     environment: EnvironmentSpec

@@ -6,8 +6,8 @@ suite, as asv makes it; cases that share a ``setup_cache`` share what it returne
 line of JSON for each case: ``{"value": 7.0}``, ``{"skipped": "<reason>"}`` or ``{"failed":
 "<error>"}``, which says where an error without a text was raised. Peak memory is that of the whole
 process, so such a case needs a process of its own. Mapped files are left out of it: how many of
-their pages are resident depends on the page cache, so that one release of torch takes 425 MiB
-after one installation and 532 MiB after another.
+their pages are resident depends on the page cache, so that importing one library
+takes 425 MiB after one installation and 532 MiB after another.
 """
 
 from __future__ import annotations

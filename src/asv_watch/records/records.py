@@ -180,7 +180,7 @@ class Record(msgspec.Struct, frozen=True):
     machine: dict[str, str]
     """Facts of the machine, which stay the same until a person changes something."""
     environment: dict[str, str]
-    """Facts of the environment: Python, torch and its build, threads, variables."""
+    """Facts of the environment: Python, packages and their builds, variables."""
     before: dict[str, str] = {}
     """State of the machine when it began: load, temperatures, clocks; units in the names."""
     after: dict[str, str] = {}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from asv_watch.records.comparisons import (
     CaseRatio,
+    CaseResult,
     CaseValues,
     ComparisonWriter,
     Header,
@@ -39,7 +40,8 @@ def _header(at: int = 1760000000, machine: str = "desk") -> Header:
 
 def _write(results: Path, header: Header, *more: CaseValues) -> Path:
     writer = ComparisonWriter(results, header)
-    for case in (RATIO, SKIPPED, FAILED, *more):
+    cases: tuple[CaseResult, ...] = (RATIO, SKIPPED, FAILED, *more)
+    for case in cases:
         writer.add(case)
     return writer.path
 
