@@ -119,7 +119,7 @@ class _Server:
 
     def __init__(self, env: Any) -> None:
         self.can_fork = False
-        """Whether what it has imported is fast in forks, and may fork."""
+        """Whether it has imported a module that the project preloads, and may fork."""
         self._connection: socket.socket | None = None
         with (
             tempfile.TemporaryDirectory(prefix="asv-watch-") as folder,
@@ -159,8 +159,10 @@ class _Server:
                 self._connection, _ = listener.accept()
                 with contextlib.suppress(ConnectionError):
                     hello = self.answer()
-                    fast = declared().forks_well(hello["releases"])
-                    self.can_fork = hello["threads"] == 1 and fast
+                    imported = hello["releases"]
+                    gains = any(name in imported for name in declared().preload)
+                    fast = declared().forks_well(imported)
+                    self.can_fork = hello["threads"] == 1 and gains and fast
                 return
             if not ready or not os.read(output.fileno(), _MOST_OUTPUT):
                 return  # it took too long, or has ended

@@ -290,7 +290,7 @@ def _name(case: Case | None, name: str) -> tuple[str, str, str]:
     owner = "" if "operator" in labels else case.benchmark.rpartition(".")[0].rpartition(".")[2]
     model = labels.get("model", owner)
     title = " ".join(filter(None, (model, *names.settings(labels))))
-    return model, title, " ".join(filter(None, (labels["pass"], metric)))
+    return model, title, " ".join(filter(None, (labels.get("pass", ""), metric)))
 
 
 def _facts(

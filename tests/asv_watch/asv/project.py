@@ -16,6 +16,7 @@ CONFIGURATION: dict[str, Any] = {
     "branches": ["main"],
     "environment_type": "virtualenv",
     "plugins": [".asv_watch"],
+    "gpu_cases": "'cuda",
     "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"], "MALLOC_TOP_PAD_": ["65536"]}},
 }
 
@@ -27,19 +28,14 @@ class Project:
         self.folder = folder
         self.results = folder / "results" / "m"
         self._home = home
-        stubs = home / "stubs"  # no suite here needs torch, and importing it takes seconds
-        stubs.mkdir()
-        (stubs / "torch.py").write_text("raise ImportError('left out')")
 
     def start(
         self, *arguments: str, asv: tuple[str, ...] = ("-m", "asv"), **variables: str
     ) -> subprocess.Popen[str]:
         """Start an asv command, as the leader of a process group of its own."""
-        modules = [str(self._home / "stubs"), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | {
             "CUDA_VISIBLE_DEVICES": "",
             "HOME": str(self._home),
-            "PYTHONPATH": os.pathsep.join(filter(None, modules)),
             **variables,
         }
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Cases that time something run in forks of a process that has imported torch."""
+"""Cases that time something run in forks of a process that has imported modules."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from asv_watch.records.run_records import FORKED, NOT_FORKED, read_records
 from tests.asv_watch.asv.project import CONFIGURATION, Project
 
+DECLARED = {"preload": ["engine"], "fork_safe_from": {"engine": "2.7"}}
 SUITE = """
 import os
 import signal
@@ -35,7 +36,7 @@ class Suite:
             raise RuntimeError("out of cheese")
         if kind == "slow":
             time.sleep(60)
-        if kind == "hostile" and "torch" in sys.modules:
+        if kind == "hostile" and "engine" in sys.modules:
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(60)
         self.note("time", kind)
@@ -69,14 +70,14 @@ class Uncertain(Cached):
 
 
 def note(what, kind, left_behind):
-    forked_from = os.getppid() if "torch" in sys.modules else 0
+    forked_from = os.getppid() if "engine" in sys.modules else 0
     with open({notes!r}, "a") as stream:
         print(what, kind, forked_from, left_behind, file=stream)
 """
 
 
 class Forks(Project):
-    """Runs the suite above with a torch that is quick to import."""
+    """Runs the suite above with a module to preload."""
 
     def __init__(self, folder: Path, home: Path, notes: Path) -> None:
         super().__init__(folder, home)
@@ -84,9 +85,9 @@ class Forks(Project):
         self._modules = home / "modules"
         self._modules.mkdir()
 
-    def run(self, torch: str, *cases: str) -> set[tuple[str, str, int, int]]:
+    def run(self, engine: str, *cases: str) -> set[tuple[str, str, int, int]]:
         """Measure cases in two rounds; return what ran, forked from what, and what it left."""
-        (self._modules / "torch.py").write_text(f"__version__ = {torch!r}")
+        (self._modules / "engine.py").write_text(f"__version__ = {engine!r}")
         chosen = [word for case in cases for word in ("--bench", case)]
         process = self.start(
             *self.run_arguments(*chosen, rounds=2), ASV_PYTHONPATH=str(self._modules)
@@ -107,7 +108,7 @@ class Forks(Project):
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> Forks:
     notes = tmp_path / "notes"
     files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
+        "asv.conf.json": json.dumps(CONFIGURATION | DECLARED),
         "benchmarks/__init__.py": "",
         "benchmarks/suite.py": SUITE.format(notes=str(notes)),
     }
@@ -150,7 +151,7 @@ def test_a_round_is_forked_from_one_process_and_the_next_from_another(project: F
     assert project.processes() == FORKED
 
 
-def test_a_torch_that_is_slow_in_forks_is_not_forked(project: Forks) -> None:
+def test_a_release_that_is_slow_in_forks_is_not_forked(project: Forks) -> None:
     ran = project.run("2.6.0", r"time_it\('other'\)")
     assert {parent for _, _, parent, _ in ran} == {0}
     assert project.processes() == NOT_FORKED
