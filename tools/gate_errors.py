@@ -21,6 +21,7 @@ import io
 import itertools
 import random
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from asv_watch.gate.result import CaseState, GateResult
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, Round, measure_interleaved
 from asv_watch.interleave.sides import Side
+from asv_watch.machine.budget import Budget
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -119,7 +121,7 @@ def simulate(
     once = alarms = failed = slower = 0
     with _simulated_rounds(stored, draw, 1 + planted):
         for _ in range(gates):
-            measured = measure(sides, Path(), cases, _NO_LIMIT_S)
+            measured = measure(sides, Path(), cases, Budget(_NO_LIMIT_S, time.monotonic))
             result = GateResult(
                 pull_request=0,
                 base="0" * 40,

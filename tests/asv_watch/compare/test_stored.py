@@ -114,7 +114,7 @@ def test_values_that_were_measured_apart_raise_suspicions(
 def test_an_interleaved_comparison_of_the_two_counts(
     project: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    versions = [Version(hash_, "", "", "3.11") for hash_ in project]
+    versions = [Version(hash_, {}, "3.11") for hash_ in project]
     header = Header(kind="compare", at=1, machine="fast", before=versions[0], after=versions[1])
     writer = ComparisonWriter(Path("results"), header)
     writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0002, 0.0002))

@@ -104,7 +104,7 @@ def test_a_file_that_a_parameter_names_touches_the_cases_with_that_value(
 def test_a_model_of_this_project_touches_its_own_cases_and_shared_code_all() -> None:
     configuration = read_configuration(ROOT)
     listed = read_machine_list(configuration.results, "none").values()
-    cases = timed_cases(listed, EVERYTHING.only_times())
+    cases = timed_cases(listed, EVERYTHING.only_times(), configuration.declared)
 
     def models(path: str) -> set[str]:
         touched = touched_cases(ROOT, configuration, [path], cases)
