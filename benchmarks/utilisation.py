@@ -1,7 +1,7 @@
 """Achieved FLOP/s, and their share of the device's own peak (model FLOPs utilisation).
 
-Each family is measured in one process, passes and peak in turn. The cases look their
-values up and need no torch.
+A case is measured in one process, passes and peak in turn; its other benchmarks look their values
+up.
 """
 
 from __future__ import annotations
