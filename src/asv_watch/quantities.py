@@ -12,7 +12,6 @@ _SCALES = {
     "bytes": ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
     **{unit: tuple((factor, prefix + unit) for factor, prefix in _LARGE) for unit in _OPERATIONS},
 }
-_SPACE = "\N{NO-BREAK SPACE}"
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
@@ -51,7 +50,7 @@ def change(ratio: float | None, kind: str = "time") -> str:
     if ratio is None:
         return "changed"
     if 0.5 < ratio < 2:
-        return f"{_signed_percent(ratio)}{_SPACE}%"
+        return f"{_signed_percent(ratio)} %"
     return f"{digits(ratio, 2)} times as {'long' if kind == 'time' else 'much'}"
 
 
@@ -59,17 +58,22 @@ def about(ratio: float | None, kind: str = "time") -> str:
     """Return a ratio that was not measured: ``about +3 %``."""
     if ratio is None or not 0.5 < ratio < 2:
         return f"about {change(ratio, kind)}"
-    return f"about {_signed_percent(ratio, 0)}{_SPACE}%"
+    return f"about {_signed_percent(ratio, 0)} %"
 
 
 def interval(ends: tuple[float, float]) -> str:
     """Return the ends of a ratio's interval, always per cent: ``+1.2 to +3.4 %``."""
-    return f"{' to '.join(map(_signed_percent, ends))}{_SPACE}%"
+    return f"{' to '.join(map(_signed_percent, ends))} %"
+
+
+def measured(ratio: float, ends: tuple[float, float]) -> str:
+    """Return a measured ratio of times with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
+    return f"{change(ratio)} ({interval(ends)})"
 
 
 def share(value: float) -> str:
     """Write a share per cent, with two significant digits: ``1.5 %``."""
-    return f"{digits(value * 100, 2)}{_SPACE}%"
+    return f"{digits(value * 100, 2)} %"
 
 
 def _signed_percent(ratio: float, decimals: int = 1) -> str:

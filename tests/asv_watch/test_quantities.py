@@ -58,10 +58,10 @@ def test_digits_never_use_an_exponent_where_people_read(value: float) -> None:
     ],
 )
 def test_changes_are_signed_per_cent_below_a_factor_of_two(ratio: float | None, text: str) -> None:
-    assert change(ratio).replace("\N{NO-BREAK SPACE}", " ") == text
+    assert change(ratio) == text
 
 
 def test_intervals_are_always_per_cent_and_guesses_are_whole() -> None:
-    assert interval((0.382, 0.396)).replace("\N{NO-BREAK SPACE}", " ") == "−61.8 to −60.4 %"
-    assert about(1.283).replace("\N{NO-BREAK SPACE}", " ") == "about +28 %"
+    assert interval((0.382, 0.396)) == "−61.8 to −60.4 %"
+    assert about(1.283) == "about +28 %"
     assert change(2.1, "memory") == "2.1 times as much"

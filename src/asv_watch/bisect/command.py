@@ -8,10 +8,10 @@ from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.bisect.search import Culprit, candidates_between
 from asv_watch.bisect.search import bisect as narrow
 from asv_watch.checkout.workplace import open_workplace
-from asv_watch.compare.report import describe
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
+from asv_watch.quantities import measured
 from asv_watch.records.git import ask_git
 
 
@@ -53,4 +53,4 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"
-    return f"{describe(culprit.ratio)}: {what} (after {before.name})"
+    return f"{measured(culprit.ratio.ratio, culprit.ratio.interval)}: {what} (after {before.name})"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from asv_watch import quantities
 from asv_watch.bisect.narrowing import Answer, UnmeasurableError, narrow
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import compare
-from asv_watch.compare.report import describe
 from asv_watch.errors import WatchError
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import Sampling
@@ -96,7 +96,8 @@ class _Bisection:
             measured.append(compared.ratios[0])
             self.ratios[before, after] = _pooled(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
-        print(f"  {answer.value}: {describe(self.ratios[before, after])}", flush=True)
+        ratio = self.ratios[before, after]
+        print(f"  {answer.value}: {quantities.measured(ratio.ratio, ratio.interval)}", flush=True)
         return answer
 
 
@@ -125,7 +126,8 @@ def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list
     whole = bisection.ratios[0, last]
     if answer is Answer.UNKNOWN:
         raise WatchError(
-            f"{describe(whole)}: too noisy to tell whether {case.name} changed; "
+            f"{quantities.measured(whole.ratio, whole.interval)}: too noisy to tell whether "
+            f"{case.name} changed; "
             "try again at a quieter time"
         )
     if answer is Answer.SAME:

@@ -1,8 +1,9 @@
-"""Measures suspected changes: compares their two commits interleaved.
+"""Compares the two commits of a change that only separate runs, or a single comparison, show.
 
-A change that only separate runs show may be interference. The comparison of its two commits is
-stored with kind ``confirm``; `asv_watch.judge.changes` then calls the change measured, or drops it
-where the interval excludes it.
+Separate runs may have met interference. A single comparison of some thirty cases a night shows a
+change that is none once in a while, at a confidence of 99 %; one that both of two comparisons show
+is real. The comparison is stored with kind ``confirm``, and the newest one of two commits counts
+(`asv_watch.judge.measured_pairs`).
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare
-from asv_watch.compare.report import describe
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.rounds import PRECISE
 from asv_watch.interleave.sides import side
-from asv_watch.judge.changes import Change, State
+from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
@@ -29,10 +30,13 @@ from asv_watch.records.loading import load_history
 from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
 
+CONFIRMED = 2
+"""Comparisons of its two commits after which a change is not compared again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A change that no interleaved comparison of its two commits has judged yet."""
+    """A change whose two commits are to be compared, for the first or the second time."""
 
     case: str
     release: str
@@ -44,7 +48,7 @@ class Suspect:
 
 
 def confirm(root: Path, *, machine: str) -> ExitStatus:
-    """Measure every suspected change of this machine, and print the answer for each.
+    """Compare what is suspected, or was compared once, on this machine; print each answer.
 
     Args:
         root: the checkout.
@@ -58,13 +62,13 @@ def confirm(root: Path, *, machine: str) -> ExitStatus:
         suspects = find_suspects(history, analyse(history).changes, place.machine)
         compared = confirm_suspects(place, suspects)
     if not compared:
-        print("no change is suspected")
+        print("no change has to be compared")
     failed = any(result.failed for result in compared)
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
 def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Compared]:
-    """Measure suspected changes, print the answer for each, and store the result.
+    """Compare the commits of changes, print the answer for each, and store the result.
 
     Changes of the same two commits and release are measured together. A comparison in which
     no case runs is reported and left out, so that it does not stop the others. An interrupt keeps
@@ -89,14 +93,15 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     for result in compared:
         for ratio in result.ratios:
             answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
-            print(f"{answer}: {ratio.case}, {describe(ratio)}")
+            print(f"{answer}: {ratio.case}, {quantities.measured(ratio.ratio, ratio.interval)}")
     return compared
 
 
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
-    """Return the suspected changes of times on a machine that were not compared directly yet.
+    """Return the changes of times on a machine that are to be compared.
 
-    A change of the machine itself is none of them.
+    These are suspicions whose two commits were not compared yet, and changes that one comparison
+    shows. A change of the machine itself is none of them.
 
     Args:
         history: everything that is stored.
@@ -112,12 +117,13 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     suspects = []
     for change in changes:
         series = history.series[change.series]
-        suspected = change.state is State.SUSPECTED and change.cause != "machine"
-        if not suspected or change.kind != "time" or series.machine != machine:
+        wanted = change.cause != "machine" and change.comparisons < CONFIRMED
+        if not wanted or change.kind != "time" or series.machine != machine:
             continue
         before, after = (history.commits[at].hash for at in (change.previous, change.commit))
         release = history.environments[series.environment].release
-        if (series.case.name, release, before, after) not in compared:
+        versions = (series.case.name, release, before, after)
+        if change.is_measured or versions not in compared:
             suspects.append(Suspect(series.case.name, release, before, after))
     return suspects
 
@@ -133,9 +139,7 @@ def _measure(place: Workplace, before: str, after: str, release: str, names: set
     cases = [case for case in listed if case.name in names]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(names))} any more")
-    print(
-        f"{sides[1].name}\n  against {sides[0].name}: {len(cases)} suspected changes", flush=True
-    )
+    print(f"{sides[1].name}\n  against {sides[0].name}: {len(cases)} changes", flush=True)
     return compare(place, sides, cases, "confirm", PRECISE)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch.asv.selection import Selection
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
-from asv_watch.interleave.cases import ValueCase
+from asv_watch.interleave.cases import ValueCase, list_cases
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from asv_watch.interleave.sides import Side
@@ -94,6 +95,41 @@ def compare(
         print(f"[{len(measured)}/{len(values)}] {result.case}", flush=True)
     path = None if writer is None else writer.path
     return Compared(ratios, unmeasured, path, tuple(measured))
+
+
+def compare_missing(
+    place: Workplace,
+    sides: tuple[Side, Side],
+    selection: Selection,
+    known: Collection[str],
+    kind: Kind,
+) -> list[Compared]:
+    """Compare two commits in the cases that are not known of them yet.
+
+    An interrupt keeps the finished cases.
+
+    Args:
+        place: the checkout, and the machine under whose name results are stored.
+        sides: before and after.
+        selection: of its cases, those that time something are measured.
+        known: names of cases that are left out.
+        kind: why they are compared.
+
+    Returns:
+        The comparison, if anything was missing.
+
+    Raises:
+        WatchError: a side is not committed, or no case ran.
+    """
+    old, new = sides
+    if old.version is None:
+        raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
+    cases = list_cases(place, [old.environment, new.environment], selection, old.version.commit)
+    missing = [case for case in cases if case.name not in known]
+    if not missing or old.version == new.version:
+        return []
+    print(f"{new.name}\n  against {old.name}: {len(missing)} cases", flush=True)
+    return [compare(place, sides, missing, kind)]
 
 
 def _writer(

@@ -14,7 +14,7 @@ from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench.coverage import ReferenceCoverage
 from asv_watch.checkout.workplace import Workplace, open_workplace
-from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.measure import Compared, compare, compare_missing
 from asv_watch.compare.report import summary
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
@@ -108,15 +108,10 @@ def measure_against_reference(
     """
     old, new = reference_side(place), side(place, commit, environment.version)
     assert old.version is not None  # noqa: S101 - it is no working tree
-    cases = list_cases(place, [old.environment, environment], selection, old.version.commit)
     results = place.configuration.results
     coverage = ReferenceCoverage(results, place.machine, old.version, selection)
     known = coverage.measured(new.version) if new.version is not None else ()
-    missing = [case for case in cases if case.name not in known]
-    if new.version == old.version or not missing:
-        return []
-    print(f"{new.name}\n  against the reference, {old.name}", flush=True)
-    return [compare(place, (old, new), missing, "reference")]
+    return compare_missing(place, (old, new), selection, known, "reference")
 
 
 def _renew(place: Workplace, target: str, selection: Selection) -> Compared:

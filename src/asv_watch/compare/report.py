@@ -9,7 +9,7 @@ from asv_watch.compare.measure import Compared
 from asv_watch.markdown import table
 from asv_watch.quantities import quantity
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import CONFIDENCE, Ratio, verdict
+from asv_watch.statistics.ratio import CONFIDENCE, verdict
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 
 WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
@@ -50,12 +50,6 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
     return f"Of {cases} {counts}; the widest interval is ±{widest:.1%}."
-
-
-def describe(ratio: Ratio) -> str:
-    """Return the change with its interval: ``+5.2% (+4.1% to +6.3%)``."""
-    low, high = ratio.interval
-    return f"{ratio.ratio - 1:+.1%} ({low - 1:+.1%} to {high - 1:+.1%})"
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from asv_watch import quantities
 from asv_watch.gate.result import (
     LARGEST_BYTES,
     CaseState,
     GateCase,
     GateResult,
-    HeadAgainstBase,
     parse_as,
 )
 from asv_watch.markdown import code
@@ -44,7 +44,7 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sentence(result: GateResult) -> str:
-    """Say the answer: ``2 of 26 cases slower, worst +6.2 % [5.4, 7.0]``."""
+    """Say the answer: ``2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)``."""
     limit = human_time(result.limit_s)
     if not result.is_prepared:
         return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
@@ -55,7 +55,8 @@ def sentence(result: GateResult) -> str:
     answer = "Undecided: " if result.is_undecided else ""
     answer += f"{len(slower)} of {measured} cases slower"
     if slower:
-        answer += f", worst {describe(slower[0].changes[-1])}"
+        worst = slower[0].changes[-1]
+        answer += f", worst {quantities.measured(worst.ratio, worst.interval)}"
     missing = len(result.of_state(CaseState.NOT_MEASURED))
     others = (
         (
@@ -67,12 +68,6 @@ def sentence(result: GateResult) -> str:
     )
     more = [f"{count} {what}" for count, what in others if count]
     return f"{answer}; {', '.join(more)}" if more else answer
-
-
-def describe(change: HeadAgainstBase) -> str:
-    """Write a change with its interval, in percent: ``+6.2 % [5.4, 7.0]``."""
-    low, high = ((end - 1) * 100 for end in change.interval)
-    return f"{(change.ratio - 1) * 100:+.1f} % [{low:.1f}, {high:.1f}]"
 
 
 def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
@@ -180,7 +175,7 @@ def _row(result: GateResult, case: GateCase) -> str:
     if case.changes:
         change = case.changes[-1]
         cells = [quantity(seconds, "seconds") for seconds in (change.before_s, change.after_s)]
-        cells.append(describe(change))
+        cells.append(quantities.measured(change.ratio, change.interval))
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
 
 

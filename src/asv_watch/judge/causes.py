@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.records.explanations import Explanation, KernelChange
 from asv_watch.records.history import History
@@ -88,9 +89,10 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
         return "No operator accounts for the difference"
     if ratio is not None and whole > 0 and not _agree(total, whole * math.log(ratio)):
         return (
-            f"The profile does not show it: operators differ by {total / whole:+.1%} together, "
-            f"the case by {ratio - 1:+.1%}"
-        ).replace("%", " %")
+            "The profile does not show it: operators differ by "
+            f"{quantities.change(1 + total / whole)} together, "
+            f"the case by {quantities.change(ratio)}"
+        )
     before, after = times[name]
     details = f"{_ms(before)} → {_ms(after)}"
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)

@@ -61,6 +61,8 @@ class Change:
     """Confidence interval of a measured ratio (99 %)."""
     through: Literal["", "reference"] = ""
     """``reference`` where the ratio is the quotient of two ratios to the reference."""
+    comparisons: int = 0
+    """How often its two commits were compared with each other; the newest comparison counts."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
@@ -139,6 +141,7 @@ def changes_of(
             values=pair.seconds,
             interval=pair.interval,
             through="reference" if pair.through_reference else "",
+            comparisons=pair.comparisons,
             made_by=None
             if ends == (pair.before, pair.after)
             else (order.hash(ends[0]), order.hash(ends[1])),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
@@ -37,8 +37,14 @@ class MeasuredPair:
     its own."""
     at: int
     """When it was measured, seconds since the epoch."""
-    through_reference: bool = False
-    """Whether it is the quotient of two ratios to the reference."""
+    comparisons: int = 1
+    """How often exactly these two were compared; 0 for the quotient of two ratios to the
+    reference."""
+
+    @property
+    def through_reference(self) -> bool:
+        """Whether it is the quotient of two ratios to the reference."""
+        return self.comparisons == 0
 
     @property
     def differs(self) -> bool:
@@ -85,7 +91,10 @@ def measured_pairs(
             key = ratio.case, header.after.release
             if same_release and before is not None:
                 pair = _pair(before, after, ratio)
-                direct[key][pair.before, pair.after] = pair
+                ends = pair.before, pair.after
+                earlier = direct[key].get(ends)
+                count = 1 if earlier is None else earlier.comparisons + 1
+                direct[key][ends] = replace(pair, comparisons=count)
             if header.kind == "reference":
                 with_reference[(*key, header.before)][after] = ratio
     for (case, release, reference), ratios in with_reference.items():
@@ -120,7 +129,7 @@ def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> Measu
         (ratio * math.exp(-down), ratio * math.exp(up)),
         (old.after_s, new.after_s),
         max(old.at, new.at),
-        through_reference=True,
+        comparisons=0,
     )
 
 

@@ -210,6 +210,9 @@ class _Night:
         commits = list(all_commits(self._situation))
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
+        findings = self._situation.findings
+        if findings is not None and self._situation.machine in findings.detectable:
+            print(f"smallest detectable change: {findings.detectable[self._situation.machine]}")
         for environment in self._situation.environments:
             reachable = self._situation.reachable(environment)
             before = len(self._situation.commits) - len(reachable)

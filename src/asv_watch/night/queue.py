@@ -7,6 +7,7 @@ aside because it failed on too many nights.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from asv_watch.bench.coverage import Coverage, ReferenceCoverage
 from asv_watch.bench.measure import Tally
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.interleave.cases import timed_cases
 from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
+from asv_watch.records.suite_lists import read_machine_list
 
 _ALIKE = 2
 """Commits that fail for the same reason, after which older ones are not tried."""
@@ -69,18 +72,61 @@ class Situation:
         return ReferenceCoverage(results, self.machine, self.reference, self.selection)
 
     @cached_property
+    def timed_cases(self) -> frozenset[str]:
+        """Names of the cases that count, time something and can run here."""
+        listed = read_machine_list(self.configuration.results, self.machine).values()
+        declared = self.environments[0].declared
+        cases = timed_cases(listed, self.selection, declared, needed=False)
+        return frozenset(case.name for case in cases)
+
+    def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
+        """Return the cases in which a commit was compared with another one of the branch.
+
+        The reference, which may be newer, is no such commit.
+        """
+        stored = self.history.comparisons.get(self.machine, ()) if self.history else ()
+        cases: set[str] = set()
+        for comparison in stored:
+            header = comparison.header
+            of_commit = header.after.commit == commit != header.before.commit
+            release = environment.release
+            same_release = header.before.release == header.after.release == release
+            if of_commit and same_release and header.kind != "reference":
+                cases |= {case.case for case in comparison.ratios}
+                cases |= {case.case for case in comparison.unmeasured}
+        return cases
+
+    def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:
+        """Return the newest commit before one that was measured or compared, if there is any."""
+        earlier = itertools.takewhile(lambda other: other.hash != commit, self.commits)
+        return next(
+            (
+                other.hash
+                for other in reversed(list(earlier))
+                if self.coverage.is_complete(other.hash, environment.stored_as)
+                or self.compared_cases(other.hash, environment) >= self.timed_cases
+            ),
+            None,
+        )
+
+    @cached_property
+    def findings(self) -> Findings | None:
+        """What the analysis says about the results; ``None`` before the first."""
+        return None if self.history is None else analyse(self.history)
+
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Changes of the cases that count, the newest commit first."""
-        if self.history is None:
+        if self.history is None or self.findings is None:
             return ()
         pattern = self.selection.pattern
         names = [series.case.name for series in self.history.series]
-        changes = analyse(self.history).changes
+        changes = self.findings.changes
         return tuple(change for change in changes if re.search(pattern, names[change.series]))
 
     @cached_property
     def suspects(self) -> list[Suspect]:
-        """Changes of this machine that are to be measured again."""
+        """Changes of this machine whose commits are to be compared."""
         if self.history is None:
             return []
         return find_suspects(self.history, self.changes, self.machine)

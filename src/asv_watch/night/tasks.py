@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from asv_watch.asv.case_outcomes import NOT_BUILT
 from asv_watch.asv.selection import EVERYTHING, Selection
-from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench.measure import measure_commit
 from asv_watch.compare.confirm import Suspect, confirm_suspects
-from asv_watch.compare.measure import Compared
+from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
@@ -57,6 +57,34 @@ def measure_task(
     return Task(name, description, reason, (environment,), is_done, run)
 
 
+def compare_task(
+    commit: Commit, before: str, environment: EnvironmentSpec, known: set[str]
+) -> Task:
+    """Compare a commit with the one measured before it, interleaved, in the times that count.
+
+    Args:
+        commit: the new one.
+        before: hash of the one measured before it.
+        environment: of both.
+        known: cases in which the commit was compared already.
+    """
+
+    def is_done(situation: Situation) -> bool:
+        return situation.compared_cases(commit.hash, environment) >= situation.timed_cases
+
+    def run(tonight: Tonight) -> str:
+        place, selection = tonight.place, tonight.selection.only_times()
+        version = environment.version or NEWEST
+        sides = side(place, before, version), side(place, commit.hash, version)
+        for compared in compare_missing(place, sides, selection, known, "compare"):
+            tonight.tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
+        return ""
+
+    name = f"compare {before}..{commit.hash} {environment.name}"
+    description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
+    return Task(name, description, "new commit", (environment,), is_done, run)
+
+
 def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
     """Measure one commit in one environment, interleaved with the reference."""
 
@@ -77,7 +105,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
 
 def confirm_task(suspects: list[Suspect], environment: EnvironmentSpec) -> Task:
-    """Measure the suspected changes between two commits again, in one interleaved comparison."""
+    """Compare two commits in the cases that are suspected, or were compared once."""
 
     def is_done(situation: Situation) -> bool:
         return suspects not in [together for together, _ in _suspects_together(situation)]
@@ -89,7 +117,7 @@ def confirm_task(suspects: list[Suspect], environment: EnvironmentSpec) -> Task:
 
     before, after = suspects[0].before, suspects[0].after
     name = f"confirm {before}..{after} {environment.name}"
-    description = f"suspected changes between {before[:8]} and {after[:8]}, {environment.label}"
+    description = f"changes between {before[:8]} and {after[:8]}, {environment.label}"
     return Task(name, description, "suspected change", (environment,), is_done, run)
 
 
@@ -154,6 +182,23 @@ def _titled(commit: Commit) -> str:
     return f"{commit.hash[:8]} {commit.subject}"
 
 
+def new_commit(situation: Situation) -> Iterator[Task]:
+    """Yield the comparison of the newest commit with the one measured before it.
+
+    Where that fails, earlier ones follow.
+    """
+    environment = situation.environments[0]
+    for commit in reversed(situation.commits[-_NEWEST:]):
+        before = situation.measured_before(commit.hash, environment)
+        if before is None:
+            return
+        known = situation.compared_cases(commit.hash, environment)
+        task = compare_task(commit, before, environment, known)
+        yield task
+        if task.is_done(situation):
+            return
+
+
 def newest_commit(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with the newest release, and others while that fails."""
     for commit in reversed(situation.commits[-_NEWEST:]):
@@ -164,7 +209,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
-    """Yield the suspected changes of this machine, those of the newest commits first."""
+    """Yield what is to be compared on this machine, changes of the newest commits first."""
     for suspects, environment in _suspects_together(situation):
         yield confirm_task(suspects, environment)
 
@@ -276,6 +321,7 @@ def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
 
 
 SOURCES: tuple[TaskSource, ...] = (
+    new_commit,
     newest_commit,
     suspected_changes,
     measured_changes,

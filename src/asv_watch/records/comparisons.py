@@ -28,10 +28,10 @@ EARLIER_FORMAT = "it has an earlier format; convert it with `asv-watch results m
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
 
-``compare``: a person asked; ``reference``: a commit against the machine's reference;
-``confirm``: a suspected change against its predecessor; ``release``: two releases
-of a requirement; ``null``: a version against itself; ``planted``: against itself, slowed down on
-purpose; ``bisect``: a midpoint of a bisection.
+``compare``: a person asked, or a new commit against the one measured before it; ``reference``: a
+commit against the machine's reference; ``confirm``: a change against its predecessor, again;
+``release``: two releases of a requirement; ``null``: a version against itself; ``planted``:
+against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 """
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]

@@ -34,7 +34,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_b", (change(2.5), change(2.0))),
     )
     measured = result(*same, *slower)
-    assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % [5.4, 7.0]"
+    assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)"
     assert verdict_line(measured, 0.03, "") == "**The gate fails: 1 slower by 3.0% or more.**"
     assert verdict_line(result(*same), 0.03, "") == "The gate passes."
     others = (
@@ -89,7 +89,7 @@ def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     lines = text.splitlines()
     assert lines[0] == f"{sentence(measured)}."
     assert lines[4].startswith("| case | before | after | change |")
-    assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % [4.2, 5.8] | slower |" in lines
+    assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
     assert read_stored(text) == Stored(measured)
     assert read_stored(comment(measured, 0.03, "longer")) == Stored(measured, "longer")
     assert read_stored("another comment") is None

@@ -141,7 +141,7 @@ def test_operators_that_differ_as_the_case_does_are_its_cause(ratio: float) -> N
 
 
 @pytest.mark.parametrize(
-    ("ratio", "case"), [(0.95, "-5.0 %"), (1.02, "+2.0 %"), (1.5, "+50.0 %"), (1.0, "+0.0 %")]
+    ("ratio", "case"), [(0.95, "−5.0 %"), (1.02, "+2.0 %"), (1.5, "+50.0 %"), (1.0, "±0.0 %")]
 )
 def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_cause(
     ratio: float, case: str

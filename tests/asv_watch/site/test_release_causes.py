@@ -47,5 +47,5 @@ def test_an_operator_that_differs_as_the_case_did_on_the_day_of_the_difference_i
 
 def test_an_operator_that_differs_in_the_other_direction_is_not_the_cause() -> None:
     assert _shown(0.8, operator=(0.01, 0.013)).cause == (
-        "The profile does not show it: operators differ by +30.0 % together, the case by -20.0 %"
+        "The profile does not show it: operators differ by +30.0 % together, the case by −20.0 %"
     )

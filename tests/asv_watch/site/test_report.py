@@ -38,7 +38,7 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
     markdown = write_report(history, [_change(history)], "markdown")
     title, _, *facts = markdown.splitlines()
     size = "+20.0 % (+19.4 to +20.6 %)"
-    assert title.replace("\N{NO-BREAK SPACE}", " ") == f"### `darnn cpu forward`: worse, {size}"
+    assert title == f"### `darnn cpu forward`: worse, {size}"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
     assert list(described) == ["What", "Since", "How certain", "Commit", "Why", "Reproduce"]
     assert described["What"].startswith(f"`{CASE}` on `{MACHINE}`, `torch 2.15.0`: ")

@@ -1,0 +1,133 @@
+"""A slowdown of 5 % goes the whole way in one night; what changes nothing says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from asv_watch.compare.confirm import CONFIRMED
+from asv_watch.exit_status import ExitStatus
+from asv_watch.judge.changes import Change, State
+from asv_watch.judge.findings import analyse
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from tests.asv_watch.clockwork import SUITE, package
+from tests.asv_watch.compare.test_confirm import pretend_history
+from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.torchless import PUBLISHED
+from tests.conftest import commit, git
+
+PROFILER = """
+import json
+
+from package import SECONDS
+
+KEPT = 0.0008
+seconds = {"aten::add": KEPT, "aten::cumsum": SECONDS["slow"] - KEPT}
+operators = [
+    {"name": name, "shapes": "[[8]]", "calls": 1, "seconds": value}
+    for name, value in seconds.items()
+]
+print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
+"""
+"""Reports two operators, which together take as long as the package says."""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Ten measured commits, then three more; the middle one makes one of two cases 5 % slower."""
+    files = {
+        "asv.conf.json": json.dumps(
+            PUBLISHED | {"measured_paths": ["benchmarks", "src"], "profiler": "profiler.py"}
+        ),
+        "src/package.py": package(),
+        "profiler.py": PROFILER,
+    }
+    root = make_project(SUITE, files)
+    for number in range(9):
+        commit(root, {"src/package.py": f"# {number}\n{package()}"}, f"Comment {number}")
+    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
+    commit(root, {"src/package.py": package(slow=0.00105)}, "Do more")
+    commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.00105)}, "Comment more")
+    return root
+
+
+def _run(job: str, project: Path, home: Path, *arguments: str, status: int = 0) -> str:
+    process = start_driver(job, project, home, *arguments)
+    output, errors = process.communicate()
+    assert process.returncode == status, output + errors
+    return output
+
+
+def _findings(project: Path) -> tuple[History, tuple[Change, ...]]:
+    history = load_history(project / "results", read_commits(project))
+    return history, analyse(history).changes
+
+
+def _published(project: Path) -> tuple[str, list[str], str]:
+    """The words of the page, the titles of the feed, and what the badge says."""
+    html = project / "html"
+    text = unescape(re.sub("<[^>]*>", " ", (html / "index.html").read_text()))
+    _, *titles = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
+    [badge] = re.findall("<title>speed: (.*)</title>", (html / "badge.svg").read_text())
+    return re.sub(r"\s+", " ", text), titles, badge
+
+
+@pytest.mark.timeout(1800)
+def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
+    project: Path, tmp_path: Path
+) -> None:
+    _run("bench", project, tmp_path)
+    [result] = (project / "results" / "m").glob("*-*.json")
+    pretend_history(project, result, "HEAD~3", slower=(1.0, 1.05))
+    *_, before, culprit, newest = git(project, "rev-list", "--reverse", "HEAD").split()
+    history, [suspicion] = _findings(project)
+    assert (suspicion.state, suspicion.kind) == (State.SUSPECTED, "time")
+    assert history.commits[suspicion.commit].hash == newest
+    publish = [sys.executable, "-m", "asv_watch.cli", "publish"]
+    subprocess.run(publish, cwd=project, env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    words, titles, badge = _published(project)
+    assert (titles, badge) == ([], "no change")
+    assert "1 slower" not in words
+
+    output = _run("nightly", project, tmp_path, "--budget", "10min")
+    assert output.index("new commit:") < output.index("measured change:")
+    assert "nothing is left to be done tonight" in output
+    assert "smallest detectable change: median 1.5 %" in output
+    history, [change] = _findings(project)
+    assert change.state is State.MEASURED
+    ends = tuple(history.commits[at].hash for at in (change.previous, change.commit))
+    assert ends == (before, culprit)
+    assert change.ratio == pytest.approx(1.05, abs=0.003)
+    assert change.interval is not None
+    assert change.interval[0] > 1
+    assert change.comparisons == CONFIRMED
+
+    words, titles, badge = _published(project)
+    assert "1 slower" in words
+    assert re.search(r"Suite it slow \+[45]\.\d % ", words)
+    assert culprit[:8] in words
+    assert "aten::cumsum accounts for 100 %" in words
+    assert badge == "1 worse"
+    [title] = titles
+    assert re.search(r"slow.*: worse, \+[45]\.\d", title)
+    assert "plain" not in title
+    report = _run("report", project, tmp_path)
+    assert re.match(r"### `Suite it slow`: worse, \+[45]\.\d\s% \(", report)
+    assert f"- **Commit**: {culprit[:8]}\n- **Why**: `aten::cumsum accounts for 100 %" in report
+    assert "plain" not in report
+
+    again = _run("nightly", project, tmp_path, "--budget", "10min")
+    assert "measured change:" not in again
+    assert "new commit:" not in again
+    _run("gate", project, tmp_path, "--base", before, status=ExitStatus.SLOWER)
+    _run("gate", project, tmp_path, "--base", culprit, "--cases", "slow")
