@@ -69,9 +69,15 @@ _OF_THE_PLACE = (
         re.compile(
             r"Read timed out|Connection reset by peer|RemoteDisconnected|IncompleteRead|"
             r"incomplete-download|\b5\d\d Server Error|HTTP error 5\d\d|"
-            r"DO NOT MATCH THE HASHES|SSLError|ProxyError"
+            r"DO NOT MATCH THE HASHES|SSLError|ProxyError|Wheel '[^']*' located at \S+ is invalid"
         ),
         "the package index answers slowly or wrongly; run the same again later",
+    ),
+    (
+        # pip says so too of an index that answers late, by halves, or with an error.
+        re.compile(r"satisfies the requirement (?P<what>[\w.=<>+-]+) \(from versions: none\)"),
+        "{what} cannot be installed: the package index names no version of it for this Python; "
+        "check the network and asv.conf.json, and run the same again later",
     ),
 )
 _OF_WHAT_IS_MEASURED = (

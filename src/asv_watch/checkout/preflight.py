@@ -9,7 +9,7 @@ from pathlib import Path
 
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import PlaceError, WatchError
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import ask_git, check_owner
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4
@@ -19,8 +19,8 @@ def check_checkout(root: Path) -> None:
     """Refuse a folder from which asv cannot see every commit.
 
     Raises:
-        WatchError: git is missing; ``root`` is no checkout, has no commit, is shallow, or
-            has a line break in its name.
+        WatchError: git is missing; ``root`` is no checkout or another user's, has no commit, is
+            shallow, or has a line break in its name.
     """
     if "\n" in str(root):
         raise WatchError(
@@ -29,6 +29,7 @@ def check_checkout(root: Path) -> None:
         )
     if shutil.which("git") is None:
         raise WatchError("git is not on the PATH; install it")
+    check_owner(root)
     if not ask_git(root, "rev-parse", "--is-inside-work-tree"):
         raise WatchError(
             f"{root} is not a git checkout; measure in a clone: `git clone <address>`"

@@ -140,6 +140,8 @@ class _Night:
                         print("the night ends: this machine cannot measure now", flush=True)
                         return
                     failed_here = True
+                    if task.environment is not None and not task.environment.folder.is_dir():
+                        unusable.add(task.environment.name)
                 elif task.environment is None or task.environment.folder.is_dir():
                     self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame

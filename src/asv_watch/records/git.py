@@ -108,10 +108,29 @@ def run_git(repository: Path, *arguments: str) -> str:
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         message = lines[0] if lines else f"exit status {done.returncode}"
+        _refuse_other_owner(repository, message)
         raise WatchError(
             f"git cannot read {repository} ({message}): give the path of a git checkout"
         )
     return done.stdout.decode("utf-8", "replace")
+
+
+def check_owner(repository: Path) -> None:
+    """Refuse a repository that git does not read because it belongs to another user.
+
+    Raises:
+        WatchError: It does, or git is missing.
+    """
+    done = _run(repository, ("rev-parse", "--git-dir"))
+    _refuse_other_owner(repository, done.stderr.decode("utf-8", "replace"))
+
+
+def _refuse_other_owner(repository: Path, message: str) -> None:
+    if "dubious ownership" in message:
+        raise WatchError(
+            f"{repository} belongs to another user, so git does not read it; work in a clone of "
+            f"your own, or run `git config --global --add safe.directory {repository}`"
+        )
 
 
 def ask_git(repository: Path, *arguments: str) -> str:

@@ -97,6 +97,11 @@ def _stored_samples(project: Project) -> list[list[float]]:
 
 
 @pytest.mark.timeout(1800)
+@pytest.mark.fault(
+    "kill",
+    tried="a run is ended twenty times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
+    holds="nothing that was reported is lost, measured twice or left running",
+)
 def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_path: Path) -> None:
     files = {
         "asv.conf.json": json.dumps(CONFIGURATION),

@@ -91,6 +91,11 @@ def project(make_repository: Callable[..., Path], tmp_path: Path) -> Project:
     return Project(make_repository(files), tmp_path)
 
 
+@pytest.mark.fault(
+    "hostile benchmark",
+    tried="a benchmark returns a text, an infinity or a huge number",
+    holds="it is stored as failed with the reason",
+)
 def test_values_that_cannot_be_stored_fail_with_the_reason_and_the_run_goes_on(
     project: Project,
 ) -> None:
@@ -104,6 +109,11 @@ def test_values_that_cannot_be_stored_fail_with_the_reason_and_the_run_goes_on(
     assert "SIGABRT" in outcomes["suite.Values.track_it('crash')"][1]
 
 
+@pytest.mark.fault(
+    "memory full",
+    tried="a case takes more memory than it may",
+    holds="it is stopped and named; the run goes on",
+)
 def test_a_case_beyond_the_memory_limit_fails_and_the_run_goes_on(project: Project) -> None:
     started = time.monotonic()
     arguments = project.run_arguments("--bench", "memory", "--bench", r"track_it\('fine'")
@@ -116,6 +126,11 @@ def test_a_case_beyond_the_memory_limit_fails_and_the_run_goes_on(project: Proje
     assert outcomes["suite.Values.track_it('fine')"] == ("ok", "")
 
 
+@pytest.mark.fault(
+    "damaged results",
+    tried="a result file is damaged when a run begins",
+    holds="it is set aside, named, and measured again",
+)
 def test_a_damaged_result_file_is_set_aside_and_measured_again(project: Project) -> None:
     arguments = project.run_arguments("--bench", r"track_it\('fine'")
     project.asv(*arguments)
@@ -128,6 +143,11 @@ def test_a_damaged_result_file_is_set_aside_and_measured_again(project: Project)
     assert project.stored("result", "suite.Values.track_it")[0] == 1.5
 
 
+@pytest.mark.fault(
+    "disk full",
+    tried="a run stores a case",
+    holds="what was stored before stays",
+)
 def test_a_full_disk_keeps_what_was_stored(project: Project) -> None:
     project.asv(*project.run_arguments("--bench", "time_often"))
     before = project.result_file().read_bytes()
@@ -191,6 +211,11 @@ def test_the_shared_machine_file_is_neither_needed_nor_written(
     assert shared.read_text() == "{", "a person's file is left alone"
 
 
+@pytest.mark.fault(
+    "hostile benchmark",
+    tried="a benchmark leaves processes behind, or prints for ever",
+    holds="they are ended; the time limit holds",
+)
 def test_what_a_case_leaves_is_ended_and_output_does_not_extend_its_time(
     project: Project, tmp_path: Path
 ) -> None:
@@ -239,6 +264,11 @@ asv.main.main()
 """
 
 
+@pytest.mark.fault(
+    "kill",
+    tried="a run is killed between a value and its outcome",
+    holds="the case is measured again",
+)
 def test_a_kill_between_the_first_value_and_its_outcome_measures_it_again(
     project: Project,
 ) -> None:

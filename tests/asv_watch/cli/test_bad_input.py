@@ -62,6 +62,18 @@ def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
     assert "git clone" in complaint
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.fault(
+    "two users",
+    tried="a command runs in a checkout of another user",
+    holds="one line says whose it is and what to do",
+)
+def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12345, 12345)
+    assert "belongs to another user" in bench(repository)
+
+
 def test_a_folder_whose_name_git_cannot_share(
     bench: Bench, make_repository: Callable[..., Path]
 ) -> None:
@@ -154,6 +166,11 @@ def test_asv_folder_that_is_a_file(bench: Bench, repository: Path) -> None:
     assert "Not a directory" in complaint
 
 
+@pytest.mark.fault(
+    "disk read-only",
+    tried="a run begins",
+    holds="one line, nothing is measured",
+)
 def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
     mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
     complaint = _bench_with_mount(repository, tmp_path, mount)
@@ -161,6 +178,11 @@ def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
     assert "a folder that this user can write" in complaint
 
 
+@pytest.mark.fault(
+    "disk full",
+    tried="asv's output is written to a full disk",
+    holds="one line, exit status 1",
+)
 def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
     folder = make_project(SUITE)
     logs = folder / ".asv/logs"
@@ -172,6 +194,11 @@ def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -
     )
 
 
+@pytest.mark.fault(
+    "closed pipe",
+    tried="the terminal goes away during a run",
+    holds="the run ends with one line",
+)
 def test_output_that_nobody_reads_any_more(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -193,6 +220,11 @@ def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path:
     assert done.stderr == "asv-watch: no case matches nosuch; try a plain name, as darnn\n"
 
 
+@pytest.mark.fault(
+    "disk quota",
+    tried="files may not grow (`ulimit -f 0`)",
+    holds="one line with the remedy",
+)
 def test_files_that_may_not_grow(repository: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", f"ulimit -f 0; exec {sys.executable} -m asv_watch.cli bench --machine m"],
@@ -235,6 +267,11 @@ def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_pat
     assert not list((folder / "results").glob("*/*-*.json")), "nothing was measured"
 
 
+@pytest.mark.fault(
+    "package index",
+    tried="it cannot be reached",
+    holds="one line, nothing is measured",
+)
 def test_index_that_cannot_be_reached(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -200,6 +200,11 @@ def test_nothing_is_merged_or_removed_while_something_measures(
     assert not (checkout / "results/other").exists()
 
 
+@pytest.mark.fault(
+    "damaged results",
+    tried="a folder to merge holds a damaged file",
+    holds="it is refused, and nothing is written",
+)
 def test_damaged_results_are_refused_and_nothing_is_written(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +221,11 @@ def test_damaged_results_are_refused_and_nothing_is_written(
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.fault(
+    "hostile results",
+    tried="results of a machine that is not listed, or that calls itself by another's name",
+    holds="they are refused",
+)
 def test_results_of_machines_that_may_not_be_here_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,6 +118,11 @@ def test_any_text_becomes_one_piece_of_code(text: str) -> None:
     assert len(inside) <= 302
 
 
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="names and reasons hold HTML, mentions, links and invisible characters",
+    holds="the comment shows them as code",
+)
 def test_hostile_names_and_reasons_stay_code() -> None:
     hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
     text = comment(result(GateCase(hostile, failed=hostile), machine=hostile), 0.03, hostile)
@@ -187,6 +192,11 @@ def test_a_result_with_an_impossible_field_is_refused(
         read_result(path)
 
 
+@pytest.mark.fault(
+    "hostile pull request",
+    tried="the artifact is larger than 1 MB",
+    holds="it is not read",
+)
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     path.write_bytes(b" " * 1_000_001)

@@ -146,6 +146,7 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     assert [1.15 < change["ratio"] < 1.45 for change in slow["changes"]] == [True, True]
     variables = {"RESULT": str(tmp_path / "runner/gate.json"), "HEAD": github.head}
     variables |= {"PULL_REQUEST": "0", "LABEL": LABEL, "LABELLED": "", "THRESHOLD": "3%"}
+    variables |= {"UNDECIDED": "fail"}
     for _ in range(2):
         done = runner.run("gate-comment", "Comment", **variables)
         assert done.returncode == 0, done.stderr

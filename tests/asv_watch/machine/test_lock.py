@@ -66,6 +66,11 @@ def _within(seconds: float, holder: Holder) -> bool:
     return True
 
 
+@pytest.mark.fault(
+    "two runs at once",
+    tried="a second run begins in one checkout",
+    holds="it says who measures, and stops",
+)
 def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
     holder = Holder(tmp_path)
     try:
@@ -103,6 +108,11 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.fault(
+    "kill",
+    tried="a run that started processes gets SIGINT, SIGTERM, SIGHUP or SIGKILL",
+    holds="no process and no temporary file is left after five seconds",
+)
 def test_nothing_is_left_five_seconds_after_a_signal(tmp_path: Path, name: str) -> None:
     holder = Holder(tmp_path)
     holder.process.send_signal(signal.Signals[name])

@@ -190,6 +190,11 @@ def nights(
 
 
 @pytest.mark.timeout(1800)
+@pytest.mark.fault(
+    "bad commits",
+    tried="nights with commits that cannot be installed, hang, crash, and a rewritten branch",
+    holds="every commit is measured, or reported with the reason",
+)
 def test_after_a_fortnight_every_commit_is_measured_or_reported(nights: Nights) -> None:
     # 1: more commits than a night has time for; the newest cannot be installed.
     nights.add_commits("101", "102", "103", "broken")

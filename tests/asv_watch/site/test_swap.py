@@ -62,6 +62,11 @@ def test_a_failure_while_building_changes_nothing(
 
 
 @pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.fault(
+    "disk full",
+    tried="any step of replacing the site fails",
+    holds="the old site is back",
+)
 def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
     site: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +104,11 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.fault(
+    "kill",
+    tried="publishing is killed at any step of replacing the site",
+    holds="the next publish succeeds",
+)
 def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, at: int) -> None:
     killed = os.fork()
     if not killed:  # the child: killed right before one of the renames
