@@ -12,6 +12,9 @@ _SCALES = {
     "bytes": ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
     **{unit: tuple((factor, prefix + unit) for factor, prefix in _LARGE) for unit in _OPERATIONS},
 }
+_ROUNDS_UP = 0.9995
+"""999.7 µs, written with three digits, is 1.00 ms."""
+_UNNAMED = {"unit", "ratio"}
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
@@ -29,11 +32,17 @@ def digits(value: float, significant: int = 3) -> str:
     return f"{round(value, max(decimals, 0)):,.{max(decimals, 0)}f}"
 
 
+def unit_scale(unit: str) -> tuple[tuple[float, str], ...]:
+    """Return the steps in which values of a unit are written, the largest first."""
+    shown = "" if unit in _UNNAMED else unit
+    return _SCALES.get(unit) or tuple((factor, (word + shown).strip()) for factor, word in _WORDS)
+
+
 def quantity(value: float, unit: str) -> str:
     """Write a value in its unit: ``5.62 ms``, ``954 MiB``, ``1.25 billion calls``."""
-    scale = _SCALES.get(unit) or tuple((factor, word + unit) for factor, word in _WORDS)
+    scale = unit_scale(unit)
     size = abs(value) or 1.0
-    factor, name = next((step for step in scale if size >= step[0]), scale[-1])
+    factor, name = next((step for step in scale if size >= step[0] * _ROUNDS_UP), scale[-1])
     return f"{digits(value / factor)} {name}".strip()
 
 

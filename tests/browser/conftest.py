@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
@@ -75,8 +77,14 @@ def publish_with_asv(root: Path) -> None:
 
 
 def publish_alone(root: Path) -> None:
-    """Builds our site of the same inputs without asv's own pages, which take most of the time."""
+    """Builds our site of the same inputs without the time that asv takes to start."""
+    build(root, {})
+
+
+def build(root: Path, comparisons: Mapping[str, tuple[StoredComparison, ...]]) -> None:
+    """Builds a site of the stored results, and of further comparisons of some machines."""
     history = in_order(load_history(root / "results", read_commits(root / "repository")))
+    history = replace(history, comparisons={**history.comparisons, **comparisons})
     build_site(
         root / "html",
         contents_of(history, analyse(history)),

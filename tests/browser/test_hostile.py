@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 
 from tests.asv_watch.generator import HOSTILE
-from tests.browser.visitor import VIEWS, Site, Visitor, address_of, case_of, timeline
+from tests.browser.visitor import VIEWS, Site, Visitor, address_of, timeline
 
 
 @pytest.fixture
@@ -25,65 +26,47 @@ def unharmed(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_view_runs_what_a_name_says(guest: Visitor, view: str) -> None:
-    guest.go(address_of(view))
+    page = guest.go(address_of(view))
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     unharmed(guest)
 
 
 def test_the_names_are_shown_as_they_are(hostile: Site, guest: Visitor) -> None:
     index = hostile.index
     assert any(HOSTILE in commit[2] for commit in index["commits"])
-    page = guest.go("#/about")
-    page.evaluate("location.hash = '#/status'")
-    guest.settled()
-    assert "<img src=x" in page.locator("#status-app").inner_text()
+    page = guest.go("#/about?outcome=failed")
+    assert "<img src=x" in page.locator("#about-app").inner_text()
     machine = next(entry["name"] for entry in index["machines"] if "<" in entry["name"])
-    options = page.locator("#status-app [name=m] option").all_text_contents()
-    assert machine in options
+    assert machine in page.locator("#place [name=m] option").all_text_contents()
 
 
-def test_a_hostile_machine_model_and_benchmark_can_be_chosen_and_linked(
-    hostile: Site, guest: Visitor
-) -> None:
+def test_a_hostile_case_can_be_drawn_and_linked(hostile: Site, guest: Visitor) -> None:
     index = hostile.index
-    series = [entry for entry in index["series"] if "<" in case_of(entry) and entry["last"]]
-    assert series
-    for entry in series[:3]:
-        machine = index["machines"][entry["m"]]["name"]
-        environment = index["environments"][entry["e"]]["id"]
-        page = guest.go(timeline(case_of(entry), m=machine, e=environment))
-        assert len(guest.rows(".readout table")) == 1
+    hostile_cases = [
+        (index["cases"][series["c"]]["key"], series)
+        for series in index["series"]
+        if series["last"] and "<" in index["cases"][series["c"]]["key"]
+    ]
+    assert hostile_cases
+    for key, series in hostile_cases[:2]:
+        machine = index["machines"][series["m"]]["name"]
+        page = guest.go(timeline(key, m=machine))
         page.get_by_role("application").focus()
         page.keyboard.press("Home")
         page.get_by_text("Values as a table").click()
         unharmed(guest)
-    guest.choose("m", index["machines"][0]["name"])
-    unharmed(guest)
-
-
-def test_a_hostile_commit_is_compared_exported_and_listed(hostile: Site, guest: Visitor) -> None:
-    index = hostile.index
-    commit = next(entry for entry in index["commits"][1:] if HOSTILE in entry[2])
-    page = guest.go(f"#/changes?rev={commit[0][:8]}&base={index['commits'][0][0][:8]}")
-    assert HOSTILE.split("<")[1] in page.locator(".commit-bar").inner_text()
-    page.get_by_text("after the base").click()
-    page.get_by_text("Markdown as text").click()
-    area = page.get_by_label("The changes as Markdown")
-    page.wait_for_function("area => area.value !== ''", arg=area.element_handle())
-    text = area.input_value()
-    assert "\\<script\\>" in text
-    assert "<script>" not in text, "Markdown lets HTML through unless it is escaped"
-    page.locator("#changes-app [name=rev]").focus()
-    unharmed(guest)
+        guest.go(f"#/case?s={quote(key)}&m={quote(machine)}")
+        unharmed(guest)
 
 
 def test_an_address_cannot_bring_in_markup(guest: Visitor) -> None:
     bite = "%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D'owned'%3E"
     for address in (
         f"#/{bite}",
-        f"#/changes?rev={bite}&base={bite}&m={bite}&e={bite}&q={bite}&sort={bite}&n={bite}",
-        f"#/timeline?s={bite}&m={bite}&x={bite}&y={bite}&from={bite}&to={bite}",
-        f"#/compare?show={bite}&by={bite}&norm={bite}&q={bite}",
-        f"#/status?outcome={bite}&m={bite}&q={bite}",
+        f"#/changes?rev={bite}&m={bite}&e={bite}&q={bite}&sort={bite}",
+        f"#/timeline?s={bite}&x={bite}&y={bite}&from={bite}&to={bite}",
+        f"#/compare?by={bite}&a={bite}&b={bite}&q={bite}",
+        f"#/case?s={bite}",
         "#/__proto__?constructor=1",
     ):
         guest.go(address)

@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Dialog, Page
 
 from tests.asv_watch.generator import Generated
-from tests.asv_watch.site.stored_values import values_of
 
 FLAGS = [
     "--no-sandbox",  # containers run as root
@@ -26,16 +25,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-VIEWS = (
-    "overview",
-    "all-changes",
-    "changes",
-    "timeline",
-    "compare",
-    "releases",
-    "status",
-    "about",
-)
+VIEWS = ("overview", "changes", "timeline", "compare", "releases", "about")
 
 
 def address_of(view: str) -> str:
@@ -129,7 +119,7 @@ class Visitor:
         return [[plain(cell) for cell in row] for row in cells]
 
     def choose(self, name: str, value: str) -> Page:
-        """Picks a value in the list of that name in the view that is shown."""
+        """Picks a value in the list of that name, of the view or of the whole page."""
         self.field(name).select_option(value)
         return self.settled()
 
@@ -142,7 +132,7 @@ class Visitor:
         return self.settled()
 
     def field(self, name: str) -> Any:
-        return self.page.locator(f"main > section:not([hidden]) [name={name}]").first
+        return self.page.locator(f"main > :not([hidden]) [name={name}]").first
 
 
 def plain(text: str) -> str:
@@ -171,43 +161,3 @@ def timeline(*cases: str, **params: str) -> str:
     """The address of the timeline of these cases."""
     pairs = [("s", case) for case in cases] + list(params.items())
     return f"#/timeline?{urlencode(pairs)}"
-
-
-def case_of(series: dict[str, Any]) -> str:
-    """The case of a series of the index: its id without machine and environment."""
-    return str(series["id"]).split("/", 2)[2]
-
-
-def size(text: str) -> float:
-    """A value as the site writes it, back as a number in seconds, bytes or its own unit."""
-    number, _, unit = text.partition(" ")
-    if unit and unit[0].isdigit():  # thin separators: 12 345 samples/s
-        return float("".join(part for part in text.split() if part[0].isdigit()))
-    factors = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
-    factors |= {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-    return float(number) * factors.get(unit, 1.0)
-
-
-def history(
-    site: Site, case: str, machine: str = "gpu-lab", torch: str = "2.15.0"
-) -> dict[str, Any]:
-    """What the results say of a case: commit to value, as published in index and data file."""
-    index = site.index
-    at = next(
-        at
-        for at, series in enumerate(index["series"])
-        if case_of(series) == case
-        and index["machines"][series["m"]]["name"] == machine
-        and index["environments"][series["e"]]["torch"] == torch
-    )
-    slug = index["benchmarks"][index["series"][at]["b"]]["slug"]
-    data = site.data(f"s/{slug}")
-    entry = next(series for series in data["series"] if series["s"] == at)
-    hashes = [commit[0] for commit in index["commits"]]
-    values = {
-        hashes[entry["from"] + i]: value
-        for i, value in enumerate(values_of(entry))
-        if value is not None
-    }
-    other = {hashes[at]: outcome for at, outcome, _ in entry.get("other", [])}
-    return {"values": values, "other": other, "entry": entry}

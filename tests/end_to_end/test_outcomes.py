@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 
 from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.site.stored_values import labels_of
 from tests.conftest import git
 
 SUITE = """
@@ -60,7 +61,11 @@ def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
 
     index = json.loads((folder / "html" / "index.json").read_text())
     series = {
-        entry["labels"].get("kind", "cached"): (entry["status"], entry["behind"], entry["reason"])
+        labels_of(index, entry).get("kind", "cached"): (
+            entry["status"],
+            entry["behind"],
+            entry["reason"],
+        )
         for entry in index["series"]
     }
     assert series.keys() == {"good", "broken", "slow", "shy", "old", "new", "cached"}

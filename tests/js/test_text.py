@@ -1,10 +1,14 @@
-"""Text that the page's script writes."""
+"""Text that the page's script writes is what publishing would write."""
 
 from __future__ import annotations
 
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from asv_watch import quantities
 from tests.js.node import evaluate
+
+UNITS = ("seconds", "bytes", "samples/s", "FLOP", "ratio", "dispatches")
 
 
 def test_a_csv_cell_is_never_a_formula() -> None:
@@ -15,32 +19,57 @@ def test_a_csv_cell_is_never_a_formula() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.00562, "seconds", "5.62 ms"),
-        (0.0009997, "seconds", "1.00 ms"),
-        (0, "seconds", "0 s"),
-        (1.05 * 2**30, "bytes", "1.05 GiB"),
-        (233180, "samples/s", "233 180 samples/s"),
-        (2.5e9, "FLOP", "2.50 GFLOP"),
-        (0.123, "ratio", "0.123"),
-        (None, "seconds", "–"),
-    ],
-)
-def test_values_are_written_with_three_digits_and_their_unit(
-    value: float | None, unit: str, text: str
-) -> None:
-    shown = evaluate("text/format.js", "module.formatValue(...argument)", [value, unit])
-    assert shown.replace("\u202f", " ").replace("\u00a0", " ") == text
+def test_markdown_cells_cannot_break_the_table() -> None:
+    sheet = {"head": ["case"], "rows": [["a | b\n<i>"]]}
+    text = evaluate("text/export.js", "module.markdownText('x', argument)", sheet)
+    assert text == "### x\n\n| case |\n| --- |\n| a \\| b \\<i\\> |\n"
 
 
-@pytest.mark.parametrize(
-    ("ratio", "text"),
-    [(1.5, "+50.0%"), (0.5, "\u221250.0%"), (2.5, "+150%"), (12, "12.0×"), (1.0000001, "±0.0%")],
-)
-def test_a_change_is_a_signed_percentage_or_a_factor(ratio: float, text: str) -> None:
-    assert evaluate("text/format.js", "module.formatChange(argument)", ratio) == text
+def _numbers(smallest: int, largest: int) -> st.SearchStrategy[list[float]]:
+    """Numbers with five digits, the most that data files store."""
+    number = st.builds(
+        lambda digits, power: float(f"{digits}e{power}"),
+        st.integers(10_000, 99_999),
+        st.integers(smallest, largest),
+    )
+    return st.lists(number, min_size=20, max_size=50)
+
+
+@settings(max_examples=8, deadline=None)
+@given(_numbers(-13, 8))
+def test_values_are_written_as_in_the_data(values: list[float]) -> None:
+    scales = [quantities.unit_scale(unit) for unit in UNITS]
+    shown = evaluate(
+        "text/format.js",
+        "argument.scales.map(scale => argument.values.map(v => module.formatValue(v, {scale})))",
+        {"values": values, "scales": scales},
+    )
+    for unit, texts in zip(UNITS, shown, strict=True):
+        for value, text in zip(values, texts, strict=True):
+            assert _near(text, quantities.quantity(value, unit)), (value, unit)
+
+
+@settings(max_examples=8, deadline=None)
+@given(_numbers(-6, -3))
+def test_changes_are_written_as_in_the_data(ratios: list[float]) -> None:
+    shown = evaluate("text/format.js", "argument.map(r => module.formatChange(r))", ratios)
+    for ratio, text in zip(ratios, shown, strict=True):
+        assert _near(text, quantities.change(ratio)), ratio
+
+
+def _near(text: str, expected: str) -> bool:
+    """Tell whether two texts agree but for the rounding of a half, which languages differ in."""
+    if text == expected:
+        return True
+    one, two = (float(_number(entry)) for entry in (text, expected))
+    return abs(one / two - 1) < 0.011 and text.split()[1:] == expected.split()[1:]
+
+
+def _number(text: str) -> str:
+    digits = (
+        text.replace("\N{MINUS SIGN}", "-").replace(",", "").replace("\N{NO-BREAK SPACE}", " ")
+    )
+    return digits.split()[0].lstrip("±")
 
 
 def test_addresses_keep_what_they_are_given() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from asv_watch.site.answers import answers_of
+from asv_watch.site.about_data import about_data
 from asv_watch.site.badge import write_badge
 from asv_watch.site.bundle import bundle
 from asv_watch.site.case_files import write_case_files
+from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents
 from asv_watch.site.data_files import write_data_files
 from asv_watch.site.feed import write_feed
 from asv_watch.site.index import Json, index_data
+from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page
 from asv_watch.site.regressions import lasting_regressions, regressions_data
-from asv_watch.site.scripts import json_bytes
+from asv_watch.site.release_data import release_data
+from asv_watch.site.scripts import json_bytes, write_script
 from asv_watch.site.stylesheet import stylesheet
 
 STATIC = Path(__file__).parent / "static"
@@ -44,15 +47,21 @@ def build_site(
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("theme.js", "favicon.svg"):
         shutil.copyfile(STATIC / name, folder / name)
-    (folder / "torchspeed.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
+    (folder / "site.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
     script = bundle(STATIC / "script" / "main.js")
-    (folder / "torchspeed.js").write_text(script, encoding="utf-8")
+    (folder / "site.js").write_text(script, encoding="utf-8")
+    table, main = case_table(contents), main_groups(contents)
+    overview = overview_data(contents, table, main)
     index = index_data(
         contents,
+        table,
         generated=generated,
         project=project,
         published=published,
     )
+    index["overview"] = overview
+    write_script(folder, "releases", release_data(contents, table, main))
+    write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)
     write_case_files(folder, contents)
     regressions = lasting_regressions(contents)
@@ -75,11 +84,7 @@ def build_site(
         )
         (folder / file).write_bytes(feed)
     page = render_page(
-        contents,
-        answers_of(contents),
-        generated=generated,
-        project=project,
-        regressions=regressions,
+        contents, table, generated=generated, project=project, headline=overview["headline"]
     )
     (folder / "index.html").write_bytes(page)
     data = regressions_data(contents, regressions)

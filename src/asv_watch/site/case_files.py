@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,20 +15,31 @@ from typing import Any
 
 import numpy as np
 
+from asv_watch import quantities
+from asv_watch.records.comparisons import Version
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.data_files import series_files
-from asv_watch.site.index import shortened
+from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import write_script
-from asv_watch.statistics.ratio import verdict
+
+Json = dict[str, Any]
 
 SAMPLED_COMMITS = 60
 """Newest commits of a series whose samples are published."""
 SAMPLES = 25
 """Samples of a run that are published at most."""
 
-_REGULAR = re.compile(r"[.()\[\]{}*+?^$|\\]")
+_PURPOSES = {
+    "compare": "asked for",
+    "reference": "against the reference",
+    "confirm": "to confirm a change",
+    "release": "of two releases",
+    "bisect": "to find the commit",
+}
+"""Kinds of comparisons that a page lists, in words."""
+_SPECIAL = re.compile(r"[^\w ,=-]")
 
 
 def write_case_files(folder: Path, contents: Contents) -> None:
@@ -37,11 +47,17 @@ def write_case_files(folder: Path, contents: Contents) -> None:
     by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
         by_row[row.owner, row.model].append(row)
+    comparisons = _comparisons(contents)
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
             "commands": {case: measure_command(case) for case in cases},
-            "releases": {case: steps for case in cases if (steps := _releases(contents, case))},
+            "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
+            "noise": {
+                str(row.index): quantities.share(row.noise)
+                for row in members
+                if row.noise is not None
+            },
             "related": {
                 str(row.index): [
                     other.index
@@ -64,30 +80,49 @@ def write_case_files(folder: Path, contents: Contents) -> None:
         write_script(folder, name, {"benchmark": benchmark, "series": series})
 
 
-def _releases(contents: Contents, case: str) -> list[dict[str, Any]]:
-    """Interleaved comparisons of a case between releases, the newest release first."""
-    return [
-        {
-            "machine": history.machine,
-            "before": step.before,
-            "after": step.after,
-            "commit": step.commits[case],
-            "ratio": shortened(ratio.ratio, 7),
-            "interval": [shortened(end, 7) for end in ratio.interval],
-            "verdict": verdict(ratio).value,
-            "before_s": shortened(ratio.before_s),
-            "after_s": shortened(ratio.after_s),
-        }
-        for history in contents.findings.release_histories
-        for step in (*history.steps, *history.with_newest)
-        if (ratio := step.ratios.get(case))
-    ]
+def _comparisons(contents: Contents) -> dict[str, list[Json]]:
+    """Return all interleaved comparisons of each case, the newest first."""
+    found: dict[str, list[tuple[int, Json]]] = defaultdict(list)
+    for machine, comparisons in contents.history.comparisons.items():
+        for comparison in comparisons:
+            header = comparison.header
+            if header.kind not in _PURPOSES:
+                continue
+            sides = _sides(header.before, header.after)
+            for ratio in comparison.ratios:
+                shown = {
+                    "purpose": _PURPOSES[header.kind],
+                    "machine": machine,
+                    "day": quantities.timestamp(ratio.at, "%Y-%m-%d"),
+                    "before": sides[0],
+                    "after": sides[1],
+                    "before_text": quantities.quantity(ratio.before_s, "seconds"),
+                    "after_text": quantities.quantity(ratio.after_s, "seconds"),
+                }
+                found[ratio.case].append((ratio.at, shown | compared(ratio)))
+    return {
+        case: [shown for _, shown in sorted(of_case, key=lambda found: -found[0])]
+        for case, of_case in found.items()
+    }
+
+
+def _sides(before: Version, after: Version) -> tuple[str, str]:
+    """Name two versions by what they differ in: their commits, their releases, or both."""
+    releases = (before.release, after.release)
+    commits = (before.commit[:8], after.commit[:8])
+    if before.commit == after.commit:
+        return releases
+    if releases[0] == releases[1]:
+        return commits
+    return (f"{commits[0]} with {releases[0]}", f"{commits[1]} with {releases[1]}")
 
 
 def measure_command(case: str) -> str:
-    """Return the command that measures one case again, to be typed in a checkout."""
-    pattern = _REGULAR.sub(r"\\\g<0>", case)
-    return f"asv-watch bench --cases {shlex.quote(f'^{pattern}$')}"
+    """Return the command that measures one case again, to be typed in a checkout.
+
+    In its pattern a dot stands for whatever shells or regular expressions read differently.
+    """
+    return f"asv-watch bench --cases '^{_SPECIAL.sub('.', case)}$'"
 
 
 def description(benchmark: Benchmark) -> str:

@@ -43,6 +43,11 @@ class Metric:
     unit: str
     higher_is_better: bool
 
+    @property
+    def kind(self) -> str:
+        """``time``, ``memory``, or ``exact`` for counts and the like."""
+        return {"seconds": "time", "bytes": "memory"}.get(self.unit, "exact")
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

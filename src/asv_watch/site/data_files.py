@@ -17,9 +17,9 @@ from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import (
     BLOCK,
     Json,
-    published_values,
     series_in_a_file,
 )
+from asv_watch.site.rounding import published_values
 from asv_watch.site.scripts import json_bytes, write_script
 from asv_watch.site.whole_numbers import whole_numbers
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from asv_watch.judge.changes import Change
+from asv_watch.site.change_data import change_id
 from asv_watch.site.contents import Contents
-from asv_watch.site.index import change_id
 from asv_watch.site.rendering import render
 
 ENTRIES = 100

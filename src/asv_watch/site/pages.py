@@ -1,76 +1,69 @@
-"""The page, rendered so that its numbers read without JavaScript."""
+"""The page: what it says without JavaScript, and the empty views that the script fills."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from asv_watch.judge.changes import Change
-from asv_watch.site import names
-from asv_watch.site.answers import Answers
-from asv_watch.site.commit_changes import by_commit
+from asv_watch.site.case_table import CaseTable, title
 from asv_watch.site.contents import Contents
-from asv_watch.site.index import RULES, log_command
-from asv_watch.site.matrix import matrices
-from asv_watch.site.regressions import Regression
-from asv_watch.site.release_charts import release_charts
 from asv_watch.site.rendering import render
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content-security policy of the page: nothing inline, nothing from elsewhere."""
+"""Content-security policy of the page: nothing inline, nothing from elsewhere. Pictures that a
+reader saves are drawn from a blob of the page itself."""
 
-LATEST = 50
-"""Changes listed without JavaScript."""
-LATEST_COMMITS = 8
-"""Lines of the overview's list of changes."""
+MOST_VALUES = 4_000
+"""Newest values that are listed without JavaScript."""
+
+VIEWS = (
+    ("overview", "Overview"),
+    ("changes", "Changes"),
+    ("timeline", "Timeline"),
+    ("compare", "Compare"),
+    ("releases", "Releases"),
+    ("about", "About the data"),
+    ("case", "Case"),
+)
+"""Name in the address, and title; a page of a case has no link in the header."""
 
 
 def render_page(
     contents: Contents,
-    answers: Answers,
+    table: CaseTable,
     *,
     generated: int,
     project: dict[str, str],
-    regressions: Sequence[Regression],
+    headline: str,
 ) -> bytes:
     """Render ``index.html``."""
-    commits, setups = contents.history.commits, contents.setups
-    newest = max((setup.newest for setup in setups), default=None)
-
-    def range_command(change: Change) -> str:
-        return log_command(contents, commits[change.previous].hash, commits[change.commit].hash)
-
+    measured = [row for row in contents.series if row.has_value]
+    order = {setup.key: place for place, setup in enumerate(contents.setups)}
+    measured.sort(
+        key=lambda row: (
+            order.get((row.series.machine, row.environment.name), len(order)),
+            contents.metrics.index(row.metric),
+            table.place[row.series.case.name],
+        )
+    )
+    titles = {
+        case.name: title(table.rows[case.row], table.columns[case.column], contents.layout)
+        for case in table.cases
+    }
     page = render(
         "index.html",
         policy=POLICY,
-        contents=contents,
-        setups=[(setup, matrices(contents, setup)) for setup in setups],
-        commits=commits,
-        newest=newest,
-        news_after=-1 if newest is None else newest - RULES["news"],
-        range_command=range_command,
-        environment_id=names.environment_id,
-        environment_label=names.environment_labels(contents.history.environments.values()),
-        environment_short=names.short_labels(contents.history.environments.values()),
+        views=VIEWS,
+        headline=headline,
+        values=measured[:MOST_VALUES],
+        unlisted=max(0, len(measured) - MOST_VALUES),
+        titles=titles,
+        commits=contents.history.commits,
         layout=contents.layout,
-        changes=contents.changes[:LATEST],
-        by_commit=by_commit(contents, contents.changes)[:LATEST_COMMITS],
-        slowest=answers.slowest,
-        recent=answers.recent,
-        release=answers.release,
-        release_views=answers.release_views,
-        release_charts=release_charts,
         minimum_effect=MINIMUM_EFFECT,
-        run=answers.run,
-        oldest=min((setup.commits[0] for setup in setups), default=None),
-        attention=[
-            row for row in contents.series if row.status in {"failed", "timed out", "stale"}
-        ],
+        has_releases=bool(contents.findings.release_histories),
         generated=generated,
         project=project,
-        regressions=regressions,
     )
     return page.encode("utf-8", "replace")

@@ -17,14 +17,6 @@ from asv_watch.quantities import timestamp
 from asv_watch.site import names
 from asv_watch.site.commit_changes import size
 from asv_watch.site.contents import SeriesSummary
-from asv_watch.site.failures import exception_line
-from asv_watch.site.matrix import mark
-from asv_watch.site.releases import half_width
-from asv_watch.site.sparkline import sparkline
-from asv_watch.statistics.ratio import verdict
-
-_CLASSES = {"never run": "never", "timed out": "timed-out"}
-"""CSS classes of outcomes that are two words."""
 
 
 def render(template: str, **context: Any) -> str:
@@ -57,23 +49,12 @@ def _templates() -> Environment:
         change=quantities.change,
         about=quantities.about,
         instant=timestamp,
-        day=partial(timestamp, pattern="%Y-%m-%d"),
         moment=partial(timestamp, pattern="%Y-%m-%d %H:%M UTC"),
-        share=quantities.share,
-        faster=_faster,
         address=_address,
         quoted=_quoted,
-        verdict_of_ratio=lambda ratio: verdict(ratio).value,
-        half_width=half_width,
-        css=lambda status: _CLASSES.get(status, status),
-        model_name=_model_name,
         case_name=names.case_name,
         size=size,
         in_words=in_words,
-        event_text=names.event_text,
-        exception_line=exception_line,
-        mark=mark,
-        sparkline=sparkline,
     )
     return templates
 
@@ -84,19 +65,5 @@ def _address(row: SeriesSummary, view: str) -> str:
     return f"#/{view}?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
 
 
-def _model_name(row: SeriesSummary) -> str:
-    """Return a row of a matrix as sentences call it: its model, or its group and benchmark."""
-    owner = "" if row.owner == row.model else row.owner
-    return " ".join(filter(None, [owner, row.model, *names.settings(row.labels)]))
-
-
 def _quoted(text: str) -> str:
     return quote(text.encode("utf-8", "replace"), safe="")
-
-
-def _faster(ratio: float) -> str:
-    """Return a ratio of times, new / old, in words that need no key: ``1.03× faster``."""
-    if abs(ratio - 1) < 0.005:
-        return "unchanged"
-    word = "faster" if ratio <= 1 else "slower"
-    return f"{quantities.digits(max(ratio, 1 / ratio))}\N{MULTIPLICATION SIGN} {word}"

@@ -42,7 +42,7 @@ def json_bytes(data: Any) -> bytes:
 
 def script(name: str, data: Any) -> bytes:
     """Return a script file that registers `data` under `name`."""
-    return b"torchspeed.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
+    return b"asvWatch.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
 
 
 def write_script(site: Path, name: str, data: Any) -> None:

@@ -6,22 +6,7 @@ import re
 from pathlib import Path
 
 # In the order of the cascade: what a later part says of the same element wins.
-_PARTS = (
-    "colours",
-    "page",
-    "head",
-    "cards",
-    "fields",
-    "tables",
-    "releases",
-    "signs",
-    "charts",
-    "search",
-    "case",
-    "screens",
-    "preferences",
-    "print",
-)
+_PARTS = ("colours", "page", "head", "fields", "tables", "charts", "screens")
 _COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\n?|^ +|^\n", re.MULTILINE | re.DOTALL)
 
 

@@ -128,9 +128,9 @@ def project(site: Project) -> Project:
 def registered(path: Path) -> tuple[str, Any]:
     """Name and data of a data file, read as a program would: without running it."""
     text = path.read_text(encoding="utf-8")
-    assert text.startswith("torchspeed.register("), text[:80]
+    assert text.startswith("asvWatch.register("), text[:80]
     assert text.endswith(");\n")
-    name, data = json.loads("[" + text.removeprefix("torchspeed.register(")[:-3] + "]")
+    name, data = json.loads("[" + text.removeprefix("asvWatch.register(")[:-3] + "]")
     return name, data
 
 

@@ -22,7 +22,7 @@ from asv_watch.site.contents import contents_of
 from asv_watch.site.names import slug
 from tests.asv_watch.site.conftest import Project, registered
 from tests.asv_watch.site.handmade import PROJECT, handmade, handmade_contents
-from tests.asv_watch.site.stored_values import values_of
+from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of, values_of
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +41,19 @@ def test_every_series_of_the_history_is_in_the_index(
     index: dict[str, Any], history: History
 ) -> None:
     assert len(index["series"]) == len(history.series)
-    ids = [series["id"] for series in index["series"]]
+    ids = [(series["c"], series["m"], series["e"]) for series in index["series"]]
     assert len(set(ids)) == len(ids)
 
 
 def test_the_files_of_the_benchmarks_hold_every_value(
     published: Project, index: dict[str, Any], history: History
 ) -> None:
+    id_of = {
+        name: names.environment_id(environment)
+        for name, environment in history.environments.items()
+    }
     wanted = {
-        (entry.machine, entry.environment, entry.case.name, commit): run
+        (entry.machine, id_of[entry.environment], entry.case.name, commit): run
         for entry in history.series
         for commit, run in entry.runs.items()
         if run.outcome is not Outcome.NEVER_RUN
@@ -61,8 +65,8 @@ def test_the_files_of_the_benchmarks_hold_every_value(
         for row in data["series"]:
             series = index["series"][row["s"]]
             machine = index["machines"][series["m"]]["name"]
-            environment = index["environments"][series["e"]]["name"]
-            case = series["id"].split("/", 2)[2]
+            environment = index["environments"][series["e"]]["id"]
+            case = case_of(index, series)
             for offset, value in enumerate(values_of(row)):
                 if value is None:
                     continue
@@ -120,8 +124,8 @@ def test_a_planted_step_is_a_change_at_its_commit(
         members = [
             s
             for s, series in enumerate(index["series"])
-            if series["labels"]["model"] == step.model
-            and series["labels"]["metric"] == "time"
+            if labels_of(index, series)["model"] == step.model
+            and metric_of(index, series)["label"] == "time"
             and series["last"] is not None
         ]
         result = {
@@ -138,13 +142,13 @@ def test_a_planted_step_is_a_change_at_its_commit(
 
 
 def test_more_is_better_is_known(index: dict[str, Any]) -> None:
-    directions = {metric["unit"]: metric["higher_is_better"] for metric in index["metrics"]}
+    directions = {metric["unit"]: metric["better"] == "more" for metric in index["metrics"]}
     assert directions["samples/s"] is True
     assert directions["seconds"] is False
     assert directions["bytes"] is False
     for change in index["changes"]:
         series = index["series"][change["s"]]
-        more = index["metrics"][index["benchmarks"][series["b"]]["metric"]]["higher_is_better"]
+        more = metric_of(index, series)["better"] == "more"
         ratio = change["ratio"] or change["about"]
         assert change["verdict"] == ("better" if (ratio > 1) == more else "worse")
 
@@ -153,8 +157,9 @@ def test_the_status_of_each_case(tmp_path: Path) -> None:
     build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
     _, index = registered(tmp_path / "data/index.js")
     status = {
-        (series["labels"]["model"], series["labels"]["device"]): series
+        (labels["model"], labels["device"]): series
         for series in index["series"]
+        if (labels := labels_of(index, series))
     }
     assert status["darnn", "cpu"]["status"] == "ok"
     assert status["darnn", "cuda"]["status"] == "skipped"
@@ -207,19 +212,6 @@ def test_environments_are_told_apart_by_what_differs() -> None:
     assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
 
 
-def test_no_two_environments_have_one_label() -> None:
-    made = [Environment(f"{tool}-py3.12", "3.12") for tool in ("conda", "virtualenv")]
-    assert list(names.environment_labels(made).values()) == ["conda-py3.12", "virtualenv-py3.12"]
-    pinned = [
-        Environment(f"torch-numpy{numpy}", "3.12", {"torch": "2.15.0", "numpy": numpy})
-        for numpy in ("1.26", "2.4")
-    ]
-    assert list(names.short_labels(pinned).values()) == [
-        "torch 2.15.0 · numpy 1.26",
-        "torch 2.15.0 · numpy 2.4",
-    ]
-
-
 def test_a_long_history_is_told_over_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +221,11 @@ def test_a_long_history_is_told_over_several_files(
     share = index["share"]
     assert share == 180 // len(index["commits"])
     for place, benchmark in enumerate(index["benchmarks"]):
-        members = [at for at, entry in enumerate(index["series"]) if entry["b"] == place]
+        members = [
+            at
+            for at, entry in enumerate(index["series"])
+            if index["cases"][entry["c"]]["b"] == place
+        ]
         messages = []
         for number in range(-(-len(members) // share)):
             path = (

@@ -1,10 +1,9 @@
-"""What card, badge, feed and index say of a published project in which something happened."""
+"""What headline, badge, feed and index say of a published project in which something happened."""
 
 from __future__ import annotations
 
 import html
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from tests.asv_watch.generator import Plan, StepComparison
 from tests.asv_watch.site.conftest import Project, make_project, parsed_xml
+from tests.asv_watch.site.stored_values import case_of
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"
@@ -60,23 +60,23 @@ def change_row(path: Path, factor: float | None, case: str = CASE) -> None:
 
 
 def published(project: Project) -> tuple[dict[str, Any], str, list[str], str]:
-    """The index, the words of the cards, the titles of the feed, and the badge's text."""
+    """The index, the headline, the titles of the feed, and the badge's text."""
     done = project.publish()
     assert done.returncode == 0, done.stdout + done.stderr
     index = json.loads((project.html / "index.json").read_text())
-    page = (project.html / "index.html").read_text()
-    cards = page.split('id="answers"')[1].split("</ul>")[0]
-    words = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", cards)))
+    page = html.unescape((project.html / "index.html").read_text())
+    headline = page.split('<h1 id="overview-title">')[1].split("</h1>")[0]
+    assert headline == index["overview"]["headline"]
     feed = parsed_xml((project.html / "feed.xml").read_bytes())
     titles = [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
     badge = (project.html / "badge.svg").read_text()
-    return index, words, titles, badge.split("<title>speed: ")[1].split("</title>")[0]
+    return index, headline, titles, badge.split("<title>speed: ")[1].split("</title>")[0]
 
 
 def test_nothing_happened(quiet: Project) -> None:
     index, words, titles, badge = published(quiet)
     assert index["changes"] == []
-    assert "Too early to tell" in words
+    assert words == "No measured change in the newest 10 measured commits."
     assert titles == []
     assert badge == "no change"
 
@@ -89,13 +89,13 @@ def test_a_doubled_time_of_separate_runs_is_suspected_and_nothing_more(
         change_row(path, 2.0)
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
-    assert index["series"][change["s"]]["id"].endswith(CASE)
+    assert case_of(index, index["series"][change["s"]]) == CASE
     assert index["series"][change["s"]]["change"] == 0
     assert (change["state"], change["ratio"], change["interval"]) == ("suspected", None, None)
     assert change["about"] == pytest.approx(2.0, rel=0.05)
     assert index["commits"][change["c"]][0] == quiet.generated.measured[-commits]
-    assert "Suspected from separate runs, to be measured: 1 of times and memory." in words
-    assert "✗" not in words
+    assert index["overview"]["commits"]["suspected"] == 1
+    assert words == "No measured change in the newest 10 measured commits."
     assert titles == []
     assert badge == "no change"
     span = index["ranges"][change["range"]]
@@ -129,13 +129,11 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
     assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.05)
-    assert (change["before"]["commit"], change["after"]["commit"]) == (before, after)
-    assert change["after"]["requirements"] == dict(
-        zip(("torch", "torchvision"), pair, strict=True)
-    )
-    text = change["text"]
-    assert text == "+5.0 %"
-    assert f"✗ 1 slower Slower: tpa_lstm cpu forward {text} (+4.0 to " in words
+    ends = [index["commits"][change[end]][0] for end in ("p", "c")]
+    assert ends == [before, after]
+    assert change["text"] == "+5.0 %"
+    assert words == "The newest 10 measured commits made 1 case slower."
+    assert index["overview"]["commits"]["changes"] == [0]
     [title] = titles
     assert title.startswith(f"tpa_lstm time cpu · forward: worse, {change['text']} (+4.0 to ")
     assert badge == "1 worse"
@@ -154,11 +152,11 @@ def test_a_note_of_the_results_folder_is_shown(quiet: Project) -> None:
         f'[[change]]\ncommit = "{newest.name[:8]}"\nkind = "expected"\ntext = "The batch grew"\n'
     )
     (quiet.results / "notes.toml").write_text(note)
-    index, words, *_ = published(quiet)
+    index, *_ = published(quiet)
     (change,) = index["changes"]
     assert change["state"] == "measured"
     assert index["notes"][change["note"]]["text"] == "The batch grew"
-    assert "expected: The batch grew" in words
+    assert change["cause"].endswith("expected: The batch grew")
 
 
 def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:
@@ -168,11 +166,8 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     line = {"case": CASE, "outcome": "failed", "reason": message, "at": 1_790_000_000}
     with newest.with_suffix(".outcomes.jsonl").open("a") as stream:
         stream.write(json.dumps(line) + "\n")
-    index, words, *_ = published(quiet)
-    (series,) = [entry for entry in index["series"] if entry["id"].endswith(CASE)]
+    index, *_ = published(quiet)
+    (series,) = [entry for entry in index["series"] if case_of(index, entry) == CASE]
     assert series["reason"] == "RuntimeError: 3 features"
     assert index["texts"][series["text"]] == message
-    assert "tpa_lstm time · cpu · forward failed: RuntimeError: 3 features" in words
-    (run,) = index["newest_runs"]
-    assert run["counts"]["failed"] == 1
-    assert f"1 of {sum(run['counts'].values())} cases" in words
+    assert index["overview"]["failed"]["count"] == 1

@@ -14,6 +14,7 @@ from asv_watch.site.contents import Contents, contents_of
 from asv_watch.site.regressions import lasting_regressions, regressions_data
 from tests.asv_watch.site.conftest import Project
 from tests.asv_watch.site.handmade import handmade
+from tests.asv_watch.site.stored_values import case_of
 
 
 def rows(project: Project) -> list[list[Any]]:
@@ -49,7 +50,7 @@ def test_every_row_has_the_seven_cells_of_asvs_file(published: Project) -> None:
 def test_only_changes_for_the_worse_are_regressions(published: Project) -> None:
     index = json.loads((published.html / "index.json").read_text())
     worse = {
-        index["series"][change["s"]]["id"].split("/", 2)[2]
+        case_of(index, index["series"][change["s"]])
         for change in index["changes"]
         if change["verdict"] == "worse"
     }

@@ -1,4 +1,4 @@
-"""The data files hold what ``static/types.d.ts`` declares: the script reads nothing else."""
+"""The data files hold what the types in ``static`` declare: the script reads nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.asv_watch.site.conftest import registered
 from tests.asv_watch.site.handmade import PROJECT, handmade
 from torchspeed.published.values import site_rows
 
-DECLARATIONS = (STATIC / "types.d.ts").read_text()
+DECLARATIONS = "".join(path.read_text() for path in sorted(STATIC.glob("*types.d.ts")))
 _INTERFACE = re.compile(r"^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(r"^  (\w+)(\??):", re.M)
 
@@ -59,11 +59,14 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         )
         for series in history.series
     )
-    history = replace(
-        history, series=sampled, recorded={place: {history.commits[1].hash: (record,)}}
-    )
     case = history.series[0].case.name
     compared = compared_releases("2.14.1", "2.15.0", {case: 1.1})
+    history = replace(
+        history,
+        series=sampled,
+        recorded={place: {history.commits[1].hash: (record,)}},
+        comparisons={"ci-2core": (compared,)},
+    )
     findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
     note = ChangeNote("0" * 8, "expected", "The batch was doubled")
     detectable = {"ci-2core": Detectable({case: 0.015})}
@@ -79,35 +82,49 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
     histories = files("s/*.js")
     sources = files("c/*.js")
+    overview = index["overview"]
+    releases = [history for file in files("releases.js") for history in file]
+    [about] = files("about.js")
     return {
         "Index": [index],
+        "Overview": [overview],
+        "OverviewCommits": [overview["commits"]],
+        "OverviewRelease": [overview["release"]],
         "Layout": [index["layout"]],
         "Machine": index["machines"],
         "Environment": index["environments"],
         "Metric": index["metrics"],
+        "Group": index["groups"],
         "Benchmark": index["benchmarks"],
+        "CaseRow": index["rows"],
+        "CaseColumn": index["columns"],
+        "CaseEntry": index["cases"],
         "SeriesRow": index["series"],
         "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
         "Change": index["changes"],
-        "Version": [change[side] for change in index["changes"] for side in ("before", "after")],
-        "Detectable": index["detectable"],
         "CommitRange": index["ranges"],
         "ChangeNote": index["notes"],
         "Event": index["events"],
-        "RunRecord": index["records"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
         "RevisionBlock": files("r/*.js"),
         "BenchmarkSource": sources,
-        "ReleaseRatio": [
-            ratio
+        "Compared": overview["release"]["bars"],
+        "CaseComparison": [
+            compared
             for source in sources
-            for of_case in source["releases"].values()
-            for ratio in of_case
+            for of_case in source["comparisons"].values()
+            for compared in of_case
         ],
         "SampleFile": [file for file in files("n/*.js") if file["series"]],
+        "ReleaseHistory": releases,
+        "ReleaseCase": [case for history in releases for case in history["cases"]],
+        "ReleaseStep": [step for history in releases for step in history["steps"]],
+        "ReleaseFinding": [found for history in releases for found in history["findings"]],
+        "AboutData": [about],
+        "SetupFacts": about["setups"],
     }
 
 

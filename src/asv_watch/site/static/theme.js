@@ -6,7 +6,7 @@
   root.classList.add("js");
   let theme = null;
   try {
-    theme = localStorage.getItem("torchspeed-theme");
+    theme = localStorage.getItem("asv-watch-theme");
   } catch {
     // Storage is forbidden (private window, strict settings): the system's theme it is.
   }

@@ -1,9 +1,10 @@
 /**
- * The published data files as types: the contract that docs/site-data.md describes.
- * Python writes these files (asv_watch/site/data_files.py); the script only reads them.
+ * The index of the data files as types: the contract that docs/site-data.md describes.
+ * Python writes these files (asv_watch/site/*_data.py); the script only reads them.
  *
  * Missing is `null`. Dates are seconds since 1970 (UTC). A CommitIndex is a place in
- * `Index.commits`, a SeriesIndex a place in `Index.series`. All text is raw, not HTML.
+ * `Index.commits`, a SeriesIndex a place in `Index.series`. All text is raw, not HTML. What is
+ * called `text` is written as people read it: the script makes no such text of its own.
  */
 
 export type CommitIndex = number;
@@ -22,10 +23,9 @@ export interface Machine {
 
 export interface Environment {
   id: string;
-  name: string;
+  /** Everything in which environments differ, and a word or two for it. */
   label: string;
-  torch: string;
-  python: string;
+  short: string;
   requirements: Record<string, string>;
   variables: Record<string, string>;
 }
@@ -34,15 +34,23 @@ export interface Metric {
   id: string;
   label: string;
   unit: string;
-  higher_is_better: boolean;
+  kind: "time" | "memory" | "exact";
+  better: "less" | "more";
+  /** Steps in which values are written, the largest first: `[0.001, "ms"]`. */
+  scale: [number, string][];
 }
 
 /** What the rows and columns of tables stand for. */
 export interface Layout {
-  /** A row is a model with its parameters, or a benchmark. */
   subject: "model" | "benchmark";
-  /** Labels whose values are columns and filters, two at most: device and pass, or parameters. */
+  /** Labels whose values are columns, two at most: device and pass, or parameters. */
   columns: string[];
+}
+
+export interface Group {
+  name: string;
+  /** Whether its rows stand on the first screen. */
+  main: boolean;
 }
 
 export interface Benchmark {
@@ -50,34 +58,51 @@ export interface Benchmark {
   slug: string;
   /** A place in `Index.metrics`. */
   metric: number;
+}
+
+/** A model, or a benchmark, with its settings. */
+export interface CaseRow {
+  name: string;
+  details: string;
   group: string;
-  param_names: string[];
+  /** One of eight hues. */
+  hue: number;
+}
+
+/** A device and a pass, or values of other parameters. */
+export interface CaseColumn {
+  name: string;
+  values: string[];
+  /** Classes of its hue and its dash. */
+  look: string;
+}
+
+/** One benchmark with one value for each of its parameters. */
+export interface CaseEntry {
+  /** As asv writes it. */
+  key: string;
+  /** Places in `benchmarks`, `rows` and `columns`. */
+  b: number;
+  row: number;
+  column: number;
+  title: string;
+  labels: Record<string, string>;
 }
 
 /** The newest value of a series, with its interval where it has one. */
 export interface NewestValue {
   c: CommitIndex;
   v: number;
+  text: string;
   lo: number | null;
   hi: number | null;
 }
 
-/** What a change rests on; docs/site-data.md says what each means. */
-export type ChangeState = "measured" | "suspected";
-
-/** A commit with what it was measured with. */
-export interface Version {
-  commit: string;
-  requirements: Record<string, string>;
-}
-
 export interface SeriesRow {
-  id: string;
-  /** Places in `benchmarks`, `machines` and `environments`. */
-  b: number;
+  /** Places in `cases`, `machines` and `environments`. */
+  c: number;
   m: number;
   e: number;
-  labels: Record<string, string>;
   last: NewestValue | null;
   status: Outcome;
   behind: number;
@@ -85,62 +110,49 @@ export interface SeriesRow {
   reason: string;
   text: number | null;
   at: CommitIndex | null;
-  /** Place in `Index.changes` of the newest measured one, or of the newest suspicion. */
+  /** Place of its newest change in `Index.changes`. */
   change: number | null;
   /** First commits of the segments, oldest first: nothing is compared across them. */
   segments: CommitIndex[];
-  noise: number | null;
-  /** Smallest change that an interleaved comparison of the case shows on its machine. */
-  detectable: number | null;
   spark: (number | null)[];
   /** Places in `spark` where other conditions begin. */
   cuts: number[];
 }
 
+/** A ratio of two versions that were measured in turn. */
+export interface Compared {
+  ratio: number;
+  interval: [number, number];
+  verdict: Verdict;
+  text: string;
+  interval_text: string;
+}
+
 export interface Change {
   id: string;
   s: SeriesIndex;
-  /** The commit before: compared, or the last with the old level. */
+  /** Last commit measured before it, and the first after it. */
   p: CommitIndex;
-  /** The commit after: compared, or the first with the new level. */
   c: CommitIndex;
   kind: "time" | "memory" | "exact";
-  state: ChangeState;
+  state: "measured" | "suspected";
   verdict: "better" | "worse";
-  /** After over before; null for a suspicion, and for a count from or to zero. */
+  /** Of a measured change; null for a count from or to zero. */
   ratio: number | null;
-  /** Confidence interval (99 %) of a measured ratio. */
   interval: [number, number] | null;
-  /** About the ratio, of a suspicion. */
+  /** What a suspected one may be. */
   about: number | null;
-  /** The size, ready to be shown. */
   text: string;
-  /** The interval, likewise; empty without one. */
   interval_text: string;
-  /** Before and after with their unit; null for a suspicion. */
+  /** Whether both were compared with the reference, and not with each other. */
+  through: "reference" | "";
+  /** Before and after, of the comparison that measured it. */
   values: [string, string] | null;
-  /** Whether the ratio is the quotient of two ratios to the reference. */
-  through: "" | "reference";
-  before: Version;
-  after: Version;
   cause: string;
-  /** Hashes of the last commit before it and of the one that made it, where a bisection tells. */
-  made_by: [string, string] | null;
-  /** Which operator accounts for it, as a sentence; empty where that was not examined. */
-  explanation: string;
   /** A place in `Index.ranges`. */
   range: number;
   /** A place in `Index.notes`. */
   note: number | null;
-}
-
-/** The smallest changes that interleaved comparisons on a machine show. */
-export interface Detectable {
-  m: number;
-  median: number;
-  p90: number;
-  /** Number of cases. */
-  cases: number;
 }
 
 /** The commits that a change may come from. */
@@ -163,30 +175,20 @@ export interface ChangeNote {
   commit: string;
 }
 
-/** What the newest run of a machine and environment noted of where it was measured. */
-export interface RunRecord {
-  m: number;
-  e: number;
-  c: CommitIndex;
-  at: number;
-  machine: Record<string, string>;
-  environment: Record<string, string>;
-  before: Record<string, string>;
-  after: Record<string, string>;
-}
-
-/** The newest commit that a machine measured in an environment. */
+/** The newest commit that a machine measured in an environment, and how many it measured. */
 export interface NewestRun {
   m: number;
   e: number;
   c: CommitIndex;
+  commits: number;
+  /** First commit measured under the same conditions, if that is another. */
+  base: CommitIndex | null;
 }
 
 export interface Event {
   c: CommitIndex;
   m: number;
   e: number | null;
-  kind: string;
   text: string;
 }
 
@@ -202,7 +204,35 @@ export interface PublishedValue {
   note: string;
 }
 
-/** `data/index.js` and `index.json`: the parts that the script reads. */
+/** What the newest commits changed. */
+export interface OverviewCommits {
+  sentence: string;
+  /** Places in `Index.changes`, the largest change first. */
+  changes: number[];
+  more: number;
+  suspected: number;
+  since: CommitIndex | null;
+}
+
+/** What the newest release changed. */
+export interface OverviewRelease {
+  name: string;
+  before: string;
+  machine: string;
+  count: number;
+  sentence: string;
+  bars: ({ key: string; title: string } & Compared)[];
+  more: number;
+}
+
+export interface Overview {
+  headline: string;
+  commits: OverviewCommits;
+  release: OverviewRelease | null;
+  failed: { count: number; cases: number; when: string } | null;
+}
+
+/** `data/index.js` and `index.json`. */
 export interface Index {
   format: number;
   generated: number;
@@ -212,103 +242,30 @@ export interface Index {
   /** Series of one benchmark in one file. */
   share: number;
   baseline: CommitIndex | null;
-  rules: { min_effect: number; noise_factor: number; confirmed: number; news: number };
+  overview: Overview;
   commits: CommitRow[];
   machines: Machine[];
   environments: Environment[];
   metrics: Metric[];
   layout: Layout;
-  groups: string[];
-  /** Models with a value; the place of each gives its hue. */
-  models: string[];
+  groups: Group[];
   benchmarks: Benchmark[];
+  /** Values of each parameter, in the order of the suites. */
+  parameters: Record<string, string[]>;
+  rows: CaseRow[];
+  columns: CaseColumn[];
+  cases: CaseEntry[];
   series: SeriesRow[];
   texts: string[];
+  /** Of times and memory, newest commit first; and of exact counts. */
   changes: Change[];
   exact_changes: Change[];
-  detectable: Detectable[];
   ranges: CommitRange[];
   notes: ChangeNote[];
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
   events: Event[];
-  records: RunRecord[];
+  /** Smallest changes that interleaved comparisons of a machine show. */
+  detectable: { m: number; median: string; p90: string; cases: number }[];
   published: PublishedValue[];
-}
-
-/** Decimals d and middle m: a value v is stored as v * 10^d - m. */
-export type Scale = [number, number];
-
-/** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
-export interface BenchmarkSeries {
-  s: SeriesIndex;
-  from: CommitIndex;
-  scale?: Scale;
-  v: (number | null)[];
-  lo?: (number | null)[];
-  hi?: (number | null)[];
-  q1?: (number | null)[];
-  q3?: (number | null)[];
-  /** Commit, outcome, place of the reason in `reasons`. */
-  other?: [CommitIndex, Outcome, number][];
-  reasons?: string[];
-  /** First commit, last commit and level of each piece between change points. */
-  steps?: [CommitIndex, CommitIndex, number][];
-}
-
-/** `data/s/<slug>.js`. */
-export interface BenchmarkFile {
-  benchmark: string;
-  series: BenchmarkSeries[];
-}
-
-/** `data/r/<n>.js`: the values of all series at `Index.block` commits. */
-export interface RevisionBlock {
-  first: CommitIndex;
-  series: ({
-    scale?: Scale;
-    v: (number | null)[];
-    lo?: (number | null)[];
-    hi?: (number | null)[];
-  } | null)[];
-}
-
-/** A case in two torch releases, compared interleaved at one commit. */
-export interface ReleaseRatio {
-  machine: string;
-  /** Versions of torch. */
-  before: string;
-  after: string;
-  /** Hash of the commit that ran with both. */
-  commit: string;
-  /** Time after over time before, and its confidence interval (99 %). */
-  ratio: number;
-  interval: [number, number];
-  verdict: Verdict;
-  /** Seconds of a call. */
-  before_s: number;
-  after_s: number;
-}
-
-/** `data/c/<slug>.js`: where a benchmark's values come from. */
-export interface BenchmarkSource {
-  benchmark: string;
-  description: string;
-  code: string;
-  type: string;
-  version: string;
-  timeout: number | null;
-  /** By case: the command that measures it again. */
-  commands: Record<string, string>;
-  /** By case: its interleaved comparisons between torch releases, the newest release first. */
-  releases: Record<string, ReleaseRatio[]>;
-  /** By series: those of other measurements of the same work in the same place. */
-  related: Record<string, SeriesIndex[]>;
-}
-
-/** `data/n/<slug>.js`: samples of the newest runs, in 1/10,000 of the run's value. */
-export interface SampleFile {
-  benchmark: string;
-  /** Each run: its commit, at most 25 samples in ascending order, how many there were. */
-  series: { s: SeriesIndex; runs: [CommitIndex, number[], number][] }[];
 }

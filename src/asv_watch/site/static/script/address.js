@@ -85,7 +85,7 @@ export const currentState = () => parseAddress(location.hash);
 export function visitAddress(address, { replace = false } = {}) {
   if (address === (location.hash || "#/")) return;
   history[replace ? "replaceState" : "pushState"](null, "", address);
-  dispatchEvent(new CustomEvent("torchspeed:address"));
+  dispatchEvent(new CustomEvent("site:address"));
 }
 
 /**
@@ -96,4 +96,20 @@ export function visitAddress(address, { replace = false } = {}) {
 export function changeParams(patch, how) {
   const now = currentState();
   visitAddress(addressOf(now.view, { ...now.params, ...patch }), how);
+}
+
+/** Parameters that stay when a reader goes to another view. */
+const KEPT = ["m", "e", "metric", "base"];
+
+/**
+ * The address of a view, with the machine, environment, metric and baseline of the present one.
+ * @param {string} view
+ * @param {Record<string, ParamValue | ParamValue[]>} [params]
+ */
+export function linkTo(view, params = {}) {
+  const now = currentState().params;
+  /** @type {Record<string, ParamValue | ParamValue[]>} */
+  const kept = {};
+  for (const key of KEPT) if (now[key]) kept[key] = now[key];
+  return addressOf(view, { ...kept, ...params });
 }

@@ -1,21 +1,22 @@
 // Starts the page: waits for the index, then shows the view that the address names.
 
-import { currentState, parseAddress } from "./address.js";
+import { currentState, linkTo } from "./address.js";
 import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
-import { arrivedIndex, loadBlock } from "./data/registry.js";
+import { arrivedIndex } from "./data/registry.js";
 import { el } from "./page/elements.js";
-import { startSearch } from "./search.js";
-import { startThemeButton } from "./theme.js";
+import { placeBar } from "./page/place.js";
+import { saveMenu } from "./page/save.js";
+import { startTips } from "./page/tip.js";
+import { searchButton } from "./search.js";
+import { themeButton } from "./theme.js";
 import { aboutView } from "./views/about.js";
-import { allChangesView } from "./views/all-changes.js";
 import { caseView } from "./views/case/view.js";
 import { changesView } from "./views/changes/view.js";
-import { compareView } from "./views/comparison/view.js";
-import { overviewView } from "./views/overview.js";
-import { releasesView } from "./views/releases.js";
-import { statusView } from "./views/status.js";
+import { compareView } from "./views/compare/view.js";
+import { overviewView } from "./views/overview/view.js";
+import { releasesView } from "./views/releases/view.js";
 import { timelineView } from "./views/timeline/view.js";
-import { appOf, notice } from "./views/view.js";
+import { notice } from "./views/view.js";
 
 /** @import { Update, View } from "./views/view.js" */
 
@@ -23,14 +24,14 @@ import { appOf, notice } from "./views/view.js";
 const VIEWS = new Map([
   ["overview", overviewView],
   ["changes", changesView],
-  ["all-changes", allChangesView],
-  ["case", caseView],
   ["timeline", timelineView],
   ["compare", compareView],
   ["releases", releasesView],
-  ["status", statusView],
   ["about", aboutView],
+  ["case", caseView],
 ]);
+
+const NOTHING_MEASURED = "Nothing is measured yet: `asv-watch bench` measures HEAD and publishes.";
 
 const sections = () =>
   /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main > section[data-view]"));
@@ -44,22 +45,16 @@ function complain(error) {
   box.hidden = false;
 }
 
-/** Marks the view's link in the header, and scrolls to it on small screens. @param {string} name */
+/** Marks the view's link in the header; all links keep the machine and the metric. @param {string} name */
 function markNavigation(name) {
-  const links = /** @type {NodeListOf<HTMLElement>} */ (
-    document.querySelectorAll("header nav a[href^='#/']")
+  const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (
+    document.querySelectorAll("header nav a")
   );
   for (const link of links) {
-    if (parseAddress(link.getAttribute("href") ?? "").view !== name) {
-      link.removeAttribute("aria-current");
-      continue;
-    }
-    link.setAttribute("aria-current", "page");
-    const strip = link.parentElement;
-    if (!strip) continue;
-    const left = link.offsetLeft - strip.offsetLeft;
-    strip.scrollLeft = Math.min(strip.scrollLeft, left);
-    strip.scrollLeft = Math.max(strip.scrollLeft, left + link.offsetWidth - strip.clientWidth);
+    const view = link.dataset.view ?? "";
+    link.href = linkTo(view);
+    if (view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
 }
 
@@ -76,6 +71,10 @@ function enter(section) {
 const mounted = new Map();
 /** @type {string | null} */
 let shown = null;
+/** @type {ReturnType<typeof placeBar> | null} */
+let place = null;
+/** @type {ReturnType<typeof saveMenu> | null} */
+let menu = null;
 
 /**
  * Shows one view's section and hides the others.
@@ -83,15 +82,13 @@ let shown = null;
  * @param {View} view
  */
 function open(name, view) {
-  const empty = getModel().series.length === 0;
   for (const section of sections()) {
     section.hidden = section.dataset.view !== name;
     if (section.hidden) continue;
-    if (!empty && !mounted.has(name)) mounted.set(name, view.mount(section));
-    if (empty && name !== "overview" && name !== "about")
-      appOf(section).replaceChildren(
-        notice("Nothing has been measured yet: `asv-watch bench` measures HEAD and publishes."),
-      );
+    const [app, heading] = [section.querySelector("div"), section.querySelector("h1")];
+    if (app && heading && !getModel().newestRuns && name !== "about")
+      app.replaceChildren(notice(NOTHING_MEASURED));
+    else if (app && heading && !mounted.has(name)) mounted.set(name, view.mount(app, heading));
     if (shown !== null && shown !== name) enter(section);
   }
   shown = name;
@@ -104,13 +101,16 @@ async function show() {
   if (!hasModel()) return;
   const state = currentState();
   const name = VIEWS.has(state.view) ? state.view : "overview";
+  const view = VIEWS.get(name) ?? overviewView;
   const trouble = document.getElementById("trouble");
   if (trouble) trouble.hidden = true;
   const main = document.querySelector("main");
   main?.setAttribute("aria-busy", "true");
   try {
-    open(name, VIEWS.get(name) ?? overviewView);
-    await mounted.get(name)?.(state);
+    open(name, view);
+    if (getModel().newestRuns) place?.show(state, view);
+    const saved = (await mounted.get(name)?.(state)) ?? null;
+    if (shown === name) menu?.offer(saved);
   } catch (error) {
     complain(error);
   }
@@ -122,35 +122,18 @@ async function show() {
 function start() {
   const index = arrivedIndex();
   if (hasModel() || !index) return;
-  const model = setModel(buildModel(index));
-  // Without scripts an address leads to its section as an anchor; now it means a view,
-  // and the browser must not scroll to it or move the focus there.
-  for (const section of sections()) section.removeAttribute("id");
-  startThemeButton();
-  startSearch();
-  const skip = document.getElementById("skip-to-result");
-  skip?.addEventListener("click", skipToResult);
-  skip?.removeAttribute("hidden");
+  setModel(buildModel(index));
+  place = placeBar();
+  menu = saveMenu();
+  document.getElementById("place")?.replaceChildren(place.node);
+  document
+    .querySelector("header .tools")
+    ?.replaceChildren(searchButton(), menu.node, themeButton());
+  startTips();
   void show();
-  // Changes and comparisons mostly start from the newest block: have it at hand.
-  if (model.commits.length)
-    requestIdleCallback(() => {
-      loadBlock(Math.floor(model.newest / index.block)).catch(() => {});
-    });
 }
 
-/** Moves the focus to the first chart or table of the view, past its fields and lists. */
-function skipToResult() {
-  const marks = "svg.chart:not(.swatch), .multiples, table";
-  const results = document.querySelectorAll(`main > section:not([hidden]) :is(${marks})`);
-  const first = [...results].find((result) => result.checkVisibility());
-  if (!(first instanceof HTMLElement || first instanceof SVGElement)) return;
-  if (first.tabIndex < 0) first.tabIndex = -1;
-  first.focus();
-  first.scrollIntoView({ block: "nearest" });
-}
-
-/** A link to an anchor of the page itself, such as the skip link, is no address of a view. @param {MouseEvent} event */
+/** A link to a part of the page is no address of a view. @param {MouseEvent} event */
 function followAnchor(event) {
   const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null;
   const href = link?.getAttribute("href") ?? "#/";
@@ -163,15 +146,12 @@ function followAnchor(event) {
   target.scrollIntoView();
 }
 
-for (const event of ["hashchange", "popstate", "torchspeed:address"])
-  addEventListener(event, () => void show());
 document.addEventListener("click", followAnchor);
-document.addEventListener("torchspeed:data", start);
+for (const event of ["hashchange", "popstate", "site:address"])
+  addEventListener(event, () => void show());
+document.addEventListener("site:data", start);
 addEventListener("load", () => {
   if (hasModel()) return;
-  complain(
-    "data/index.js could not be read: the page shows the values of when it was published. Reload, or " +
-      "publish the site again.",
-  );
+  complain("data/index.js could not be read: reload, or publish the site again.");
 });
 start();

@@ -1,18 +1,37 @@
 // Search across all cases: the key / opens it, typing finds, Enter goes to the case's page.
 
-import { addressOf, visitAddress } from "./address.js";
+import { currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
 import { announce } from "./page/announce.js";
 import { el } from "./page/elements.js";
-import { formatValue, plural } from "./text/format.js";
+import { casePage, caseName } from "./page/signs.js";
+import { plural } from "./text/format.js";
 
-/** @import { Series } from "./data/model.js" */
+/** @import { Case, Series } from "./data/model.js" */
 
 /** Matches that are listed. */
 const SHOWN = 12;
+const KINDS = ["time", "memory", "exact"];
 
 /**
- * The series that match all words, one of each case: where most is measured first.
+ * Orders matches: a whole word before a part of one, cases with a value before those without,
+ * times before memory, plain cases before variants.
+ * @param {string[]} words
+ * @returns {(what: Case) => number[]}
+ */
+function rankBy(words) {
+  const { mainGroups } = getModel();
+  return ({ line, metric, measured, at }) => [
+    Number(!words.some((word) => line.name.toLowerCase() === word)),
+    Number(!measured),
+    KINDS.indexOf(metric.kind),
+    Number(!mainGroups.has(line.group)),
+    at,
+  ];
+}
+
+/**
+ * The series that match all words, one of each case, in the place that is shown now if it is there.
  * @param {string} text
  * @returns {Series[]}
  */
@@ -20,65 +39,60 @@ function matches(text) {
   const model = getModel();
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
-  /** @type {Map<string, Series>} */
-  const byKey = new Map();
-  const machine = model.defaultMachine;
-  const environment = model.defaultEnvironment;
-  for (const series of model.series) {
-    const { title, group } = series.case;
-    const name = `${title} ${group} ${series.metric.label} ${series.key}`.toLowerCase();
-    if (!words.every((word) => name.includes(word))) continue;
-    const usual = series.machine.name === machine && series.environment.id === environment;
-    if (usual || !byKey.has(series.key)) byKey.set(series.key, series);
-  }
-  return [...byKey.values()].sort((a, b) => a.case.order - b.case.order);
+  const place = model.place(currentState());
+  const rank = rankBy(words);
+  const found = model.cases
+    .filter((what) => {
+      const name = `${what.title} ${what.line.group} ${what.metric.label} ${what.key}`;
+      return words.every((word) => name.toLowerCase().includes(word));
+    })
+    .map((what) => ({ what, order: rank(what) }));
+  found.sort((a, b) => {
+    const at = a.order.findIndex((value, i) => value !== b.order[i]);
+    return at < 0 ? 0 : (a.order[at] ?? 0) - (b.order[at] ?? 0);
+  });
+  return found.flatMap(({ what }) => {
+    const here = model.find(what, place);
+    const elsewhere = here?.last
+      ? here
+      : model.series.find((one) => one.case === what && one.last);
+    return elsewhere ?? here ?? [];
+  });
 }
 
 /** @param {Series} series */
-function drawMatch({ key, case: what, machine, environment, metric, last }) {
-  return el(
+const drawMatch = (series) =>
+  el(
     "li",
     {},
     el(
       "a",
-      { href: addressOf("case", { s: key, m: machine.name, e: environment.id }) },
-      what.title,
-      el("span", { class: "muted" }, ` · ${metric.label}`),
-      el("span", { class: "value" }, formatValue(last?.v, metric.unit)),
+      { href: casePage(series) },
+      el("span", {}, caseName(series.case)),
+      el("span", { class: "muted" }, series.metric.label),
+      el("span", { class: "value" }, series.last?.text ?? "–"),
     ),
   );
-}
 
-/** Adds the search to the page. */
-export function startSearch() {
-  const tools = document.querySelector("header .tools");
-  if (!tools) return;
+/** Makes the button that opens the search. */
+export function searchButton() {
   const input = el("input", {
     type: "search",
-    placeholder: "model, suite, metric, device …",
+    placeholder: "lenet5 forward, memory, operators …",
     autocomplete: "off",
     spellcheck: "false",
     "aria-label": "Search all cases",
   });
   const list = el("ul", { class: "matches", "aria-label": "Cases found" });
-  const count = el("p", { class: "note" }, "Type part of a name; all words must match.");
+  const count = el("p", { class: "note" }, "All words must match.");
   const dialog = el("dialog", { class: "search", "aria-label": "Search" }, input, count, list);
-  const links = () => [...list.querySelectorAll("a")];
+  document.body.append(dialog);
 
   const open = () => {
     if (dialog.open) return;
     dialog.showModal();
     input.select();
   };
-  const button = el(
-    "button",
-    { type: "button", class: "button", onclick: open, "aria-keyshortcuts": "/" },
-    "Search ",
-    el("kbd", { "aria-hidden": "true" }, "/"),
-  );
-  tools.prepend(button);
-  document.body.append(dialog);
-
   input.addEventListener("input", () => {
     const matching = matches(input.value);
     list.replaceChildren(...matching.slice(0, SHOWN).map(drawMatch));
@@ -87,7 +101,7 @@ export function startSearch() {
     announce(count.textContent);
   });
   dialog.addEventListener("keydown", (event) => {
-    const all = links();
+    const all = [...list.querySelectorAll("a")];
     const here = all.findIndex((link) => link === document.activeElement);
     const first = all[0];
     if (event.key === "Enter" && event.target === input && first) {
@@ -110,4 +124,10 @@ export function startSearch() {
     event.preventDefault();
     open();
   });
+  return el(
+    "button",
+    { type: "button", class: "button", onclick: open, "aria-keyshortcuts": "/" },
+    "Search ",
+    el("kbd", { "aria-hidden": "true" }, "/"),
+  );
 }

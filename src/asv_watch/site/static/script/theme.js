@@ -4,15 +4,12 @@ import { announce } from "./page/announce.js";
 import { el } from "./page/elements.js";
 
 const NAMES = ["auto", "light", "dark"];
-const KEY = "torchspeed-theme";
+const KEY = "asv-watch-theme";
 
-/** Shows the theme button, which works only with scripts. */
-export function startThemeButton() {
-  const button = document.getElementById("theme");
-  if (!button) return;
+/** Makes the button. */
+export function themeButton() {
+  const button = el("button", { type: "button", class: "button theme" });
   const { dataset } = document.documentElement;
-  button.hidden = false;
-  button.classList.add("button", "theme");
   const show = () =>
     button.replaceChildren(
       el("span", { class: "theme-word" }, "Theme: "),
@@ -33,4 +30,5 @@ export function startThemeButton() {
     announce(`Theme: ${next}`);
   });
   show();
+  return button;
 }

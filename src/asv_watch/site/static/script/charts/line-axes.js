@@ -1,20 +1,21 @@
 // The frame of a line chart: the y scale, ticks, grid, tags and events.
 
 import { svg } from "../page/elements.js";
-import { formatChange, formatTick } from "../text/format.js";
+import { formatRatioTick, formatTick } from "../text/format.js";
 import { DIAMOND, fix, markPath } from "./marks.js";
 import { linearScale, logScale } from "./scales.js";
 
+/** @import { Metric } from "../../types.js" */
 /** @import { Scale } from "./scales.js" */
 
 /**
  * @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels
  * @typedef {{ at: number, text: string }} Labelled something at a place of the x axis
- * @typedef {"linear" | "log" | "relative"} YAxis
+ * @typedef {"log" | "ratio"} YAxis
  */
 
 /**
- * The scale of the y axis for values from low to high.
+ * The scale of the y axis for values from low to high; ratios and values are both logarithmic.
  * @param {YAxis} kind
  * @param {number} low
  * @param {number} high
@@ -22,22 +23,12 @@ import { linearScale, logScale } from "./scales.js";
  * @param {string} unit
  */
 export function yScale(kind, low, high, { top, bottom }, unit) {
-  if (low > high) [low, high] = kind === "relative" ? [0.95, 1.05] : [1e-3, 1e-2];
-  if (kind === "log" && low > 0) {
-    const pad = Math.exp(Math.max(Math.log(high / low) * 0.06, 0.02));
-    return logScale(low / pad, high * pad, bottom, top, unit);
-  }
-  if (kind === "relative") {
-    [low, high] = [Math.min(low, 0.97), Math.max(high, 1.03)];
-    if (low > 0 && high / low > 4) {
-      const pad = (high / low) ** 0.06;
-      return logScale(low / pad, high * pad, bottom, top);
-    }
-    const room = (high - low) * 0.07;
-    return linearScale(low - room, high + room, bottom, top);
-  }
-  // A linear axis of positive values starts at zero, so that heights may be compared.
-  return linearScale(Math.min(0, low), high * 1.06, bottom, top, unit);
+  if (kind === "ratio") [low, high] = [Math.min(low, 0.97), Math.max(high, 1.03)];
+  if (low > high) [low, high] = [1e-3, 1e-2];
+  // There is no logarithm of zero and less.
+  if (low <= 0) return linearScale(Math.min(0, low), high, bottom, top, unit);
+  const pad = Math.exp(Math.max(Math.log(high / low) * 0.07, 0.005));
+  return logScale(low / pad, high * pad, bottom, top, kind === "ratio" ? "" : unit);
 }
 
 /**
@@ -45,31 +36,26 @@ export function yScale(kind, low, high, { top, bottom }, unit) {
  * @param {Scale} y
  * @param {Frame} frame
  * @param {YAxis} kind
- * @param {string} unit
+ * @param {Metric} metric
  * @param {boolean} small
  */
-export function yTicks(y, frame, kind, unit, small) {
-  const relative = kind === "relative";
-  /** @param {number} value */
-  const text = (value) => {
-    if (!relative) return formatTick(value, unit);
-    return Math.abs(value - 1) < 1e-9 ? "0%" : formatChange(value).replace(".0%", "%");
-  };
-  let count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 34 : 52)));
+export function yTicks(y, frame, kind, metric, small) {
+  const ratio = kind === "ratio";
+  let count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 30 : 52)));
   let ticks = y.ticks(count);
   while (ticks.length < 2 && count < 12) ticks = y.ticks(++count); // one number is no scale
   return ticks.flatMap((tick) => {
     const at = Math.round(y(tick)) + 0.5;
-    const level = relative && Math.abs(tick - 1) < 1e-9;
+    const text = ratio ? formatRatioTick(tick) : formatTick(tick, metric);
     return [
       svg("line", {
-        class: level ? "one" : "gridline",
+        class: ratio && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline",
         x1: frame.left,
         x2: frame.right,
         y1: at,
         y2: at,
       }),
-      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text(tick)),
+      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text),
     ];
   });
 }
@@ -145,10 +131,10 @@ export function eventLines(events, x, frame, small) {
   return [...places].flatMap(([place, texts]) => {
     const at = x(place);
     const { top, bottom } = frame;
-    const title = () => svg("title", {}, texts.join("\n"));
     const ends = { x1: fix(at), x2: fix(at), y1: top, y2: bottom };
-    const line = svg("line", { class: "eventline", ...ends }, title());
+    const line = svg("line", { class: "eventline", ...ends });
     if (small) return [line];
-    return [line, svg("path", { class: "event", d: markPath(DIAMOND, at, bottom + 33) }, title())];
+    const d = markPath(DIAMOND, at, bottom + 33);
+    return [line, svg("path", { class: "event", d, "data-tip": texts.join("\n") })];
   });
 }

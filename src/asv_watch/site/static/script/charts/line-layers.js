@@ -5,7 +5,8 @@ import { fix, markPath } from "./marks.js";
 import { thinPoints } from "./thinning.js";
 
 /** @import { Outcome } from "../../types.js" */
-/** @import { Level, OtherRun, Point } from "../data/runs.js" */
+/** @import { Change } from "../../types.js" */
+/** @import { OtherRun, Point } from "../data/runs.js" */
 /** @import { Frame } from "./line-axes.js" */
 /** @import { Scale } from "./scales.js" */
 
@@ -17,11 +18,10 @@ import { thinPoints } from "./thinning.js";
  * @property {string} label
  * @property {Point[]} points
  * @property {OtherRun[]} others
- * @property {Level[]} levels
+ * @property {Change[]} changes measured changes, which are written beside the line
  * @property {number[]} segments first place of each segment, oldest first: nothing is drawn across
  *
  * @typedef {{ frame: Frame, x: (at: number) => number, y: Scale, inner: number }} Plot
- * @typedef {"interval" | "quartiles"} BandName
  */
 
 /**
@@ -36,12 +36,11 @@ const bySegment = ({ points, segments }) =>
 /**
  * Points of a band: of every pixel column the widest reach.
  * @param {Point[]} points
- * @param {BandName} name
  * @param {Plot} plot
  */
-function bandPoints(points, name, { x, inner }) {
+function bandPoints(points, { x, inner }) {
   const known = points.flatMap((point) => {
-    const pair = point[name];
+    const pair = point.interval;
     return pair ? [{ x: x(point.at), low: pair[0], high: pair[1] }] : [];
   });
   if (known.length <= inner) return known;
@@ -58,40 +57,23 @@ function bandPoints(points, name, { x, inner }) {
 }
 
 /**
- * A band around the line of each segment.
+ * A band around the line of each segment, as wide as the intervals of its values.
  * @param {Line} line
- * @param {BandName} name
  * @param {Plot} plot
  */
-export function drawBand(line, name, plot) {
+export function drawBand(line, plot) {
   const { frame, y } = plot;
   /** @param {number} value */
   const clip = (value) =>
     fix(Math.max(frame.top, Math.min(frame.bottom, y(Math.max(value, y.domain[0])))));
   const d = bySegment(line).flatMap((ofSegment) => {
-    const points = bandPoints(ofSegment, name, plot);
+    const points = bandPoints(ofSegment, plot);
     if (points.length < 2) return [];
     const upper = points.map((point) => `${fix(point.x)} ${clip(point.high)}`);
     const lower = points.map((point) => `${fix(point.x)} ${clip(point.low)}`).reverse();
     return [`M${[...upper, ...lower].join("L")}Z`];
   });
-  return d.length ? [svg("path", { class: `${line.look} series ${name}`, d: d.join("") })] : [];
-}
-
-/**
- * A thick line for each level between change points.
- * @param {Line} line
- * @param {Plot} plot
- * @param {(at: number) => number} clamp the pixel of a commit, kept within the frame
- * @param {(level: Level) => boolean} within
- */
-export function drawLevels(line, { y }, clamp, within) {
-  return line.levels.filter(within).map((level) => {
-    const [from, to] = [clamp(level.first), clamp(level.last)];
-    const reach = from === to ? 4 : 0;
-    const d = `M${fix(from - reach)} ${fix(y(level.level))}H${fix(to + reach)}`;
-    return svg("path", { class: `${line.look} series level`, d });
-  });
+  return d.length ? [svg("path", { class: `${line.look} series interval`, d: d.join("") })] : [];
 }
 
 /** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
@@ -137,8 +119,7 @@ export function drawLine(line, plot) {
   group.append(svg("path", { class: "line", d: linePath(line, plot) }));
   for (const run of line.others.filter(interrupts)) {
     const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
-    const title = svg("title", {}, `${run.outcome}: ${run.reason}`);
-    group.append(svg("path", { class: "fault", d }, title));
+    group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));
   }
   const crowded = points.length * 9 > inner;
   const stride = crowded ? Math.ceil((points.length * 90) / inner) : 1;
@@ -154,11 +135,11 @@ export function drawLine(line, plot) {
  * @param {Line} line
  * @param {Plot} plot
  */
-export function drawWhiskers(line, { x, y }) {
+export function drawWhiskers(line, { x, y, frame }) {
+  /** @param {number} value */
+  const clip = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
   const d = line.points.flatMap(({ at, interval }) =>
-    interval
-      ? [`M${fix(x(at))} ${fix(y(Math.max(interval[0], y.domain[0])))}V${fix(y(interval[1]))}`]
-      : [],
+    interval ? [`M${fix(x(at))} ${clip(interval[0])}V${clip(interval[1])}`] : [],
   );
   if (!d.length) return [];
   return [svg("path", { class: `${line.look} series whisker`, d: d.join("") })];
@@ -175,3 +156,36 @@ export const drawSmallLine = (line, plot) =>
     { class: `${line.look} series`, "data-line": line.id },
     svg("path", { class: "line", d: linePath(line, plot) }),
   );
+
+/**
+ * Each measured change at the first value after it, with its size.
+ * @param {Line} line
+ * @param {Plot} plot
+ */
+export function drawChanges(line, { x, y, frame }) {
+  return line.changes.flatMap((change) => {
+    const point = line.points.find(({ at }) => at >= change.c);
+    if (!point) return [];
+    const [left, top] = [x(point.at), y(point.value)];
+    const above = top > frame.top + 26;
+    const half = change.text.length * 3.6;
+    const middle = Math.max(frame.left + half, Math.min(left, frame.right - half));
+    const [from, to] = above ? [top - 6, top - 13] : [top + 6, top + 13];
+    return [
+      svg("path", {
+        class: `moved ${change.verdict}`,
+        d: `M${fix(left)} ${fix(from)}V${fix(to)}`,
+      }),
+      svg(
+        "text",
+        {
+          class: `moved ${change.verdict}`,
+          x: fix(middle),
+          y: fix(above ? top - 16 : top + 24),
+          "text-anchor": "middle",
+        },
+        `${change.verdict === "better" ? "✓" : "✗"} ${change.text}`,
+      ),
+    ];
+  });
+}

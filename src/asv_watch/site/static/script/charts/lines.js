@@ -1,14 +1,15 @@
-// The chart of values over commits, dates or torch releases: lines with their bands, levels,
-// tags, environment events and failures. It draws; the caller decides what.
+// The chart of values over commits, dates or releases: lines with their bands, measured changes,
+// tags, events and failures. It draws; the caller decides what.
 
 import { svg } from "../page/elements.js";
 import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
-import { drawBand, drawLevels, drawLine, drawSmallLine, drawWhiskers } from "./line-layers.js";
+import { drawBand, drawChanges, drawLine, drawSmallLine, drawWhiskers } from "./line-layers.js";
 import { fix } from "./marks.js";
 import { spreadLabels } from "./thinning.js";
 
 /** @import { Frame, Labelled, YAxis } from "./line-axes.js" */
-/** @import { BandName, Line, Plot } from "./line-layers.js" */
+/** @import { Metric } from "../../types.js" */
+/** @import { Line, Plot } from "./line-layers.js" */
 
 /** Width of a letter of a label in pixels, roughly. */
 const LETTER = 7.9;
@@ -20,12 +21,11 @@ const LETTER = 7.9;
  * @property {(at: number) => number} place from a commit or release to the x domain
  * @property {[number, number]} domain first and last place
  * @property {YAxis} y
- * @property {string} unit
+ * @property {Metric} metric
  * @property {Labelled[]} ticks
  * @property {Labelled[]} [tags]
  * @property {Labelled[]} [events]
- * @property {BandName[]} [bands]
- * @property {boolean} [levels]
+ * @property {boolean} [bands]
  * @property {boolean} [whiskers]
  * @property {boolean} [labels] write each line's label at its end
  * @property {boolean} [small]
@@ -70,7 +70,6 @@ function endLabels(lines, { y, frame }, width) {
       "text",
       { class: `${line.look} series end`, x: frame.right + 10, y: fix((places[i] ?? 0) + 4) },
       shortened(line.label, most),
-      svg("title", {}, line.label),
     ),
   );
 }
@@ -113,6 +112,7 @@ export function drawLines(root, lines, options) {
     ...line,
     points: line.points.filter(within),
     others: line.others.filter(within),
+    changes: line.changes.filter(({ c }) => within({ at: c })),
   }));
   // Bands do not set the range: a wild interval of one point must not flatten every line.
   let [low, high] = [Infinity, -Infinity];
@@ -121,33 +121,19 @@ export function drawLines(root, lines, options) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
-  const y = yScale(options.y, low, high, frame, options.unit);
+  const y = yScale(options.y, low, high, frame, options.metric.unit);
   const plot = { frame, x, y, inner };
 
   const layers = [
-    yTicks(y, frame, options.y, options.unit, small),
+    yTicks(y, frame, options.y, options.metric, small),
     xTicks(options.ticks, x, frame, small),
     tagLines((options.tags ?? []).filter(within), x, frame),
     eventLines((options.events ?? []).filter(within), x, frame, small),
-    (options.bands ?? []).flatMap((band) => seen.flatMap((line) => drawBand(line, band, plot))),
+    options.bands ? seen.flatMap((line) => drawBand(line, plot)) : [],
   ];
-  if (options.levels) {
-    /** @param {number} at */
-    const clamp = (at) => pixel(Math.min(domain[1], Math.max(domain[0], options.place(at))));
-    layers.push(
-      seen.flatMap((line) =>
-        drawLevels(
-          line,
-          plot,
-          clamp,
-          ({ first, last }) =>
-            options.place(last) >= domain[0] && options.place(first) <= domain[1],
-        ),
-      ),
-    );
-  }
   layers.push(seen.map((line) => (small ? drawSmallLine(line, plot) : drawLine(line, plot))));
   if (options.whiskers) layers.push(seen.flatMap((line) => drawWhiskers(line, plot)));
+  layers.push(seen.flatMap((line) => drawChanges(line, plot)));
   if (labels) layers.push(endLabels(seen, plot, width));
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...layers.flat());

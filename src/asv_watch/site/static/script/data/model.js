@@ -1,11 +1,11 @@
-// The index as things with names: commits, cases, series, releases.
+// The index as things with names: commits, cases, series.
 
-import { capital, formatDay, shortHash } from "../text/format.js";
-import { buildCase } from "./cases.js";
+import { firstParam } from "../address.js";
+import { formatDay, shortHash } from "../text/format.js";
 
-/** @import { Benchmark, Change, Environment, Index, Machine, Metric } from "../../types.js" */
-/** @import { SeriesRow } from "../../types.js" */
-/** @import { Case } from "./cases.js" */
+/** @import { State } from "../address.js" */
+/** @import { Benchmark, CaseColumn, CaseEntry, CaseRow, Change } from "../../types.js" */
+/** @import { Environment, Index, Machine, Metric, SeriesRow } from "../../types.js" */
 
 /**
  * @typedef {object} Commit
@@ -16,95 +16,78 @@ import { buildCase } from "./cases.js";
  * @property {number} position number of commits before it
  * @property {number} at its commit index
  *
- * @typedef {Environment & { at: number }} Release an environment and its place in the index
+ * @typedef {object} CaseNames
+ * @property {number} at its place in the order of the site
+ * @property {Benchmark} benchmark
+ * @property {Metric} metric
+ * @property {CaseRow} line the row that it belongs to
+ * @property {CaseColumn} field the column that it belongs to
+ * @property {boolean} measured whether any machine has a value of it
+ *
+ * @typedef {CaseEntry & CaseNames} Case
  *
  * @typedef {object} SeriesNames
- * @property {Change | null} change
  * @property {number} at its series index
  * @property {number | null} newestRun commit index of the newest run
- * @property {string} key
  * @property {Case} case
  * @property {Machine} machine
  * @property {Environment} environment
  * @property {Benchmark} benchmark
  * @property {Metric} metric
  *
- * @typedef {Omit<SeriesRow, "at" | "change"> & SeriesNames} Series
+ * @typedef {Omit<SeriesRow, "at" | "change"> & SeriesNames & { change: Change | null }} Series
+ *
+ * @typedef {{ m: number, e: number, metric: Metric }} Place what the whole page is about
  *
  * @typedef {ReturnType<typeof buildModel>} Model
  */
 
-/**
- * @param {string} a
- * @param {string} b
- */
-const compareVersions = (a, b) => a.localeCompare(b, "en", { numeric: true });
+/** @param {Index} index @returns {Case[]} */
+function readCases(index) {
+  return index.cases.map((entry, at) => {
+    const benchmark = /** @type {Benchmark} */ (index.benchmarks[entry.b]);
+    return {
+      ...entry,
+      at,
+      benchmark,
+      metric: /** @type {Metric} */ (index.metrics[benchmark.metric]),
+      line: /** @type {CaseRow} */ (index.rows[entry.row]),
+      field: /** @type {CaseColumn} */ (index.columns[entry.column]),
+      measured: false,
+    };
+  });
+}
 
-/** @param {string[]} values */
-const distinct = (values) => [...new Set(values)].filter((value) => value !== "");
-
-/**
- * Every series with its names, and every case in the order of the series.
- * @param {Index} index
- */
-function readSeries(index) {
-  /** @type {Map<string, Case>} */
-  const cases = new Map();
-  const series = index.series.map((row, at) => {
-    const machine = /** @type {Machine} */ (index.machines[row.m]);
-    const environment = /** @type {Environment} */ (index.environments[row.e]);
-    const benchmark = /** @type {Benchmark} */ (index.benchmarks[row.b]);
-    const metric = /** @type {Metric} */ (index.metrics[benchmark.metric]);
-    const key = row.id.slice(machine.name.length + environment.id.length + 2);
-    const made =
-      cases.get(key) ?? buildCase(key, cases.size, benchmark, metric, row.labels, index.layout);
-    cases.set(key, made);
-    if (row.last) made.measured = true;
-    /** @type {Series} */
-    const named = {
+/** @param {Index} index @param {Case[]} cases @returns {Series[]} */
+function readSeries(index, cases) {
+  return index.series.map((row, at) => {
+    const what = /** @type {Case} */ (cases[row.c]);
+    if (row.last) what.measured = true;
+    return {
       ...row,
-      change: row.change === null ? null : (index.changes[row.change] ?? null),
       at,
       newestRun: row.at,
-      key,
-      case: made,
-      machine,
-      environment,
-      benchmark,
-      metric,
+      case: what,
+      machine: /** @type {Machine} */ (index.machines[row.m]),
+      environment: /** @type {Environment} */ (index.environments[row.e]),
+      benchmark: what.benchmark,
+      metric: what.metric,
+      change: row.change === null ? null : (index.changes[row.change] ?? null),
     };
-    return named;
   });
-  return { cases, series };
 }
-
-/**
- * Where a reader starts: the machine with the newest values, its environment with the newest.
- * @param {Index} index
- */
-function startingPlace({ machines, environments, newest_runs: [first] }) {
-  return {
-    machine: machines[first?.m ?? 0]?.name ?? "",
-    environment: environments[first?.e ?? 0]?.id ?? "",
-  };
-}
-
-/**
- * Whether two values were measured under the same conditions, as far as is known: nothing is
- * compared across segments. The segments of two series are counted from the newest.
- * @param {Series} now
- * @param {number} at commit index of the value of `now`
- * @param {Series} then
- * @param {number} base commit index of the value of `then`
- */
-export const isComparable = (now, at, then, base) =>
-  laterSegments(now, at) === laterSegments(then, base);
 
 /** Number of segments that start after a commit. @param {Series} series @param {number} at */
 const laterSegments = ({ segments }, at) => segments.filter((start) => start > at).length;
 
-/** Hues of models; where there are more models than hues, they share hues and differ in shape. */
-export const MODEL_HUES = 8;
+/**
+ * Whether two values of a series were measured under the same conditions, as far as is known.
+ * @param {Series} series
+ * @param {number} at
+ * @param {number} base
+ */
+export const isComparable = (series, at, base) =>
+  laterSegments(series, at) === laterSegments(series, base);
 
 /** @param {Index} index */
 export function buildModel(index) {
@@ -117,88 +100,97 @@ export function buildModel(index) {
     position,
     at,
   }));
-  const { cases, series } = readSeries(index);
-  const byPlace = new Map(series.map((entry) => [`${entry.key}\n${entry.m}\n${entry.e}`, entry]));
-
+  const cases = readCases(index);
+  const series = readSeries(index, cases);
+  const byPlace = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
+  const byKey = new Map(cases.map((what) => [what.key, what]));
   /** @type {Map<number, Change[]>} */
   const changesOf = new Map();
-  for (const change of index.changes) {
-    const changes = changesOf.get(change.s) ?? [];
-    changes.push(change);
-    changesOf.set(change.s, changes);
-  }
-
-  const rank = new Map(index.groups.map((group, at) => [group, at]));
-  const allCases = [...cases.values()].sort(
-    (a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0) || a.order - b.order,
-  );
-  const measured = allCases.filter((what) => what.measured);
-  allCases.forEach((what, at) => {
-    what.order = at;
-    what.hue = Math.max(0, index.models.indexOf(what.model)) % MODEL_HUES;
-  });
-  /** @type {Release[]} */
-  const releases = index.environments
-    .map((environment, at) => ({ ...environment, at }))
-    .sort((a, b) => compareVersions(a.torch, b.torch) || a.at - b.at);
-  const start = startingPlace(index);
-
+  const changes = [...index.changes, ...index.exact_changes];
+  for (const change of changes)
+    changesOf.set(change.s, [...(changesOf.get(change.s) ?? []), change]);
   const hashes = commits.map((commit) => commit.hash.toLowerCase());
   const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));
-  // Two environments may pin the same torch: only then is more than the release said.
-  const pinned = releases.map((release) => release.torch);
-  const twice = new Set(pinned.filter((torch, i) => pinned.indexOf(torch) !== i));
+  const [first] = index.newest_runs;
+  const longest = [...index.newest_runs].sort((a, b) => b.commits - a.commits)[0];
+  const measuredMetrics = new Set(
+    cases.filter((what) => what.measured).map((what) => what.metric),
+  );
+
+  /** @param {string} name */
+  const machineAt = (name) => index.machines.findIndex((machine) => machine.name === name);
+  /** @param {string} id */
+  const environmentAt = (id) => index.environments.findIndex((other) => other.id === id);
 
   return {
     index,
     commits,
     newest: commits.length - 1,
+    /** How many machines and environments measured anything. */
+    newestRuns: index.newest_runs.length,
     series,
     cases,
-    allCases,
-    releases,
+    /** Those of times and memory first. */
+    changes,
     changesOf,
-    /** A change is news for so many commits; older changes are shown without colour. */
-    news: index.rules.news,
-    rules: index.rules,
-    devices: distinct(allCases.map((what) => what.device)).sort(
-      (a, b) => Number(b === "cpu") - Number(a === "cpu"),
-    ),
-    /** Whether all was measured on one device, so that its hue would say nothing. */
-    oneDevice: distinct(measured.map((what) => what.device)).length < 2,
-    passes: distinct(allCases.map((what) => what.pass)),
+    metrics: index.metrics.filter((metric) => measuredMetrics.has(metric)),
     subject: index.layout.subject,
-    /** Headings of the first and the second column of cases. */
-    columnNames: index.layout.columns.map(capital),
-    /** What values of the two are called together. */
-    columnNouns: index.layout.subject === "model" ? ["devices", "passes"] : ["values", "values"],
-    /** What series of one case on one machine differ in. */
-    releasesName: releases.some((release) => release.torch) ? "torch releases" : "environments",
-    modes: distinct(allCases.map((what) => what.mode)),
-    /** Metrics that some machine has a value of. */
-    measuredMetrics: new Set(
-      series.filter(({ last }) => last).map((entry) => entry.case.metricAt),
-    ),
-    defaultMachine: start.machine,
-    defaultEnvironment: start.environment,
-    baseline: index.baseline ?? 0,
+    /** The machine and environment that measured the most commits. */
+    longest,
+    mainGroups: new Set(index.groups.flatMap(({ name, main }) => (main ? [name] : []))),
 
-    /** @param {string} name */
-    machineAt: (name) => index.machines.findIndex((machine) => machine.name === name),
-    /** @param {string} id */
-    environmentAt: (id) => index.environments.findIndex((environment) => environment.id === id),
+    /**
+     * The machine, environment and metric that an address is about. An environment that the
+     * machine never used gives way to the newest that it used.
+     * @param {State} state
+     * @param {{ m: number, e: number }} [start] where a reader starts who chose nothing
+     * @returns {Place}
+     */
+    place(state, start = first) {
+      const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
+      const m = machine ? machineAt(machine) : (start?.m ?? 0);
+      if (m < 0) throw new Error(`No machine is called “${machine}”: choose one of the list.`);
+      const used = index.newest_runs.filter((run) => run.m === m).map((run) => run.e);
+      const asked = environmentAt(environment);
+      if (environment && asked < 0)
+        throw new Error(`No environment is called “${environment}”: choose one of the list.`);
+      const start_e = start?.m === m ? start.e : used[0];
+      const e = environment && (used.includes(asked) || !used.length) ? asked : (start_e ?? 0);
+      const wanted = firstParam(state, "metric");
+      const metric = this.metrics.find(({ id }) => id === wanted) ?? this.metrics[0];
+      return { m, e, metric: /** @type {Metric} */ (metric ?? index.metrics[0]) };
+    },
+
+    /** Environments that a machine measured with, the newest run first. @param {number} m */
+    environmentsOf: (m) => index.newest_runs.filter((run) => run.m === m).map((run) => run.e),
+
+    /** @param {{ m: number, e: number }} place */
+    commitsAt: ({ m, e }) => index.newest_runs.find((run) => run.m === m && run.e === e),
+
+    machineAt,
+    environmentAt,
+
+    /** @param {string} key */
+    caseOf: (key) => byKey.get(key),
 
     /**
      * The series of a case on one machine in one environment.
-     * @param {string} key
-     * @param {number} m
-     * @param {number} e
+     * @param {Case} what
+     * @param {{ m: number, e: number }} place
      */
-    find: (key, m, e) => byPlace.get(`${key}\n${m}\n${e}`),
+    find: (what, { m, e }) => byPlace.get(`${what.at} ${m} ${e}`),
+
+    /** All series of one machine, environment and metric, in order. @param {Place} place */
+    seriesAt({ m, e, metric }) {
+      return series
+        .filter((one) => one.m === m && one.e === e && one.metric === metric)
+        .sort((a, b) => a.c - b.c);
+    },
 
     /** The index of a commit given by the beginning of its hash, or by a tag; -1 if none. @param {string} text */
     findCommit(text) {
       const wanted = text.trim();
+      if (wanted === "baseline") return index.baseline ?? -1;
       const tag = tagged.get(wanted);
       if (tag !== undefined) return tag;
       if (!/^[0-9a-f]{4,40}$/i.test(wanted)) return -1;
@@ -214,12 +206,6 @@ export function buildModel(index) {
 
     /** The short hash of a commit. @param {number} at */
     shortOf: (at) => shortHash(commits[at]?.hash ?? ""),
-
-    /** An environment in a word or two. @param {Environment} environment */
-    environmentLabel: (environment) =>
-      environment.torch && !twice.has(environment.torch)
-        ? `torch ${environment.torch}`
-        : environment.label,
   };
 }
 

@@ -1,7 +1,9 @@
-// Data files are small scripts that call torchspeed.register(name, data): browsers refuse
+// Data files are small scripts that call asvWatch.register(name, data): browsers refuse
 // `fetch` and modules on file://, and allow script elements.
 
-/** @import { BenchmarkFile, BenchmarkSource, Index, RevisionBlock, SampleFile } from "../../types.js" */
+/** @import { Index } from "../../types.js" */
+/** @import { AboutData, BenchmarkFile, BenchmarkSource } from "../../file-types.js" */
+/** @import { ReleaseHistory, RevisionBlock, SampleFile } from "../../file-types.js" */
 
 /** @type {Map<string, any>} */
 const arrived = new Map();
@@ -15,10 +17,10 @@ const pending = new Map();
  */
 function register(name, data) {
   arrived.set(name, data);
-  document.dispatchEvent(new CustomEvent("torchspeed:data", { detail: name }));
+  document.dispatchEvent(new CustomEvent("site:data", { detail: name }));
 }
 
-/** @type {any} */ (window).torchspeed = { register };
+/** @type {any} */ (window).asvWatch = { register };
 
 /**
  * Returns the index once its file has run, else undefined.
@@ -83,3 +85,9 @@ export const loadSource = (slug) => loadData(`c/${slug}`);
  * @returns {Promise<SampleFile>}
  */
 export const loadSamples = (slug, part) => loadData(`n/${slug}${part ? `~${part}` : ""}`);
+
+/** Loads what machines found about releases. @returns {Promise<ReleaseHistory[]>} */
+export const loadReleases = () => loadData("releases");
+
+/** Loads machines, noise and what was left out. @returns {Promise<AboutData>} */
+export const loadAbout = () => loadData("about");

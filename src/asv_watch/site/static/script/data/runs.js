@@ -3,12 +3,14 @@
 import { loadBenchmark, loadBlock } from "./registry.js";
 import { getModel } from "./model.js";
 
-/** @import { BenchmarkSeries, CommitIndex, Outcome, Scale, SeriesIndex } from "../../types.js" */
-/** @import { Measured } from "./judge.js" */
+/** @import { CommitIndex, Outcome, SeriesIndex } from "../../types.js" */
+/** @import { BenchmarkSeries, Scale } from "../../file-types.js" */
 /** @import { Series } from "./model.js" */
 
 /**
- * @typedef {Measured & { at: CommitIndex, quartiles: [number, number] | null }} Point
+ * A measured value and, where known, the interval that its samples give.
+ * @typedef {{ value: number, interval: [number, number] | null }} Measured
+ * @typedef {Measured & { at: CommitIndex }} Point
  * @typedef {{ at: CommitIndex, outcome: Outcome, reason: string }} OtherRun without a value
  * @typedef {{ first: CommitIndex, last: CommitIndex, level: number }} Level
  * @typedef {{ points: Point[], others: OtherRun[], levels: Level[] }} Runs
@@ -55,7 +57,6 @@ function parse(entry) {
       at: entry.from + i,
       value,
       interval: spanOf(value, entry.lo?.[i], entry.hi?.[i]),
-      quartiles: spanOf(value, entry.q1?.[i], entry.q3?.[i]),
     });
   });
   return {
@@ -141,17 +142,4 @@ export async function nearestMeasured(at, stride, places) {
 export async function measuredNear(at, places) {
   const before = await nearestMeasured(at, -1, places);
   return before >= 0 ? before : nearestMeasured(at, 1, places);
-}
-
-/**
- * The commit at which the most series have a value, of several the newest; -1 without any. At it
- * releases are compared, so that a change of the code is not taken for one of torch.
- * @param {Point[][]} points of each series
- */
-export function commonCommit(points) {
-  /** @type {Map<CommitIndex, number>} */
-  const counts = new Map();
-  for (const { at } of points.flat()) counts.set(at, (counts.get(at) ?? 0) + 1);
-  const most = Math.max(0, ...counts.values());
-  return Math.max(-1, ...[...counts].filter(([, count]) => count === most).map(([at]) => at));
 }

@@ -1,7 +1,9 @@
-// The fields above a view. Each is bound to one parameter of the address: it shows what
-// the address says and changes it when a person changes the field.
+// Fields of a view. Each is bound to one parameter of the address: it shows what the address
+// says, and changes it when a person changes the field.
 
 import { changeParams, currentState, firstParam } from "../address.js";
+import { getModel } from "../data/model.js";
+import { formatDay, shortHash } from "../text/format.js";
 import { el, freshId } from "./elements.js";
 
 /** @import { State } from "../address.js" */
@@ -20,22 +22,11 @@ import { el, freshId } from "./elements.js";
 export const choicesOf = (pairs) => pairs.map(([value, label]) => ({ value, label }));
 
 /**
- * Choices whose values are their labels, after one that stands for all of them.
- * @param {string[]} values
- * @param {string} noun
- * @returns {Choice[]}
- */
-export const allOr = (values, noun) => [
-  { value: "", label: `all ${noun}` },
-  ...values.map((value) => ({ value, label: value })),
-];
-
-/**
  * @param {string} label
  * @param {Child} control
  * @param {Child} [hint]
  */
-export const labelled = (label, control, hint) =>
+const labelled = (label, control, hint) =>
   el("label", { class: "field" }, el("span", { class: "field-name" }, label), control, hint);
 
 /**
@@ -54,42 +45,19 @@ export function selectField(key, label, { options, initial = () => "", change = 
   select.addEventListener("change", () =>
     change({ [key]: select.value === initial(currentState()) ? null : select.value }),
   );
+  let drawn = "";
   return {
     node,
     show(state) {
       const choices = options(state);
-      const same =
-        select.options.length === choices.length &&
-        choices.every(({ value, label: text }, i) => {
-          const option = select.options[i];
-          return option?.value === value && option.text === text;
-        });
-      if (!same)
+      const now = JSON.stringify(choices);
+      if (now !== drawn)
         select.replaceChildren(
           ...choices.map((choice) => el("option", { value: choice.value }, choice.label)),
         );
+      drawn = now;
       select.value = firstParam(state, key, initial(state));
       node.hidden = choices.length < 2;
-    },
-  };
-}
-
-/**
- * A box to tick.
- * @param {string} key
- * @param {string} label
- * @returns {Field}
- */
-export function checkField(key, label, { initial = false } = {}) {
-  const box = el("input", { type: "checkbox", name: key });
-  const node = el("label", { class: "check" }, box, " ", label);
-  box.addEventListener("change", () =>
-    changeParams({ [key]: box.checked === initial ? null : box.checked ? "1" : "0" }),
-  );
-  return {
-    node,
-    show(state) {
-      box.checked = firstParam(state, key, initial ? "1" : "0") === "1";
     },
   };
 }
@@ -122,69 +90,79 @@ export function searchField(key, label, placeholder = "") {
   };
 }
 
+/** The message for a commit that does not exist. @param {string} text */
+export const unknownCommit = (text) =>
+  `No measured commit begins with “${text}”: choose one of the list.`;
+
 /**
- * Several of a few: boxes in a row under one name.
+ * A commit: a hash or its beginning, or a tag. Suggestions come from a datalist, because a list
+ * box of 1,000 entries takes a browser seconds to open.
  * @param {string} key
  * @param {string} label
- * @param {object} how
- * @param {(state: State) => Choice[]} how.options
- * @param {(state: State) => string[]} how.initial
+ * @param {(state: State) => string} initial
  * @returns {Field}
  */
-export function choicesField(key, label, { options, initial }) {
-  const row = el("span", { class: "choices" });
-  const name = el("span", { class: "field-name", id: freshId("choices") }, label);
-  const node = el("div", { class: "field", role: "group", "aria-labelledby": name.id }, name, row);
-  const boxes = () => [...row.querySelectorAll("input")];
-  /** @param {Choice} choice */
-  const draw = (choice) => {
-    const box = el("input", { type: "checkbox", name: key, value: choice.value });
-    box.addEventListener("change", () => {
-      const ticked = boxes().flatMap((other) => (other.checked ? [other.value] : []));
-      if (ticked.length === 0)
-        box.checked = true; // nothing chosen would show nothing
-      else changeParams({ [key]: ticked });
-    });
-    return el("label", { class: "check" }, box, " ", choice.label);
-  };
+export function commitField(key, label, initial) {
+  const list = el("datalist", { id: freshId("commits") });
+  const complaint = el("span", { class: "complaint", role: "alert", id: freshId("complaint") });
+  const input = el("input", {
+    name: key,
+    list: list.id,
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-describedby": complaint.id,
+  });
+  const node = labelled(label, input, [list, complaint]);
+  node.classList.add("revision");
+  input.addEventListener("focus", () => {
+    if (!list.firstChild) list.append(...suggestions());
+    input.select();
+  });
+  input.addEventListener("change", () => {
+    const text = input.value.trim();
+    const known = text === "" || getModel().findCommit(text) >= 0;
+    complaint.textContent = known ? "" : unknownCommit(text);
+    input.setAttribute("aria-invalid", String(!known));
+    if (known) changeParams({ [key]: text || null });
+  });
   return {
     node,
     show(state) {
-      const choices = options(state);
-      const chosen = state.params[key] ?? initial(state);
-      const now = boxes().map((box) => box.value);
-      if (now.join("\n") !== choices.map(({ value }) => value).join("\n"))
-        row.replaceChildren(...choices.map(draw));
-      for (const box of boxes()) box.checked = chosen.includes(box.value);
-      node.hidden = choices.length < 2;
+      if (document.activeElement === input && complaint.textContent) return;
+      input.value = firstParam(state, key, initial(state));
+      input.setAttribute("aria-invalid", "false");
+      complaint.textContent = "";
     },
   };
 }
 
+function suggestions() {
+  return [...getModel().commits].reverse().map((commit) => {
+    const tags = commit.tags.length ? ` [${commit.tags.join(", ")}]` : "";
+    const label = `${formatDay(commit.date)}${tags} ${commit.subject}`;
+    return el("option", { value: shortHash(commit.hash), label });
+  });
+}
+
 /**
- * The fields in a foldable box: open where there is room, one line where there is not.
- * @param {Field[]} fields
+ * Fields behind one button, which says how many of them are set.
+ * @param {string} name
+ * @param {Record<string, Field>} fields by parameter
  * @returns {Field}
  */
-export function controlBox(fields) {
-  const roomy = matchMedia("(min-width: 44rem)");
-  const box = el(
-    "details",
-    { class: "controls", "aria-label": "Choose what to see" },
-    el("summary", {}, "Choose what to see"),
-    el(
-      "div",
-      { class: "fields" },
-      fields.map((field) => field.node),
-    ),
+export function foldedFields(name, fields) {
+  const summary = el("summary", { class: "button" }, name);
+  const inner = el(
+    "div",
+    { class: "fields" },
+    Object.values(fields).map((field) => field.node),
   );
-  const fit = () => (box.open = roomy.matches);
-  fit();
-  roomy.addEventListener("change", fit);
   return {
-    node: box,
+    node: el("details", { class: "filters" }, summary, inner),
     show(state) {
-      for (const field of fields) field.show(state);
+      for (const field of Object.values(fields)) field.show(state);
+      const set = Object.keys(fields).filter((key) => firstParam(state, key)).length;
+      summary.textContent = set ? `${name} (${set})` : name;
     },
   };
 }

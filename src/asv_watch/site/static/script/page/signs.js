@@ -1,154 +1,141 @@
-// The small signs used in every view: devices and passes, verdicts, outcomes, commits.
+// The small signs used in every view: verdicts, outcomes, commits, lines of recent values.
 
+import { linkTo } from "../address.js";
 import { getModel } from "../data/model.js";
-import { formatChange, shortHash } from "../text/format.js";
-import { el } from "./elements.js";
+import { shortHash } from "../text/format.js";
+import { el, svg } from "./elements.js";
 
-/** @import { Change, Outcome, Verdict } from "../../types.js" */
+/** @import { Outcome, Verdict } from "../../types.js" */
+/** @import { Case, Series } from "../data/model.js" */
 
-const KNOWN_DEVICES = new Set(["cpu", "cuda", "mps", "xpu"]);
-const KNOWN_PASSES = new Set(["forward", "backward"]);
-
-/**
- * Classes that give a mark its hue (device) and its dash or fill (pass). Where everything was
- * measured on one device it has no hue.
- * @param {string} device
- * @param {string} pass
- */
-export function markClass(device, pass) {
-  const hue = KNOWN_DEVICES.has(device) && !getModel().oneDevice ? device : "other";
-  return `dev-${hue} pass-${KNOWN_PASSES.has(pass) ? pass : "none"}`;
-}
-
-/**
- * A filled or hollow square for a device and pass.
- * @param {string} device
- * @param {string} pass
- * @param {string} [hue] class of a hue other than that of the device
- */
-export const keySquare = (device, pass, hue = "") =>
-  el("span", { class: `key ${markClass(device, pass)}${hue}`, "aria-hidden": "true" });
-
-const PASS_ORDER = ["forward", "backward"];
-
-/**
- * Orders things with a device and a pass: devices as the suites list them, forward first.
- * @param {{ device: string, pass: string }} a
- * @param {{ device: string, pass: string }} b
- */
-export function byColumn(a, b) {
-  const { devices, subject } = getModel();
-  // Benchmarks that lack the parameter whose values are columns come after those that have it.
-  const last = subject === "model" ? 0 : Number(a.device === "") - Number(b.device === "");
-  return (
-    last ||
-    devices.indexOf(a.device) - devices.indexOf(b.device) ||
-    PASS_ORDER.indexOf(a.pass) - PASS_ORDER.indexOf(b.pass)
-  );
-}
+/** A filled or hollow square for a column of cases. @param {string} look */
+export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
 
 /** @type {Record<Verdict, string>} */
 const SIGNS = { better: "✓", worse: "✗", same: "" };
-/** @type {Record<Verdict, string>} */
-const WORDS = { better: "better", worse: "worse", same: "not significant" };
 
 /**
- * A signed change, coloured and marked only if it is significant.
- * @param {number} ratio
- * @param {Verdict} verdict
+ * A change: coloured and marked only if it was measured.
+ * @param {{ text: string, verdict: Verdict, state?: "measured" | "suspected" }} change
  */
-export function changeSign(ratio, verdict) {
+export function changeSign({ text, verdict, state = "measured" }) {
+  if (state === "suspected") return el("span", { class: "change suspected" }, text);
   const sign = SIGNS[verdict];
-  return el(
-    "span",
-    { class: `change ${verdict}`, title: WORDS[verdict] },
-    sign
-      ? [
-          el("span", { "aria-hidden": "true" }, sign + " "),
-          el("span", { class: "visually-hidden" }, WORDS[verdict] + " "),
-        ]
-      : null,
-    formatChange(ratio),
-  );
+  const words = sign
+    ? [
+        el("span", { "aria-hidden": "true" }, `${sign} `),
+        el("span", { class: "visually-hidden" }, `${verdict} `),
+      ]
+    : null;
+  return el("span", { class: `change ${verdict}` }, words, text);
 }
 
-/** Whether a change is recent enough for colour. @param {Change} change */
-export const isNews = ({ c }) => getModel().newest - c < getModel().news;
-
-/**
- * A change of a series: coloured if it is measured and news, and with its state if it is suspected.
- * @param {Change} change
- * @param {boolean} [withState] whether the state is written beside it
- */
-export function foundChange(change, withState = true) {
-  const { text, verdict, state, interval_text: interval } = change;
-  const measured = state === "measured";
-  const fresh = isNews(change) && measured;
-  const shown = fresh ? verdict : "same";
-  const sign = SIGNS[shown];
-  const node = el(
-    "span",
-    { class: `change ${shown} ${state}${fresh ? "" : " old"}` },
-    sign
-      ? [
-          el("span", { "aria-hidden": "true" }, sign + " "),
-          el("span", { class: "visually-hidden" }, WORDS[shown] + " "),
-        ]
-      : null,
-    text,
-  );
-  node.title = `${text}${interval && ` (${interval})`}, since ${getModel().commitLine(change.c)}`;
-  if (withState && !measured) node.append(el("span", { class: "state" }, ` ${state}`));
-  return node;
-}
-
-/** In place of a ratio of values that were measured under different conditions. */
-export const otherConditions = () =>
-  el(
-    "span",
-    { class: "muted", title: "The two values were measured with different recipes or conditions" },
-    "not comparable",
-  );
-
-/** A muted dash for a number that does not exist. */
-export const noNumber = () => el("span", { class: "muted" }, "–");
+/** A muted dash for what does not exist. */
+export const nothing = () => el("span", { class: "muted" }, "–");
 
 /** @type {Record<Outcome, [string, string]>} */
 const OUTCOMES = {
-  ok: ["ok", "✓"],
-  stale: ["stale", "◷"],
   failed: ["failed", "✗"],
   "timed out": ["timed-out", "⏱"],
-  skipped: ["skipped", "–"],
+  stale: ["stale", "◷"],
   "never run": ["never", "·"],
+  skipped: ["skipped", "–"],
+  ok: ["ok", "✓"],
 };
+/** Those that need a look first. */
 export const OUTCOME_NAMES = /** @type {Outcome[]} */ (Object.keys(OUTCOMES));
 
 /**
  * The outcome of a case: a word and a sign in a frame.
  * @param {Outcome} outcome
- * @param {string} [text]
  */
-export function outcomeTag(outcome, text = outcome, reason = "") {
+export function outcomeTag(outcome, text = outcome === "stale" ? "behind" : outcome, reason = "") {
   const [name, sign] = OUTCOMES[outcome];
   return el(
     "span",
     { class: `tag ${name}`, title: reason || null },
-    el("span", { "aria-hidden": "true" }, sign + " "),
+    el("span", { "aria-hidden": "true" }, `${sign} `),
     text,
   );
 }
 
-/**
- * A commit as a link to where its text can be read, or its short hash where there is none.
- * @param {number} at
- */
-export function commitLink(at) {
-  const model = getModel();
-  const hash = model.commits[at]?.hash ?? "";
-  const base = model.index.project.commit_url;
+/** A commit as a link to its changes. @param {number} at */
+export const commitLink = (at) =>
+  el(
+    "a",
+    { href: linkTo("changes", { rev: getModel().shortOf(at) }), title: getModel().commitLine(at) },
+    el("code", {}, getModel().shortOf(at)),
+  );
+
+/** A commit as a link to the project's repository, if that has an address. @param {string} hash */
+export function repositoryLink(hash) {
+  const base = getModel().index.project.commit_url;
   const code = el("code", {}, shortHash(hash));
-  if (!/^https?:\/\//.test(base)) return code;
-  const title = "This commit in the project's repository";
-  return el("a", { href: base + hash, rel: "noreferrer", title }, code);
+  return /^https?:\/\//.test(base)
+    ? el("a", { href: base + hash, rel: "noreferrer" }, code)
+    : code;
 }
+
+/** The page of a series. @param {Series} series */
+export const casePage = ({ case: { key }, machine, environment }) =>
+  linkTo("case", { s: key, m: machine.name, e: environment.id });
+
+/** The page of a case by its name; nothing for a case without one. @param {string} key */
+export const casePageOf = (key) => (key ? linkTo("case", { s: key }) : null);
+
+/** The name of a case as a table has it: its row, and its column in grey. @param {Case} what */
+export const caseName = ({ line, field, metric }) => [
+  line.name,
+  el(
+    "span",
+    { class: "muted" },
+    [line.details, field.name, metric.kind === "time" ? "" : metric.label]
+      .filter(Boolean)
+      .map((part) => ` · ${part}`),
+  ),
+];
+
+/**
+ * Whether two values at least were measured under the same conditions.
+ * @param {Pick<Series, "spark" | "cuts">} series
+ */
+export const hasCourse = ({ spark, cuts }) =>
+  [0, ...cuts].some(
+    (start, i) => spark.slice(start, cuts[i]).filter((value) => value !== null).length > 1,
+  );
+
+/**
+ * The path of a line 120 wide and 24 high; it spans what was not measured, and starts anew where
+ * other conditions begin.
+ * @param {(number | null)[]} values
+ * @param {number[]} cuts
+ */
+function sparkPath(values, cuts) {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+  // One spike in thirty may leave the frame, or it would flatten all the rest; and noise of
+  // a percent must not look like a mountain range.
+  const spikes = Math.floor(known.length / 30);
+  const low = known[spikes] ?? 0;
+  const high = known[known.length - 1 - spikes] ?? 0;
+  const middle = (low + high) / 2;
+  const reach = Math.max((high - low) / 2, Math.abs(middle) * 0.03) || 1;
+  const stride = values.length > 1 ? 116 / (values.length - 1) : 0;
+  let path = "";
+  let command = "M";
+  values.forEach((value, i) => {
+    if (cuts.includes(i)) command = "M";
+    if (value === null) return;
+    const height = Math.max(-1, Math.min(1, (value - middle) / reach));
+    path += `${command}${(2 + i * stride).toFixed(1)} ${(12 - height * 9).toFixed(1)}`;
+    command = "L";
+  });
+  return path;
+}
+
+/** Recent values of a series as a line, the size of a word. @param {Series} series */
+export const sparkline = ({ spark, cuts }) =>
+  svg(
+    "svg",
+    { class: "spark", viewBox: "0 0 120 24", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("path", { class: "line", d: sparkPath(spark, cuts) }),
+  );

@@ -1,33 +1,60 @@
-// Tables: built from rows of cells, sorted by their headings, a page of rows at a time.
+// Tables: declared as columns, sorted by their headings, a page of rows at a time. What a table
+// shows is also what a reader can save of it.
 
-import { changeParams } from "../address.js";
+import { changeParams, firstParam } from "../address.js";
 import { formatCount } from "../text/format.js";
 import { announce } from "./announce.js";
 import { el } from "./elements.js";
 
+/** @import { State } from "../address.js" */
+/** @import { Field, Sheet } from "../text/export.js" */
 /** @import { Child } from "./elements.js" */
 
 /**
- * @typedef {string | { text: string, number?: boolean, wrap?: boolean }} Heading
- *
+ * @template T
  * @typedef {object} Column
  * @property {string} id
  * @property {string} text
+ * @property {(row: T) => Field} value what is sorted by and saved
+ * @property {(row: T) => Child} [draw] what is shown, if that is more than the value
+ * @property {boolean} [hidden] whether it is only saved
  * @property {boolean} [number]
- * @property {string} [title]
+ * @property {boolean} [wrap]
  */
 
+/** Rows that are drawn at once: more make a browser, and a reader, wait. */
+const ROWS_AT_ONCE = 200;
+
 /**
- * A table from headings and rows of cells; the first cell of a row is its heading.
+ * A table, and a button for the rows beyond the first page.
+ * @template T
  * @param {string} caption
- * @param {Heading[]} headings
- * @param {Child[][]} rows
+ * @param {Column<T>[]} columns the first one names the row
+ * @param {T[]} rows
+ * @param {object} [how]
+ * @param {State} [how.state] the headings sort by its parameter `sort`; without it they do not
+ * @param {string} [how.className]
+ * @param {number} [how.first] rows that are drawn at once
  */
-export function buildTable(caption, headings, rows, className = "list") {
-  const heads = headings.map((head) => (typeof head === "string" ? { text: head } : head));
-  /** @param {number} i */
-  const classOf = (i) => (heads[i]?.number ? "number" : heads[i]?.wrap ? "text" : null);
-  return el(
+export function drawTable(caption, columns, rows, how = {}) {
+  const { state, className = "list", first = ROWS_AT_ONCE } = how;
+  const order = state ? firstParam(state, "sort") : "";
+  const sorted = sortedRows(columns, rows, order);
+  const shown = columns.filter(({ hidden }) => !hidden);
+  /** @param {Column<T>} column @param {number} i @param {T} row */
+  const drawCell = ({ value, draw = value, number, wrap }, i, row) =>
+    i === 0
+      ? el("th", { scope: "row" }, draw(row))
+      : el("td", { class: number ? "number" : wrap ? "text" : null }, draw(row));
+  /** @param {T} row */
+  const drawRow = (row) =>
+    el(
+      "tr",
+      {},
+      shown.map((column, i) => drawCell(column, i, row)),
+    );
+  const body = el("tbody", {}, sorted.slice(0, first).map(drawRow));
+  const table = el(
     "table",
     { class: className },
     el("caption", { class: "visually-hidden" }, caption),
@@ -37,123 +64,123 @@ export function buildTable(caption, headings, rows, className = "list") {
       el(
         "tr",
         {},
-        heads.map(({ text, number }) =>
-          el("th", { scope: "col", class: number ? "number" : null }, text),
-        ),
+        shown.map((column) => heading(column, order, Boolean(state))),
       ),
     ),
-    el(
-      "tbody",
-      {},
-      rows.map((cells) =>
-        el(
-          "tr",
-          {},
-          cells.map((cell, i) =>
-            i === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: classOf(i) }, cell),
-          ),
-        ),
-      ),
-    ),
+    body,
+  );
+  return el(
+    "div",
+    {},
+    scrollBox(caption, table),
+    moreButton(body, sorted.slice(first), drawRow, rows.length),
   );
 }
 
 /**
- * The headings of a table that is sorted by the address: each is a button, and the parameter
- * `sort` holds a column's id, with a minus for descending.
- * @param {Column[]} columns
- * @param {string} order what `sort` is now
- * @param {string} initial what `sort` is when the address does not say
- */
-export function sortHeads(columns, order, initial) {
-  const down = order.startsWith("-");
-  return columns.map(({ id, text, number, title }) => {
-    const active = order.replace("-", "") === id;
-    const next = active ? (down ? id : `-${id}`) : number ? `-${id}` : id;
-    const button = el(
-      "button",
-      {
-        type: "button",
-        title,
-        "data-sort": id,
-        onclick: () => changeParams({ sort: next === initial ? null : next }),
-      },
-      text,
-    );
-    return el(
-      "th",
-      {
-        scope: "col",
-        class: number ? "number" : null,
-        "aria-sort": active ? (down ? "descending" : "ascending") : null,
-      },
-      button,
-    );
-  });
-}
-
-/**
- * Replaces what a box holds; a sort button that was pressed is drawn anew, and the keyboard
- * focus stays where it was.
- * @param {HTMLElement} box
- * @param {(Node | string)[]} parts
- */
-export function replaceKeepingFocus(box, parts) {
-  const focused = document.activeElement;
-  const id = focused instanceof HTMLElement ? focused.dataset.sort : undefined;
-  const alike = () =>
-    /** @type {HTMLElement[]} */ ([...box.querySelectorAll(`[data-sort="${id}"]`)]);
-  const nth = id === undefined ? -1 : alike().findIndex((button) => button === focused);
-  box.replaceChildren(...parts);
-  if (nth >= 0) alike()[nth]?.focus();
-}
-
-/**
- * Sorts rows by a value of each, numbers or text; unknown numbers are always last.
+ * The rows in the order that a heading asks for: a column's id, with a minus for descending.
  * @template T
+ * @param {Column<T>[]} columns
  * @param {T[]} rows
- * @param {(row: T) => number | string} value
- * @param {boolean} down
- * @param {(row: T) => number} tie
+ * @param {string} order
  */
-export function sortedBy(rows, value, down, tie) {
-  const sign = down ? -1 : 1;
+export function sortedRows(columns, rows, order) {
+  const column = columns.find(({ id }) => id === order.replace(/^-/, ""));
+  if (!column) return rows;
+  const sign = order.startsWith("-") ? -1 : 1;
   return [...rows].sort((a, b) => {
-    const [x, y] = [value(a), value(b)];
+    const [x, y] = [column.value(a), column.value(b)];
     if (typeof x === "string" || typeof y === "string")
-      return sign * String(x).localeCompare(String(y), "en", { numeric: true }) || tie(a) - tie(b);
-    if (Number.isNaN(x) || Number.isNaN(y))
-      return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
-    return sign * (x - y) || tie(a) - tie(b);
+      return sign * String(x ?? "").localeCompare(String(y ?? ""), "en", { numeric: true });
+    const [known, other] = [Number.isFinite(x), Number.isFinite(y)];
+    return known && other ? sign * (Number(x) - Number(y)) : Number(other) - Number(known);
   });
 }
 
-/** Rows of a table that are drawn at once: more make a browser, and a reader, wait. */
-export const ROWS_AT_ONCE = 200;
+/**
+ * The plain values of a table.
+ * @template T
+ * @param {Column<T>[]} columns
+ * @param {T[]} rows
+ * @returns {Sheet}
+ */
+export const sheetOf = (columns, rows) => ({
+  head: columns.map(({ text }) => text),
+  rows: rows.map((row) => columns.map(({ value }) => value(row))),
+});
 
 /**
- * What offers the rows after the first page, if there are any.
  * @template T
- * @param {HTMLTableSectionElement} body
- * @param {T[]} rows
- * @param {(row: T) => HTMLElement} draw
+ * @param {Column<T>} column
+ * @param {string} order
+ * @param {boolean} sortable
  */
-export function moreButton(body, rows, draw) {
-  const others = rows.length - ROWS_AT_ONCE;
-  if (others <= 0) return null;
+function heading({ id, text, number }, order, sortable) {
+  const attributes = { scope: "col", class: number ? "number" : null };
+  if (!sortable) return el("th", attributes, text);
+  const active = order.replace(/^-/, "") === id;
+  const next = active === order.startsWith("-") ? id : `-${id}`;
+  const sort = active ? (order.startsWith("-") ? "descending" : "ascending") : null;
   const button = el(
     "button",
-    { type: "button", class: "button" },
-    `Show the other ${formatCount(others)}`,
+    {
+      type: "button",
+      "data-sort": id,
+      onclick: () => {
+        changeParams({ sort: next });
+        const again = /** @type {HTMLElement | null} */ (
+          document.querySelector(`section:not([hidden]) [data-sort="${id}"]`)
+        );
+        again?.focus(); // the table was drawn anew
+      },
+    },
+    text,
   );
+  return el("th", { ...attributes, "aria-sort": sort }, button);
+}
+
+/**
+ * @template T
+ * @param {HTMLTableSectionElement} body
+ * @param {T[]} others
+ * @param {(row: T) => HTMLElement} draw
+ * @param {number} count of all rows
+ */
+function moreButton(body, others, draw, count) {
+  if (!others.length) return null;
+  const text = `Show the other ${formatCount(others.length)}`;
+  const button = el("button", { type: "button", class: "button" }, text);
   button.addEventListener("click", () => {
-    body.append(...rows.slice(ROWS_AT_ONCE).map(draw));
-    announce(`${formatCount(rows.length)} rows.`);
-    body.rows[ROWS_AT_ONCE]?.querySelector("a")?.focus();
+    const place = body.rows.length;
+    body.append(...others.map(draw));
+    announce(`${formatCount(count)} rows.`);
+    body.rows[place]?.querySelector("a")?.focus();
     button.remove();
   });
-  return el("div", { class: "actions" }, button);
+  return el("p", {}, button);
 }
+
+/**
+ * A table of names and values.
+ * @param {string} caption
+ * @param {[string, Child][]} rows
+ */
+export const factsTable = (caption, rows) =>
+  scrollBox(
+    caption,
+    el(
+      "table",
+      { class: "facts" },
+      el("caption", { class: "visually-hidden" }, caption),
+      el(
+        "tbody",
+        {},
+        rows.map(([name, value]) =>
+          el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)),
+        ),
+      ),
+    ),
+  );
 
 /**
  * A box that scrolls sideways by itself, by keyboard too, so that the page never does.

@@ -1,6 +1,7 @@
-// Text that leaves the page: CSV for spreadsheets, cells of Markdown tables.
+// Text that leaves the page: CSV for spreadsheets, Markdown for issues and comments.
 
 /** @typedef {string | number | null | undefined} Field */
+/** @typedef {{ head: string[], rows: Field[][] }} Sheet a table of plain values */
 
 /**
  * One field of a CSV file; a leading = + - @ would run as a formula in a spreadsheet.
@@ -13,12 +14,18 @@ export function csvField(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A whole CSV file. @param {Field[][]} rows */
-export const csvText = (rows) =>
-  rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+/** A whole CSV file. @param {Sheet} sheet */
+export const csvText = ({ head, rows }) =>
+  [head, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
 
-/** Text for a cell of a Markdown table. @param {string} text */
-export const escapeMarkdown = (text) =>
-  String(text)
+/** Text for a cell of a Markdown table. @param {Field} value */
+const cell = (value) =>
+  String(value ?? "")
     .replace(/[\\`*_[\]<>|~#]/g, "\\$&")
     .replace(/\s+/g, " ");
+
+/** A Markdown table under a heading. @param {string} title @param {Sheet} sheet */
+export function markdownText(title, { head, rows }) {
+  const lines = [head, head.map(() => "---"), ...rows.map((row) => row.map(cell))];
+  return `### ${cell(title)}\n\n${lines.map((line) => `| ${line.join(" | ")} |`).join("\n")}\n`;
+}

@@ -1,124 +1,77 @@
-// Numbers, times and names as a person reads them.
+// Numbers at axes and under the cursor. All other texts come from the data; these are written as
+// asv_watch/site/quantities.py writes them, and a test compares the two.
+
+/** @import { Metric } from "../../types.js" */
 
 const MINUS = "\u2212";
-const THIN = "\u202f"; // narrow space that does not break
-const SPACE = "\u00a0";
-
-/** @typedef {[number, string][]} Steps from large to small */
-
-/** @type {Steps} */
-const SECONDS = [
-  [1, "s"],
-  [1e-3, "ms"],
-  [1e-6, "µs"],
-  [1e-9, "ns"],
-];
-/** @type {Steps} */
-const PREFIXES = [
-  [1e15, "P"],
-  [1e12, "T"],
-  [1e9, "G"],
-  [1e6, "M"],
-  [1e3, "k"],
-  [1, ""],
-];
-/** @type {Steps} */
-const WORDS = [
-  [1e12, "trillion"],
-  [1e9, "billion"],
-];
-/** @type {Steps} */
-const BYTES = [
-  [2 ** 30, "GiB"],
-  [2 ** 20, "MiB"],
-  [2 ** 10, "KiB"],
-  [1, "B"],
-];
-
-/** Three significant digits without an exponent. @param {number} value */
-const significant = (value) => {
-  const size = Math.abs(Number(value.toPrecision(3))); // 0.9997 has the digits of 1
-  if (size > 0 && size < 0.01)
-    return value.toFixed(Math.min(12, 2 - Math.floor(Math.log10(size))));
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
-};
-
-/** @param {string} text */
-const grouped = (text) => {
-  const [whole = "", part] = text.split(".");
-  const spaced = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, THIN) : whole;
-  return part === undefined ? spaced : `${spaced}.${part}`;
-};
-
-/** @param {number} value */
-const number = (value) => {
-  const text = significant(Math.abs(value));
-  return (value < 0 && Number(text) !== 0 ? MINUS : "") + grouped(text);
-};
 
 /**
+ * A number with so many digits, and commas between thousands.
  * @param {number} value
- * @param {Steps} steps
  */
-const scaled = (value, steps) => {
-  if (value === 0) return "0" + SPACE + (steps === SECONDS ? "s" : steps === BYTES ? "B" : "");
+export function digits(value, significant = 3) {
+  if (value === 0) return "0";
   const size = Math.abs(value);
-  // 0.9995 of a step already rounds up to it: 999.7 µs is 1.00 ms.
-  const largest = steps.find(([least]) => size >= least * 0.9995) ?? steps.at(-1);
-  const [step, name] = /** @type {[number, string]} */ (largest);
-  return number(value / step) + SPACE + name;
-};
+  if (size >= 1e15 || size < 1e-6) return value.toExponential(significant - 1);
+  const decimals = Math.max(0, significant - 1 - Math.floor(Math.log10(size)));
+  const rounded = decimals ? value : Math.round(value);
+  return rounded.toLocaleString("en", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+}
 
 /**
- * A measured value with its unit: 5.62 ms, 1.05 GiB, 233 180 samples/s.
+ * A measured value with its unit: 5.62 ms, 1.05 GiB.
  * @param {number | null | undefined} value
- * @param {string} unit
+ * @param {Pick<Metric, "scale">} metric
  */
-export function formatValue(value, unit) {
+export function formatValue(value, { scale }) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  if (unit === "seconds" || unit === "s") return scaled(value, SECONDS);
-  if (unit === "bytes") return scaled(value, BYTES);
-  if (unit === "%" || unit === "percent") return number(value) + THIN + "%";
-  if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, PREFIXES) + unit;
-  const [step, word] = WORDS.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
-  const text = value === 0 ? "0" : number(value / step) + (word && SPACE + word);
-  return unit && unit !== "unit" && unit !== "ratio" ? text + SPACE + unit : text;
+  const size = Math.abs(value) || 1;
+  const step = scale.find(([factor]) => size >= factor * 0.9995) ?? scale.at(-1);
+  const [factor, name] = step ?? [1, ""];
+  return `${digits(value / factor)} ${name}`.trim();
 }
 
 /**
  * A value at an axis, without idle zeros: 1 ms, not 1.00 ms.
  * @param {number} value
- * @param {string} unit
+ * @param {Pick<Metric, "scale">} metric
  */
-export const formatTick = (value, unit) =>
-  formatValue(value, unit)
+export const formatTick = (value, metric) =>
+  formatValue(value, metric)
     .replace(/(\.\d*?)0+(?=\D|$)/, "$1")
     .replace(/\.(?=\D|$)/, "");
 
-/** A ratio less one as a signed percentage; from tenfold on as a factor. @param {number} ratio */
-export function formatChange(ratio) {
-  if (!Number.isFinite(ratio)) return "–";
-  if (ratio >= 10) return `${number(ratio)}×`;
-  const percent = (ratio - 1) * 100;
-  const text = Math.abs(percent).toFixed(Math.abs(percent) >= 100 ? 0 : 1);
-  if (Number(text) === 0) return "±0.0%";
-  return `${percent < 0 ? MINUS : "+"}${text}%`;
+/** @param {number} ratio @param {number} decimals */
+function percent(ratio, decimals) {
+  const text = Math.abs((ratio - 1) * 100).toFixed(decimals);
+  const sign = Number(text) === 0 ? "±" : ratio < 1 ? MINUS : "+";
+  return `${sign}${text} %`;
 }
 
-/** A factor: 3.2×, 0.85×. @param {number} ratio */
-export const formatFactor = (ratio) => (Number.isFinite(ratio) ? number(ratio) + "×" : "–");
+/**
+ * A ratio as a signed change, or in words from doubling and halving on.
+ * @param {number} ratio
+ * @param {string} [kind] of what is measured
+ */
+export function formatChange(ratio, kind = "time") {
+  if (!Number.isFinite(ratio)) return "–";
+  if (ratio > 0.5 && ratio < 2) return percent(ratio, 1);
+  return `${digits(ratio, 2)} times as ${kind === "time" ? "long" : "much"}`;
+}
 
-/** @param {number} share */
-const percentOf = (share) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)}%`;
+/** A ratio at an axis: −10 %, 0 %, 2×. @param {number} ratio */
+export function formatRatioTick(ratio) {
+  if (Math.abs(ratio - 1) < 1e-9) return "0 %";
+  if (ratio <= 0.5 || ratio >= 2) return `${Number(ratio.toPrecision(2))}×`;
+  const size = (ratio - 1) * 100;
+  return percent(ratio, Math.abs(size - Math.round(size)) < 0.01 ? 0 : 1);
+}
 
-/** How far something reaches upwards: +1.2%. @param {number} share */
-export const formatReach = (share) => (Number.isFinite(share) ? `+${percentOf(share)}` : "–");
-
-/** A relative spread: ±1.2%. @param {number} share */
-export const formatSpread = (share) => (Number.isFinite(share) ? `±${percentOf(share)}` : "–");
-
-/** A whole number with thin separators. @param {number} value */
-export const formatCount = (value) => grouped(String(value));
+/** A whole number with commas. @param {number} value */
+export const formatCount = (value) => value.toLocaleString("en");
 
 /**
  * "1 commit", "12 commits", "3 series".
@@ -141,9 +94,7 @@ export const shortHash = (hash) => hash.slice(0, 8);
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The geometric mean of positive numbers; NaN of none. @param {number[]} values */
-export function geometricMean(values) {
-  if (!values.length) return NaN;
-  let sum = 0;
-  for (const value of values) sum += Math.log(value);
-  return Math.exp(sum / values.length);
-}
+export const geometricMean = (values) =>
+  values.length
+    ? Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
+    : NaN;

@@ -1,6 +1,234 @@
-// About is text that was written at publish; the script only names it.
+// About the data: how the newest run of every case went, on which machines, and how noisy it is.
 
+import { addressOf, firstParam } from "../address.js";
+import { getModel } from "../data/model.js";
+import { loadAbout } from "../data/registry.js";
+import { announce } from "../page/announce.js";
+import { el, nodesOf } from "../page/elements.js";
+import { foldedFields, searchField } from "../page/fields.js";
+import { casePage, caseName, commitLink, OUTCOME_NAMES, outcomeTag } from "../page/signs.js";
+import { drawTable, factsTable, sheetOf } from "../page/tables.js";
+import { formatCount, formatDay, plural } from "../text/format.js";
+import { nameOf } from "./bar-rows.js";
+import { notice, part } from "./view.js";
+
+/** @import { State } from "../address.js" */
+/** @import { Outcome } from "../../types.js" */
+/** @import { AboutData } from "../../file-types.js" */
+/** @import { Series } from "../data/model.js" */
+/** @import { Column } from "../page/tables.js" */
 /** @import { View } from "./view.js" */
 
+/** Outcomes that need a look. @type {Outcome[]} */
+const TROUBLE = ["failed", "timed out"];
+
+/** @param {State} state */
+function chosen(state) {
+  const outcome = firstParam(state, "outcome");
+  const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
+  const words = firstParam(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
+  return getModel().series.filter((series) => {
+    if (outcome ? series.status !== outcome : !TROUBLE.includes(series.status)) return false;
+    if (machine && series.machine.name !== machine) return false;
+    if (machine && environment && series.environment.id !== environment) return false;
+    const text = `${series.case.key} ${series.case.line.group} ${series.reason}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Why the newest run has no value, or is not of the newest commit. @param {Series} series */
+function why({ status, behind, reason, text }) {
+  if (status === "stale") return `${plural(behind, "commit")} behind the newest`;
+  const whole = text === null ? null : getModel().index.texts[text];
+  if (!whole) return reason || (status === "failed" ? "the run left no message" : "");
+  return el("details", {}, el("summary", {}, reason), el("pre", {}, whole));
+}
+
+/** @type {Column<Series>[]} */
+const COLUMNS = [
+  {
+    id: "case",
+    text: "Case",
+    draw: (series) => el("a", { href: casePage(series) }, caseName(series.case)),
+    value: nameOf,
+  },
+  {
+    id: "outcome",
+    text: "Newest run",
+    draw: ({ status }) => outcomeTag(status),
+    value: ({ status }) => status,
+  },
+  { id: "why", text: "Why", wrap: true, draw: why, value: ({ reason }) => reason },
+  {
+    id: "at",
+    text: "At",
+    draw: ({ newestRun: at }) => (at === null ? "–" : commitLink(at)),
+    value: ({ newestRun: at }) => (at === null ? "" : getModel().commits[at]?.hash),
+  },
+  {
+    id: "machine",
+    text: "Machine",
+    draw: ({ machine, environment }) => `${machine.name} · ${environment.short}`,
+    value: ({ machine, environment }) => `${machine.name} ${environment.label}`,
+  },
+];
+
+/** How many cases have each outcome, as filters. @param {State} state */
+function tallyLinks(state) {
+  const now = firstParam(state, "outcome");
+  return OUTCOME_NAMES.flatMap((outcome) => {
+    const count = getModel().series.filter((series) => series.status === outcome).length;
+    if (!count) return [];
+    const href = addressOf("about", {
+      ...state.params,
+      outcome: now === outcome ? null : outcome,
+    });
+    const current = now === outcome ? "true" : null;
+    return el(
+      "a",
+      { class: "tally-item", href, "aria-current": current },
+      outcomeTag(outcome),
+      ` ${formatCount(count)}`,
+    );
+  });
+}
+
+/** @param {AboutData} data */
+function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
+  const { commits, index } = getModel();
+  /** @type {Column<AboutData["noise"][number]>[]} */
+  const noiseColumns = [
+    { id: "machine", text: "Machine", value: (row) => row.machine },
+    { id: "device", text: "Device", draw: (row) => row.device || "–", value: (row) => row.device },
+    { id: "metric", text: "Measured", value: (row) => row.metric },
+    {
+      id: "median",
+      text: "Median",
+      number: true,
+      value: (row) => row.median,
+    },
+    {
+      id: "worst",
+      text: "Largest",
+      number: true,
+      value: (row) => row.worst,
+    },
+    {
+      id: "series",
+      text: "Cases",
+      number: true,
+      value: (row) => row.series,
+    },
+  ];
+  return [
+    problems.length
+      ? part(
+          "Results that could not be read",
+          el(
+            "ul",
+            {},
+            problems.map(({ path, message }) =>
+              el("li", {}, el("code", {}, path), `: ${message}`),
+            ),
+          ),
+        )
+      : null,
+    part(
+      "Machines and environments",
+      setups.map(({ machine, environment, commits: count, newest, counts, facts }) =>
+        el(
+          "details",
+          { class: "fold" },
+          el("summary", {}, `${machine} · ${environment} · ${plural(count, "commit")}`),
+          factsTable(`${machine} ${environment}`, [
+            ["newest commit", commitLink(newest)],
+            [
+              "its cases",
+              Object.entries(counts)
+                .map(([name, cases]) => `${cases} ${name}`)
+                .join(", "),
+            ],
+            ...Object.entries(facts),
+          ]),
+        ),
+      ),
+    ),
+    index.events.length
+      ? part(
+          "What changed around the code",
+          el(
+            "ul",
+            {},
+            [...index.events]
+              .reverse()
+              .slice(0, 30)
+              .map(({ c, m, text }) =>
+                el(
+                  "li",
+                  {},
+                  `${formatDay(commits[c]?.date ?? 0)} `,
+                  commitLink(c),
+                  ` ${index.machines[m]?.name}: ${text}`,
+                ),
+              ),
+          ),
+        )
+      : null,
+    part(
+      "Noise between runs of the same code",
+      noise.length
+        ? drawTable("Noise", noiseColumns, noise)
+        : notice("Too few runs to know it yet."),
+      index.detectable.map(({ m, median, p90, cases }) =>
+        el(
+          "p",
+          {},
+          `On ${index.machines[m]?.name} an interleaved comparison shows a change of ${median} ` +
+            `in half of ${plural(cases, "case")}, and of ${p90} in nine of ten.`,
+        ),
+      ),
+      repeated.map((text) => el("p", { class: "note" }, text)),
+    ),
+    leftOut.length
+      ? part(
+          "Left out",
+          el(
+            "ul",
+            {},
+            leftOut.map(({ name, reason, count }) =>
+              el("li", {}, el("code", {}, name), `: ${reason} (${count})`),
+            ),
+          ),
+        )
+      : null,
+  ];
+}
+
 /** @type {View} */
-export const aboutView = { title: "About", mount: () => () => {} };
+export const aboutView = {
+  title: "About the data",
+  place: ["m", "e"],
+  allMachines: true,
+  mount(app) {
+    const filters = foldedFields("Filter", { q: searchField("q", "Words", "case or message") });
+    const tally = el("p", { class: "tally" });
+    const out = el("div", {});
+    const below = el("div", {});
+    app.replaceChildren(el("h2", {}, "How the newest runs went"), tally, filters.node, out, below);
+    return async (state) => {
+      filters.show(state);
+      tally.replaceChildren(...tallyLinks(state));
+      const list = chosen(state);
+      out.replaceChildren(
+        list.length
+          ? drawTable("The newest run of each case", COLUMNS, list, { state, first: 50 })
+          : notice(
+              firstParam(state, "outcome") ? "No case." : "No case failed in its newest run.",
+            ),
+      );
+      announce(`${plural(list.length, "case")}.`);
+      if (!below.firstChild) below.replaceChildren(...nodesOf(drawAbout(await loadAbout())));
+      return { name: "outcomes", title: "Newest runs", sheet: () => sheetOf(COLUMNS, list) };
+    };
+  },
+};

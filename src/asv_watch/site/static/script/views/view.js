@@ -1,32 +1,29 @@
-// What a view is: the app mounts it once and updates it for each address.
+// What a view is: the page mounts it once and updates it for each address.
 
 import { el } from "../page/elements.js";
 
 /** @import { State } from "../address.js" */
+/** @import { PlaceKey } from "../page/place.js" */
+/** @import { Saved } from "../page/save.js" */
 
 /**
- * @typedef {(state: State) => void | Promise<void>} Update shows what an address says
+ * Shows what an address says, and returns what can be saved of it.
+ * @typedef {(state: State) => Saved | null | Promise<Saved | null>} Update
  *
  * @typedef {object} View
  * @property {string} title
- * @property {(section: HTMLElement) => Update} mount builds the view's fields, once
+ * @property {PlaceKey[]} place what of the machine, environment and metric can be chosen
+ * @property {boolean} [allMachines] whether all machines are shown until one is chosen
+ * @property {() => { m: number, e: number } | undefined} [start] where a reader starts
+ * @property {(app: HTMLElement, heading: HTMLElement) => Update} mount builds the view, once
  */
-
-/**
- * The part of a view that the script draws; the rest of it was written at publish.
- * @param {HTMLElement} section
- */
-export function appOf(section) {
-  const id = `${section.dataset.view}-app`;
-  const existing = document.getElementById(id);
-  if (existing) return existing;
-  const made = el("div", { id });
-  section.append(made);
-  return made;
-}
 
 /** A sentence in a box. @param {string} text */
 export const notice = (text) => el("p", { class: "notice" }, text);
 
-/** A sentence in a box about something that went wrong. @param {string} text */
-export const troubleNotice = (text) => el("p", { class: "notice trouble", role: "alert" }, text);
+/**
+ * A part of a view under a heading.
+ * @param {string} title
+ * @param {import("../page/elements.js").Child[]} children
+ */
+export const part = (title, ...children) => el("section", {}, el("h2", {}, title), ...children);

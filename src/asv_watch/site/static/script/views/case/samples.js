@@ -1,19 +1,43 @@
-// The distribution of a series' samples at two commits.
+// The samples of two runs of a case, a dot each.
 
-import { svg } from "../../page/elements.js";
-import { formatTick } from "../../text/format.js";
+import { changeParams, firstParam } from "../../address.js";
+import { fittingChart } from "../../charts/bars.js";
 import { fix } from "../../charts/marks.js";
 import { linearScale } from "../../charts/scales.js";
+import { getModel } from "../../data/model.js";
+import { loadSamples } from "../../data/registry.js";
+import { partOf, runsOf } from "../../data/runs.js";
+import { el, svg } from "../../page/elements.js";
+import { formatDay, formatTick, formatValue, plural } from "../../text/format.js";
 
-/**
- * @typedef {object} RunSamples
- * @property {string} label
- * @property {number[]} values ascending, in the unit of the benchmark
- * @property {number} value what the run reports
- */
+/** @import { State } from "../../address.js" */
+/** @import { CommitIndex, Metric } from "../../../types.js" */
+/** @import { Series } from "../../data/model.js" */
+
+/** @typedef {{ at: CommitIndex, values: number[], count: number, value: number }} Run */
 
 const ROW = 46;
 const HEAD = 24;
+
+/**
+ * The runs of a series that have samples, by commit.
+ * @param {Series} series
+ * @returns {Promise<Map<CommitIndex, Run>>}
+ */
+async function sampledRuns(series) {
+  const file = await loadSamples(series.benchmark.slug, partOf(series));
+  const entry = file.series.find((other) => other.s === series.at);
+  const { points } = await runsOf(series);
+  const reported = new Map(points.map((point) => [point.at, point.value]));
+  /** @type {Map<CommitIndex, Run>} */
+  const runs = new Map();
+  for (const [at, distances, count] of entry?.runs ?? []) {
+    const value = reported.get(at);
+    if (value === undefined) continue;
+    runs.set(at, { at, value, count, values: distances.map((d) => value * (1 + d / 1e4)) });
+  }
+  return runs;
+}
 
 /**
  * Where dots stand so that equal ones do not cover each other: each goes to the lowest of a few
@@ -34,45 +58,102 @@ function lanesOf(pixels) {
 /**
  * Draws a row of dots for each run, with a line at the value that it reports.
  * @param {SVGSVGElement} root
- * @param {RunSamples[]} runs
- * @param {{ width: number, unit: string }} options
+ * @param {Run[]} runs
+ * @param {number} width
+ * @param {Metric} metric
  */
-export function drawSamples(root, runs, { width, unit }) {
+function drawSamples(root, runs, width, metric) {
   const all = runs.flatMap((run) => [...run.values, run.value]);
   const [low, high] = [Math.min(...all), Math.max(...all)];
   const pad = (high - low) * 0.05;
-  const left = width < 560 ? 84 : 200;
-  const x = linearScale(low - pad, high + pad, left, width - 24, unit);
+  const left = 96;
+  const x = linearScale(low - pad, high + pad, left, width - 24, metric.unit);
   const height = HEAD + runs.length * ROW + 6;
   const grid = x.ticks(Math.max(2, Math.round((width - left) / 110))).flatMap((tick) => {
     const at = Math.round(x(tick)) + 0.5;
     const line = { class: "gridline", x1: at, x2: at, y1: HEAD - 4, y2: height };
     const text = { x: at, y: 13, "text-anchor": "middle" };
-    return [svg("line", line), svg("text", text, formatTick(tick, unit))];
+    return [svg("line", line), svg("text", text, formatTick(tick, metric))];
   });
   const rows = runs.map((run, i) => {
     const middle = HEAD + i * ROW + ROW / 2;
     const pixels = run.values.map(x);
     const lanes = lanesOf(pixels);
-    const dots = pixels.map((pixel, k) =>
-      svg("circle", {
-        class: "sample",
-        cx: fix(pixel),
-        cy: fix(middle + 12 - (lanes[k] ?? 0) * 6),
-        r: 2.6,
-      }),
-    );
+    const dots = pixels.map((pixel, k) => {
+      const y = fix(middle + 12 - (lanes[k] ?? 0) * 6);
+      return svg("circle", { class: "sample", cx: fix(pixel), cy: y, r: 2.6 });
+    });
     const at = fix(x(run.value));
-    const line = { class: "reported", x1: at, x2: at, y1: middle - 19, y2: middle + 19 };
     const label = { class: "strong", x: left - 12, y: middle + 4, "text-anchor": "end" };
+    const name = getModel().shortOf(run.at);
+    const tip = `${name}: ${formatValue(run.value, metric)} of ${plural(run.count, "sample")}`;
     return svg(
       "g",
-      { class: `hue-${i}` },
-      svg("text", label, run.label),
-      svg("line", line, svg("title", {}, `reported: ${formatTick(run.value, unit)}`)),
+      { class: `hue-${i}`, "data-tip": tip },
+      svg("text", label, name),
+      svg("line", { class: "reported", x1: at, x2: at, y1: middle - 19, y2: middle + 19 }),
       dots,
     );
   });
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...grid, ...rows);
+}
+
+/**
+ * @param {string} key parameter of the address
+ * @param {string} label
+ * @param {CommitIndex[]} commits
+ * @param {CommitIndex} chosen
+ */
+function commitSelect(key, label, commits, chosen) {
+  const model = getModel();
+  const options = [...commits].reverse().map((at) => {
+    const day = formatDay(model.commits[at]?.date ?? 0);
+    const text = `${model.shortOf(at)} · ${day}`;
+    return el("option", { value: model.shortOf(at), selected: at === chosen }, text);
+  });
+  const select = el("select", { name: key }, options);
+  select.addEventListener("change", () => changeParams({ [key]: select.value }));
+  return el("label", { class: "field" }, el("span", { class: "field-name" }, label), select);
+}
+
+/**
+ * The panel; empty if no run of the series has samples.
+ * @param {Series} series
+ * @param {State} state
+ */
+export async function samplesPanel(series, state) {
+  const runs = await sampledRuns(series);
+  const commits = [...runs.keys()].sort((a, b) => a - b);
+  const newest = commits.at(-1);
+  if (newest === undefined) return [];
+  const model = getModel();
+  const change = model.changesOf.get(series.at)?.[0];
+  /** @param {string} key @param {CommitIndex} otherwise */
+  const choose = (key, otherwise) => {
+    const wanted = model.findCommit(firstParam(state, key));
+    return runs.has(wanted) ? wanted : otherwise;
+  };
+  const previous = change && runs.has(change.p) ? change.p : (commits.at(-2) ?? newest);
+  const [a, b] = [choose("a", previous), choose("b", newest)];
+  const drawn = [...new Set([a, b])].flatMap((at) => runs.get(at) ?? []);
+  const { metric } = series;
+  const chart = fittingChart("Samples of two runs", (root, width) =>
+    drawSamples(root, drawn, width, metric),
+  );
+  return [
+    el(
+      "div",
+      { class: "fields" },
+      commits.length > 1
+        ? [commitSelect("a", "Samples at", commits, a), commitSelect("b", "and at", commits, b)]
+        : null,
+    ),
+    chart,
+    el(
+      "p",
+      { class: "note" },
+      "A dot is a sample; the line marks the value that the run reports.",
+    ),
+  ];
 }

@@ -1,151 +1,240 @@
 // A case: everything about one benchmark with one set of parameters, in one place.
 
-import { firstParam } from "../../address.js";
+import { addressOf, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
-import { el, freshId, nodesOf } from "../../page/elements.js";
-import { CHANGE_COLUMNS, OTHER_CHANGE_COLUMNS, ownChangeRow } from "../../page/found-changes.js";
-import { machineField, environmentField } from "../../page/place-fields.js";
-import { scrollBox } from "../../page/tables.js";
-import { readTimeline } from "../timeline/asking.js";
+import { commandBlock } from "../../page/copying.js";
+import { el, nodesOf } from "../../page/elements.js";
+import { casePage, changeSign, commitLink, outcomeTag } from "../../page/signs.js";
+import { drawTable, factsTable } from "../../page/tables.js";
+import { formatDay, plural } from "../../text/format.js";
+import { changeColumns, drawRange } from "../changes/table.js";
+import { eventsOf, readTimeline } from "../timeline/asking.js";
 import { buildAxis } from "../timeline/axis.js";
-import { LargeChart } from "../timeline/large.js";
-import { relativeLines, releaseLines, restartNote, seriesLines } from "../timeline/lines.js";
-import { appOf, notice } from "../view.js";
-import {
-  commandBlock,
-  environmentTable,
-  relatedTable,
-  sourceBlock,
-  summaryCards,
-} from "./facts.js";
-import { releasesTable } from "./releases.js";
-import { samplesPanel } from "./samples-panel.js";
+import { Chart } from "../timeline/chart.js";
+import { asRatios, restartNote, seriesLines } from "../timeline/lines.js";
+import { runsSheet } from "../timeline/sheet.js";
+import { notice, part } from "../view.js";
+import { samplesPanel } from "./samples.js";
 
 /** @import { State } from "../../address.js" */
-/** @import { Child } from "../../page/elements.js" */
-/** @import { Series } from "../../data/model.js" */
+/** @import { BenchmarkSource, CaseComparison } from "../../../file-types.js" */
+/** @import { Case, Series } from "../../data/model.js" */
+/** @import { Column } from "../../page/tables.js" */
 /** @import { View } from "../view.js" */
 
-/** All changes reported for a series, with their state. @param {Series} series */
-function changesTable(series) {
-  const changes = getModel().changesOf.get(series.at) ?? [];
-  if (!changes.length)
-    return el("p", { class: "empty" }, "No change has been found in this series.");
-  const caption = "Changes of this case";
-  const all = [...CHANGE_COLUMNS.map(({ text }) => text), ...OTHER_CHANGE_COLUMNS];
-  const titles = all.filter((text) => text !== "Case" && text !== "Where");
-  const heads = titles.map((text) =>
-    el("th", { scope: "col", class: text === "Change" ? "number" : null }, text),
-  );
-  return scrollBox(
-    caption,
+/** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source */
+function summary(series, source) {
+  const { last, status, reason, behind, change, metric } = series;
+  const date = formatDay(getModel().commits[last?.c ?? 0]?.date ?? 0);
+  const noise = source.noise[String(series.at)];
+  const floor = related(series, source).find((one) => one.metric.label === "times floor");
+  /** @type {[string, import("../../page/elements.js").Child][]} */
+  const facts = [
+    [
+      `Newest ${metric.label}`,
+      [
+        el("strong", {}, last?.text ?? "–"),
+        last ? [" at ", commitLink(last.c), ` · ${date}`] : null,
+      ],
+    ],
+    ["Newest change", change ? [changeSign(change), " since ", commitLink(change.c)] : "none"],
+  ];
+  if (status !== "ok")
+    facts.push([
+      "Newest run",
+      [
+        outcomeTag(status),
+        " ",
+        status === "stale" ? `${plural(behind, "commit")} behind` : reason,
+      ],
+    ]);
+  if (noise) facts.push(["Noise between runs", noise]);
+  if (floor?.last)
+    facts.push(["Times its floor", el("a", { href: casePage(floor) }, floor.last.text)]);
+  return factsTable("Summary", facts);
+}
+
+/** Other measurements of the same work in the same place. @param {Series} series @param {BenchmarkSource} source */
+const related = (series, source) =>
+  (source.related[String(series.at)] ?? []).flatMap((at) => getModel().series[at] ?? []);
+
+/** @type {Column<CaseComparison>[]} */
+const COMPARISON_COLUMNS = [
+  {
+    id: "versions",
+    text: "Versions",
+    value: ({ before, after }) => `${before} → ${after}`,
+  },
+  { id: "change", text: "Change", number: true, draw: changeSign, value: ({ ratio }) => ratio },
+  {
+    id: "interval",
+    text: "99 % interval",
+    value: (row) => row.interval_text,
+  },
+  {
+    id: "values",
+    text: "Before → after",
+    value: (row) => `${row.before_text} → ${row.after_text}`,
+  },
+  { id: "purpose", text: "Why", value: ({ purpose }) => purpose },
+  { id: "day", text: "Day", value: ({ day }) => day },
+  {
+    id: "machine",
+    text: "Machine",
+    value: ({ machine }) => machine,
+  },
+];
+
+/** @param {Series} series */
+function changesPart(series) {
+  const { changesOf, index } = getModel();
+  const changes = changesOf.get(series.at) ?? [];
+  if (!changes.length) return el("p", {}, "No change was found in this case here.");
+  const columns = changeColumns(changes).filter(({ id }) => id !== "case" && id !== "machine");
+  return [
+    drawTable("Changes of this case", columns, changes),
+    changes.flatMap((change) => {
+      const range = index.ranges[change.range];
+      return range ? drawRange(range) : [];
+    }),
+  ];
+}
+
+/** @param {Series} series @param {BenchmarkSource} source */
+function environmentPart({ machine, environment }, source) {
+  const facts = {
+    machine: machine.name,
+    ...machine.facts,
+    environment: environment.label,
+    ...environment.requirements,
+    ...environment.variables,
+    benchmark: source.benchmark,
+    "version of its code": source.version,
+    "time limit": source.timeout === null ? "none" : `${source.timeout} s`,
+  };
+  return el(
+    "details",
+    { class: "fold" },
     el(
-      "table",
-      { class: "list all-changes" },
-      el("caption", { class: "visually-hidden" }, caption),
-      el("thead", {}, el("tr", {}, heads)),
-      el("tbody", {}, changes.map(ownChangeRow)),
+      "summary",
+      {},
+      [machine.name, machine.facts.cpu, environment.label].filter(Boolean).join(" · "),
     ),
+    factsTable("Environment", Object.entries(facts)),
   );
 }
 
-/**
- * @param {string} title
- * @param {Child[]} children
- */
-const part = (title, ...children) => el("section", {}, el("h2", {}, title), ...children);
-
-/** Draws the history of one series. @param {LargeChart} chart @param {Series} series @param {State} state */
-async function drawHistory(chart, series, state) {
-  const asked = { ...readTimeline(state), m: series.m, machine: series.machine.name };
-  asked.environments = [series.e];
-  const lines = await (asked.x === "torch" ? releaseLines(asked) : seriesLines([series]));
-  const axis = buildAxis(asked, lines);
-  const { metric } = series;
-  const direction = `${metric.label}: ${metric.higher_is_better ? "more" : "less"} is better.`;
-  const relative = asked.y === "relative";
-  const drawn = relative ? relativeLines(lines, axis.stops[0] ?? 0) : lines;
-  const note = restartNote(lines, axis.stops, relative);
-  chart.show(asked, axis, lines, drawn, [direction, note].join(" "));
-}
+/** @param {BenchmarkSource} source */
+const sourcePart = ({ description, code }) => [
+  description ? el("p", {}, description) : null,
+  el(
+    "details",
+    { class: "fold" },
+    el("summary", {}, "Source"),
+    el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, code),
+  ),
+];
 
 /**
- * The series that the address names, on its machine and in its environment.
+ * The series of a case here, or where it has a value.
+ * @param {Case} what
  * @param {State} state
  */
-function wantedSeries(state) {
+function seriesFor(what, state) {
   const model = getModel();
-  const key = firstParam(state, "s");
-  const m = model.machineAt(firstParam(state, "m", model.defaultMachine));
-  const e = model.environmentAt(firstParam(state, "e", model.defaultEnvironment));
-  return model.find(key, m, e) ?? null;
-}
-
-/** What is shown in place of a series that does not exist here. @param {State} state */
-function missingText(state) {
-  const key = firstParam(state, "s");
-  if (!key) return "Press / to search for a case, or choose one in the overview.";
-  if (!getModel().cases.has(key)) return `No case is called “${key}”: press / to search for one.`;
-  return `${key} was not measured with this machine and environment: choose another.`;
+  const here = model.find(what, model.place(state));
+  if (here?.last || state.params.m) return here ?? null;
+  return model.series.find((one) => one.case === what && one.last) ?? here ?? null;
 }
 
 /** @type {View} */
 export const caseView = {
   title: "Case",
-  mount(section) {
-    const heading = section.querySelector("h1") ?? el("h1");
-    const chart = new LargeChart(freshId("chart-help"), false);
-    const machine = machineField();
-    const environment = environmentField();
-    const name = el("p", { class: "lead" });
+  place: ["m", "e"],
+  mount(app, heading) {
+    const chart = new Chart();
+    const note = el("p", { class: "note" });
+    const history = part("History", chart.node, note);
     const top = el("div", {});
     const bottom = el("div", {});
-    const history = part("History", chart.node);
-    appOf(section).replaceChildren(
-      name,
-      el("div", { class: "fields" }, machine.node, environment.node),
-      top,
-      history,
-      bottom,
-    );
-
+    app.replaceChildren(top, history, bottom);
     let ticket = {};
     return async (state) => {
       const mine = (ticket = {});
-      machine.show(state);
-      environment.show(state);
-      const series = wantedSeries(state);
+      const key = firstParam(state, "s");
+      const what = getModel().caseOf(key);
+      const series = what ? seriesFor(what, state) : null;
       history.hidden = bottom.hidden = series === null;
-      if (!series) {
-        heading.textContent = "Case";
-        name.textContent = "";
-        top.replaceChildren(notice(missingText(state)));
-        return;
+      if (!what || !series) {
+        heading.textContent = what?.title ?? "Case";
+        const text = what ? `${key} was not measured here.` : `No case is called “${key}”.`;
+        top.replaceChildren(notice(`${key ? text : "No case is chosen."} Press / to search.`));
+        return null;
       }
-      heading.textContent = `${series.case.title} · ${series.metric.label}`;
+      heading.textContent = `${what.title} · ${series.metric.label}`;
       document.title = `${heading.textContent} – ${getModel().index.project.name}`;
-      name.replaceChildren(el("code", {}, series.key));
-      const [source, samples] = await Promise.all([
+      const [source, samples, lines] = await Promise.all([
         loadSource(series.benchmark.slug),
         samplesPanel(series, state),
+        seriesLines([series]),
       ]);
-      if (ticket !== mine) return; // the reader asked for something else meanwhile
-      top.replaceChildren(summaryCards(series, source));
-      await drawHistory(chart, series, state);
-      const related = relatedTable(series, source);
-      const releases = releasesTable(series, source);
+      if (ticket !== mine) return null; // the reader asked for something else meanwhile
+      top.replaceChildren(summary(series, source));
+      const place = { m: series.m, e: series.e, metric: series.metric };
+      const asked = { ...readTimeline(state), place };
+      asked.y = firstParam(state, "y") === "ratio" ? "ratio" : "log";
+      const axis = buildAxis(asked, lines);
+      const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, -1) : lines;
+      const scene = { asked, axis, stops: axis.stops, lines, drawn, events: eventsOf(place) };
+      const once = axis.stops.length < 2;
+      chart.node.hidden = once;
+      chart.set(scene, heading.textContent);
+      note.replaceChildren(
+        once
+          ? "Measured once so far, so there is no history yet. "
+          : `${series.metric.better} is better. ${restartNote(lines, axis.stops)} `,
+        el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
+      );
+      const comparisons = source.comparisons[key] ?? [];
+      const others = related(series, source);
+      const command = source.commands[key];
       bottom.replaceChildren(
         ...nodesOf([
-          part("Changes", changesTable(series)),
-          releases ? part("Torch releases", ...releases) : null,
-          part("Samples", samples),
-          related ? part("Other measurements of this model and pass", related) : null,
-          part("Measure it again", commandBlock(series, source)),
-          part("Environment", environmentTable(series)),
-          part("What is measured", ...sourceBlock(source)),
+          part("Changes", changesPart(series)),
+          comparisons.length
+            ? part(
+                "Comparisons",
+                drawTable("Comparisons of this case", COMPARISON_COLUMNS, comparisons, {
+                  first: 10,
+                }),
+              )
+            : null,
+          samples.length ? part("Samples", samples) : null,
+          others.length
+            ? part(
+                "Other measurements of it",
+                factsTable(
+                  "Other measurements",
+                  others.map((one) => [
+                    [one.metric.label, one.case.line.details].filter(Boolean).join(" · "),
+                    el("a", { href: casePage(one) }, one.last?.text ?? "–"),
+                  ]),
+                ),
+              )
+            : null,
+          command ? part("Measure it again", commandBlock(command)) : null,
+          part("Environment", environmentPart(series, source)),
+          part("What is measured", sourcePart(source)),
         ]),
       );
+      return {
+        name: "case",
+        title: heading.textContent,
+        sheet: () => runsSheet(lines, axis.stops),
+        link: () =>
+          addressOf("case", { s: key, m: series.machine.name, e: series.environment.id }),
+      };
     };
   },
 };

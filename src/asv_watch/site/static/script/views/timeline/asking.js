@@ -4,48 +4,22 @@ import { allParams, firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 
 /** @import { State } from "../../address.js" */
-/** @import { Metric } from "../../../types.js" */
 /** @import { YAxis } from "../../charts/line-axes.js" */
+/** @import { Case, Place } from "../../data/model.js" */
 
 /**
- * @typedef {"commit" | "date" | "torch"} XAxis
- *
  * @typedef {object} Asked
- * @property {boolean} grid a small chart of every model, as no series was chosen
- * @property {string[]} keys the cases chosen
+ * @property {Case[]} cases the cases chosen; without any every model has a small chart
  * @property {string[]} unknown keys that no case has
- * @property {number} m
- * @property {string} machine
- * @property {number[]} environments
- * @property {XAxis} x
+ * @property {Place} place
+ * @property {"commit" | "date" | "release"} x
  * @property {YAxis} y
  * @property {string} last how many commits are shown, or "all"
- * @property {string} relative what relative values refer to
  * @property {string} from
  * @property {string} to
- * @property {boolean} interval
- * @property {boolean} quartiles
- * @property {boolean} levels
- * @property {Metric} metric
  */
 
-export const LAST_CHOICES = ["10", "50", "200", "1000", "all"];
-/** @type {XAxis[]} */
-const X_AXES = ["commit", "date", "torch"];
-/** @type {YAxis[]} */
-const Y_AXES = ["linear", "log", "relative"];
-
-/**
- * The metric in view: the one asked for, else that of the first series chosen.
- * @param {State} state
- */
-export function shownMetric(state) {
-  const model = getModel();
-  const { metrics } = model.index;
-  const asked = metrics.find((metric) => metric.id === firstParam(state, "metric"));
-  const chosen = model.cases.get(allParams(state, "s")[0] ?? "");
-  return /** @type {Metric} */ (asked ?? chosen?.metric ?? metrics[0]);
-}
+export const LAST_CHOICES = ["50", "200", "1000", "all"];
 
 /**
  * @param {State} state
@@ -54,37 +28,23 @@ export function shownMetric(state) {
 export function readTimeline(state) {
   const model = getModel();
   const wanted = allParams(state, "s");
-  const grid = wanted.length === 0;
-  const machine = firstParam(state, "m", model.defaultMachine);
+  const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
+  const place = model.place(state, model.longest);
+  const x = firstParam(state, "x");
   return {
-    grid,
-    keys: wanted.filter((key) => model.cases.has(key)),
-    unknown: wanted.filter((key) => !model.cases.has(key)),
-    m: model.machineAt(machine),
-    machine,
-    environments: (state.params.e ?? [model.defaultEnvironment])
-      .map(model.environmentAt)
-      .filter((e) => e >= 0),
-    x: X_AXES.find((name) => name === firstParam(state, "x")) ?? "commit",
-    y: Y_AXES.find((name) => name === firstParam(state, "y")) ?? (grid ? "relative" : "log"),
+    cases,
+    unknown: wanted.filter((key) => !model.caseOf(key)),
+    place: { ...place, metric: cases[0]?.metric ?? place.metric },
+    x: x === "date" || x === "release" ? x : "commit",
+    y: firstParam(state, "y") === "value" ? "log" : "ratio",
     last: LAST_CHOICES.find((name) => name === firstParam(state, "n")) ?? "200",
-    relative: firstParam(state, "rel"),
     from: firstParam(state, "from"),
     to: firstParam(state, "to"),
-    interval: firstParam(state, "ci", "1") === "1",
-    quartiles: firstParam(state, "quartiles", "0") === "1",
-    levels: firstParam(state, "steps", "1") === "1",
-    metric: shownMetric(state),
   };
 }
 
-/**
- * What changed around the code of the series in view: recipe, machine, environment.
- * @param {Asked} asked
- */
-export const eventsOf = ({ m, environments }) =>
+/** What changed around the code: recipe, machine, environment. @param {Place} place */
+export const eventsOf = ({ m, e }) =>
   getModel()
-    .index.events.filter(
-      (event) => event.m === m && (event.e === null || environments.includes(event.e)),
-    )
+    .index.events.filter((event) => event.m === m && (event.e === null || event.e === e))
     .map((event) => ({ at: event.c, text: event.text }));

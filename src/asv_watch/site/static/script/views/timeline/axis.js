@@ -1,4 +1,4 @@
-// The x axis: where a commit or release stands, which there are, and what is written below.
+// The x axis: where a commit stands, which there are, and what is written below.
 
 import { getModel } from "../../data/model.js";
 import { formatDay, formatTime } from "../../text/format.js";
@@ -10,33 +10,13 @@ import { formatDay, formatTime } from "../../text/format.js";
 
 /**
  * @typedef {object} Axis
- * @property {number[]} stops commits, or places of releases, with anything to show
- * @property {number[]} whole all stops, also those outside the range; empty over releases
- * @property {(at: number) => number} place
+ * @property {CommitIndex[]} stops commits with anything to show
+ * @property {CommitIndex[]} whole all stops, also those outside the range
+ * @property {(at: CommitIndex) => number} place
  * @property {[number, number]} domain
  * @property {Labelled[]} ticks
  * @property {Labelled[]} ends the first and the last tick: all that a small chart has room for
- * @property {(at: number) => string} name
  */
-
-/** @param {Labelled[]} ticks */
-const endsOf = (ticks) => ticks.filter((_, i) => i === 0 || i === ticks.length - 1);
-
-/** @returns {Axis} */
-function releaseAxis() {
-  const model = getModel();
-  const names = model.releases.map((release) => model.environmentLabel(release));
-  const ticks = names.map((name, at) => ({ at, text: name.replace(/^torch /, "") }));
-  return {
-    stops: names.map((_, at) => at),
-    whole: [],
-    place: (at) => at,
-    domain: [-0.35, Math.max(0.35, names.length - 0.65)],
-    ticks,
-    ends: endsOf(ticks),
-    name: (at) => names[at] ?? "",
-  };
-}
 
 /**
  * How many of the sorted stops come before a place.
@@ -74,14 +54,12 @@ function rangeOf(asked, stops) {
  * @returns {Axis}
  */
 export function buildAxis(asked, lines) {
-  if (asked.x === "torch") return releaseAxis();
   const model = getModel();
-  const { commits } = model;
   const runs = lines.flatMap((line) => [...line.points, ...line.others]);
   const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
   const rank = new Map(whole.map((at, i) => [at, i]));
   /** @param {CommitIndex} at */
-  const date = (at) => commits[at]?.date ?? 0;
+  const date = (at) => model.commits[at]?.date ?? 0;
   // A tag or an event may stand on a commit that was not measured: it goes between neighbours.
   /** @param {CommitIndex} at */
   const order = (at) => rank.get(at) ?? countBefore(whole, at) - 0.5;
@@ -103,7 +81,6 @@ export function buildAxis(asked, lines) {
     place,
     domain: [place(first), place(last)],
     ticks: ticks.filter((_, i) => i % stride === 0),
-    ends: endsOf(ticks),
-    name: (at) => model.commitLine(at),
+    ends: ticks.filter((_, i) => i === 0 || i === ticks.length - 1),
   };
 }

@@ -1,49 +1,39 @@
-// The large chart: the picture, the cursor and the range in view.
+// The large chart: the picture, the cursor, the range in view, pointer and keyboard.
 
-import { addressOf, changeParams, visitAddress } from "../../address.js";
+import { changeParams, linkTo, visitAddress } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
-import { markPath } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { el, svg } from "../../page/elements.js";
+import { hideTip, showTip } from "../../page/tip.js";
 import { formatDay, plural } from "../../text/format.js";
-import { eventsOf } from "./asking.js";
-import { attachInput } from "./chart-input.js";
-import { Readout } from "./readout.js";
+import { KEYS, MOVES } from "./keys.js";
+import { drawCursor, nearest, pixelOf, readAt } from "./reading.js";
 
-/** @import { BandName, Plot } from "../../charts/line-layers.js" */
+/** @import { Plot } from "../../charts/line-layers.js" */
 /** @import { CommitIndex } from "../../../types.js" */
-/** @import { Asked } from "./asking.js" */
 /** @import { Axis } from "./axis.js" */
-/** @import { SeriesLine } from "./lines.js" */
+/** @import { Scene } from "./reading.js" */
 
-/**
- * @typedef {object} Scene what the chart shows
- * @property {Asked} asked
- * @property {Axis} axis
- * @property {SeriesLine[]} lines as they were measured
- * @property {SeriesLine[]} drawn the same lines as the chart shows them: measured or relative
- * @property {string} unit
- * @property {string} summary
- */
+/** Pixels that a pointer may move and still be a click. */
+const CLICK = 5;
+
+const HELP =
+  "Drag to zoom, click for the changes of a commit. Keys: arrows read values, + and − zoom, " +
+  "Shift with arrows moves, Enter opens the changes, Esc shows all.";
 
 export class Chart {
-  /** @type {Scene | null} */
+  /** @type {Scene & { axis: Axis } | null} */
   scene = null;
-  /** The place of the cursor; null when nobody points. @type {number | null} */
-  cursor = null;
-  /** Pixels of the axis's stops. @type {number[]} */
-  pixels = [];
   /** @type {Plot | null} */
   plot = null;
+  /** @type {CommitIndex | null} */
+  cursor = null;
   width = 0;
 
-  /**
-   * @param {string} helpId id of the text that explains the keys
-   * @param {boolean} removable whether lines can be removed from the address
-   */
-  constructor(helpId, removable) {
-    this.svg = svg("svg", { class: "chart", "aria-hidden": "true", focusable: "false" });
+  constructor() {
+    this.svg = svg("svg", { class: "chart", "aria-hidden": "true", "data-reads": "" });
+    this.overlay = svg("g", { class: "overlay" });
     this.frame = el(
       "div",
       {
@@ -51,157 +41,170 @@ export class Chart {
         tabindex: "0",
         role: "application",
         "aria-roledescription": "chart",
-        "aria-describedby": helpId,
       },
       this.svg,
     );
-    this.overlay = svg("g", { class: "overlay" });
-    this.readout = new Readout(this, removable);
-    attachInput(this);
+    const tools = [
+      this.#tool("←", "Earlier", () => this.pan(-0.25)),
+      this.#tool("→", "Later", () => this.pan(0.25)),
+      this.#tool("+", "Zoom in", () => this.zoom(0.5)),
+      this.#tool("−", "Zoom out", () => this.zoom(2)),
+      this.#tool("All", "Whole range", () => this.reset()),
+    ];
+    this.node = el(
+      "div",
+      {},
+      this.frame,
+      el("div", { class: "actions" }, tools, el("span", { class: "note", title: HELP }, HELP)),
+    );
+    this.#attach();
     new ResizeObserver(() => {
-      const width = Math.round(this.frame.clientWidth);
-      if (this.scene && width && Math.abs(width - this.width) > 2) this.draw(this.scene);
+      if (Math.abs(this.frame.clientWidth - this.width) > 2) this.draw();
     }).observe(this.frame);
   }
 
-  /** @param {Scene} scene */
-  set(scene) {
-    this.scene = scene;
-    if (this.cursor !== null && !scene.axis.stops.includes(this.cursor)) this.cursor = null;
-    this.draw(scene);
+  /** @param {string} text @param {string} label @param {() => void} work */
+  #tool(text, label, work) {
+    const attributes = { type: "button", class: "button", "aria-label": label, title: label };
+    return el("button", { ...attributes, onclick: work }, text);
   }
 
-  /** @param {Scene} scene */
-  draw({ asked, axis, drawn, unit, summary }) {
-    this.width = Math.round(this.frame.clientWidth) || 900;
+  /** @param {Scene & { axis: Axis }} scene @param {string} label */
+  set(scene, label) {
+    this.scene = scene;
+    this.frame.setAttribute("aria-label", `${label}. ${HELP}`);
+    if (this.cursor !== null && !scene.stops.includes(this.cursor)) this.cursor = null;
+    this.draw();
+  }
+
+  draw() {
+    const { scene } = this;
+    this.width = Math.round(this.frame.clientWidth);
+    if (!scene || !this.width) return;
     const inner = Math.max(280, this.width - 12);
-    const { commits } = getModel();
-    const overCommits = asked.x !== "torch";
-    const tagged = commits.filter((commit) => commit.tags.length);
-    /** @type {BandName[]} */
-    const bands = [];
-    if (asked.interval && overCommits) bands.push("interval");
-    if (asked.quartiles && overCommits) bands.push("quartiles");
-    this.plot = drawLines(this.svg, drawn, {
-      width: inner,
-      height: inner < 560 ? 300 : 430,
-      place: axis.place,
-      domain: axis.domain,
-      y: asked.y,
-      unit,
-      ticks: axis.ticks,
-      tags: overCommits ? tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })) : [],
-      events: overCommits ? eventsOf(asked) : [],
-      bands,
-      levels: asked.levels && overCommits,
-      whiskers: !overCommits && asked.interval,
+    const few = scene.stops.length < 6;
+    const { metric } = scene.asked.place;
+    const tagged = getModel().commits.filter((commit) => commit.tags.length);
+    this.plot = drawLines(this.svg, scene.drawn, {
+      width: few ? Math.min(inner, 640) : inner,
+      height: few ? 240 : inner < 560 ? 280 : 400,
+      place: scene.axis.place,
+      domain: scene.axis.domain,
+      y: scene.asked.y,
+      metric,
+      ticks: scene.axis.ticks,
+      tags: tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })),
+      events: scene.events,
+      bands: scene.drawn.length < 5,
       labels: true,
     });
-    this.pixels = axis.stops.map(this.plot.x);
+    this.svg.classList.toggle("few", few);
     this.svg.append(this.overlay);
-    this.frame.setAttribute("aria-label", summary);
-    this.readout.build();
-    this.mark();
+    this.#mark();
   }
 
-  /** Where values are read when nobody points: the newest. */
-  get place() {
-    return this.cursor ?? this.scene?.axis.stops.at(-1);
+  #mark() {
+    if (this.plot) drawCursor(this.overlay, this.plot, this.cursor);
   }
 
-  /** Moves the cursor and shows the values there. @param {number} at */
-  moveTo(at) {
-    this.cursor = at;
-    this.mark();
+  #attach() {
+    const { frame } = this;
+    /** @type {{ from: number, x: number } | null} */
+    let drag = null;
+    /** @param {PointerEvent} event */
+    const stopAt = (event) =>
+      nearest(
+        this.scene?.stops.map((at) => this.plot?.x(at) ?? 0) ?? [],
+        pixelOf(this.svg, event),
+      );
+    frame.addEventListener("pointermove", (event) => {
+      const at = this.scene?.stops[stopAt(event)];
+      if (!this.scene || at === undefined) return;
+      this.cursor = at;
+      this.#mark();
+      showTip(readAt(this.scene, at), event);
+      if (drag && Math.abs(event.clientX - drag.x) > CLICK) this.#select(drag.from, stopAt(event));
+    });
+    frame.addEventListener("pointerleave", () => {
+      hideTip();
+      if (document.activeElement !== frame && !drag) this.cursor = null;
+      this.#mark();
+    });
+    frame.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.scene) return;
+      if (event.pointerType !== "touch") frame.setPointerCapture(event.pointerId);
+      drag = { from: stopAt(event), x: event.clientX };
+    });
+    frame.addEventListener("pointerup", (event) => {
+      if (!drag || !this.scene) return;
+      const moved = Math.abs(event.clientX - drag.x) > CLICK;
+      const [a, b] = [drag.from, stopAt(event)].sort((x, y) => x - y);
+      drag = null;
+      const [from, to] = [this.scene.stops[a ?? 0], this.scene.stops[b ?? 0]];
+      if (moved && from !== undefined && to !== undefined && from !== to) this.#visit(from, to);
+      else if (!moved && event.pointerType === "mouse") this.enter();
+    });
+    frame.addEventListener("pointercancel", () => (drag = null));
+    frame.addEventListener("dblclick", () => this.reset());
+    frame.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  /** Draws the cursor line, and marks on it. */
-  mark() {
-    const { scene, plot, place } = this;
-    if (!scene || !plot) return;
-    this.overlay.replaceChildren();
-    if (this.cursor !== null && place !== undefined) {
-      const x = Math.round(plot.x(place)) + 0.5;
-      const { top, bottom } = plot.frame;
-      this.overlay.append(svg("line", { class: "cursor", x1: x, x2: x, y1: top, y2: bottom }));
-      for (const line of scene.drawn) {
-        const point = line.points.find((other) => other.at === place);
-        if (!point) continue;
-        const d = markPath(line.shape, plot.x(place), plot.y(point.value));
-        this.overlay.append(svg("path", { class: `dot ${line.look}`, d }));
-      }
-    }
-    const events = place === undefined ? [] : eventsOf(scene.asked);
-    this.readout.show(
-      place,
-      events.filter((event) => event.at === place).map((event) => event.text),
-    );
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    const stops = this.scene?.stops ?? [];
+    if (event.ctrlKey || event.altKey || event.metaKey || !stops.length || !this.scene) return;
+    const step = MOVES.get(event.key);
+    const work = KEYS.get(event.key);
+    if (step !== undefined && event.shiftKey && Math.abs(step) === 1) this.pan(step * 0.25);
+    else if (step !== undefined) {
+      const here = this.cursor === null ? stops.length - 1 : stops.indexOf(this.cursor);
+      const wanted = this.cursor === null && step === 1 ? 0 : here + step;
+      const at = stops[Math.max(0, Math.min(stops.length - 1, wanted))] ?? 0;
+      this.cursor = at;
+      this.#mark();
+      const texts = readAt(this.scene, at);
+      const box = this.frame.getBoundingClientRect();
+      const x = this.plot?.x(at) ?? 0;
+      showTip(texts, { clientX: box.left + x, clientY: box.top + 20 });
+      announce(texts.join("; "));
+    } else if (work) work(this);
+    else return;
+    event.preventDefault();
   }
 
   /** Shows the range that is being dragged. @param {number} from @param {number} to */
-  select(from, to) {
-    if (!this.plot) return;
-    const [a = 0, b = 0] = [this.pixels[from] ?? 0, this.pixels[to] ?? 0].sort((x, y) => x - y);
+  #select(from, to) {
+    if (!this.plot || !this.scene) return;
+    const [a = 0, b = 0] = [from, to]
+      .map((i) => this.plot?.x(this.scene?.stops[i] ?? 0) ?? 0)
+      .sort((x, y) => x - y);
     const { top, bottom } = this.plot.frame;
     const box = { x: a, y: top, width: b - a, height: bottom - top };
     this.overlay.prepend(svg("rect", { class: "selection", ...box }));
   }
 
-  /** Makes one line stand out. @param {string | number | null} id */
-  highlight(id) {
-    for (const node of this.svg.querySelectorAll("g[data-line]"))
-      node.classList.toggle("dim", id !== null && node.getAttribute("data-line") !== String(id));
-  }
-
-  /** @param {CommitIndex} at */
-  changesAddress(at) {
-    const model = getModel();
-    const asked = this.scene?.asked;
-    return addressOf("changes", {
-      rev: model.shortOf(at),
-      m: asked?.machine,
-      e: model.index.environments[asked?.environments[0] ?? -1]?.id,
-    });
-  }
-
   /** Opens the changes of the commit at the cursor. */
   enter() {
-    if (this.scene?.asked.x !== "torch" && this.place !== undefined)
-      visitAddress(this.changesAddress(this.place));
-  }
-
-  /** Forgets the cursor unless the keyboard is here. */
-  settle() {
-    if (document.activeElement === this.frame) return;
-    this.cursor = null;
-    this.mark();
-  }
-
-  /** Zooms to the stops that were dragged over. @param {number} i @param {number} j */
-  zoomTo(i, j) {
-    if (!this.scene || this.scene.asked.x === "torch") return;
-    const { stops } = this.scene.axis;
-    const [from, to] = [stops[Math.min(i, j)], stops[Math.max(i, j)]];
-    if (from !== undefined && to !== undefined && from !== to) this.#visitRange(from, to, false);
+    const at = this.cursor ?? this.scene?.stops.at(-1);
+    const machine = getModel().index.machines[this.scene?.asked.place.m ?? 0]?.name;
+    if (at !== undefined)
+      visitAddress(linkTo("changes", { rev: getModel().shortOf(at), m: machine }));
   }
 
   /** Zooms about the cursor. @param {number} factor of the range */
   zoom(factor) {
-    if (!this.scene?.axis.whole.length) return;
-    const { whole, first, last } = this.#range(this.scene);
+    const { whole, first, last } = this.#range();
     const centre = this.cursor === null ? (first + last) / 2 : whole.indexOf(this.cursor);
     const reach = Math.max(1, ((last - first) * factor) / 2);
-    const word = factor < 1 ? "Zoomed in" : "Zoomed out";
-    this.#window(whole, Math.round(centre - reach), Math.round(centre + reach), word);
+    this.#window(whole, Math.round(centre - reach), Math.round(centre + reach));
   }
 
   /** Moves the range. @param {number} share of its length, negative for earlier */
   pan(share) {
-    if (!this.scene?.axis.whole.length) return;
-    const { whole, first, last } = this.#range(this.scene);
+    const { whole, first, last } = this.#range();
     let by = Math.round((last - first) * share) || Math.sign(share);
     by = Math.max(-first, Math.min(whole.length - 1 - last, by));
-    this.#window(whole, first + by, last + by, share < 0 ? "Earlier" : "Later");
+    this.#window(whole, first + by, last + by);
   }
 
   reset() {
@@ -209,33 +212,24 @@ export class Chart {
     announce("Whole range.");
   }
 
-  /** @param {Scene} scene */
-  #range({ axis: { whole, stops } }) {
+  #range() {
+    const { whole = [], stops = [] } = this.scene?.axis ?? {};
     return { whole, first: whole.indexOf(stops[0] ?? 0), last: whole.indexOf(stops.at(-1) ?? 0) };
   }
 
-  /**
-   * @param {number[]} whole
-   * @param {number} first
-   * @param {number} last
-   * @param {string} word
-   */
-  #window(whole, first, last, word) {
+  /** @param {CommitIndex[]} whole @param {number} first @param {number} last */
+  #window(whole, first, last) {
+    if (!whole.length) return;
     const [a, b] = [Math.max(0, first), Math.min(whole.length - 1, last)];
     const [from, to] = [whole[a] ?? 0, whole[b] ?? 0];
-    this.#visitRange(from, to, true);
-    const { commits } = getModel();
-    const [start, end] = [from, to].map((at) => formatDay(commits[at]?.date ?? 0));
-    announce(`${word}: ${start} to ${end}, ${plural(b - a + 1, "commit")}.`);
+    this.#visit(from, to, true);
+    const days = [from, to].map((at) => formatDay(getModel().commits[at]?.date ?? 0));
+    announce(`${days.join(" to ")}, ${plural(b - a + 1, "commit")}.`);
   }
 
-  /**
-   * @param {CommitIndex} from
-   * @param {CommitIndex} to
-   * @param {boolean} replace
-   */
-  #visitRange(from, to, replace) {
-    const model = getModel();
-    changeParams({ from: model.shortOf(from), to: model.shortOf(to) }, { replace });
+  /** @param {CommitIndex} from @param {CommitIndex} to @param {boolean} [replace] */
+  #visit(from, to, replace = false) {
+    const { shortOf } = getModel();
+    changeParams({ from: shortOf(from), to: shortOf(to) }, { replace });
   }
 }

@@ -1,148 +1,108 @@
-// A small chart of every model, for when no series was chosen.
+// A small chart of every model, for when no case was chosen.
 
 import { addressOf, currentState } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
-import { lineSwatch } from "../../charts/marks.js";
+import { lineSwatch, lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
-import { byColumn, foundChange, isNews, markClass } from "../../page/signs.js";
-import { hasCourse } from "../../page/sparkline.js";
-import { formatValue } from "../../text/format.js";
-import { notice } from "../view.js";
+import { casePage, hasCourse } from "../../page/signs.js";
 import { eventsOf } from "./asking.js";
 import { buildAxis } from "./axis.js";
-import { relativeLines, seriesLines } from "./lines.js";
+import { asRatios, seriesLines } from "./lines.js";
+import { attachReading } from "./reading.js";
 
-/** @import { Series } from "../../data/model.js" */
+/** @import { Place, Series } from "../../data/model.js" */
 /** @import { Asked } from "./asking.js" */
 
 /** So many are drawn at once; the others when they come into sight. */
 const AT_ONCE = 9;
-const [WIDTH, HEIGHT] = [300, 130];
+const [WIDTH, HEIGHT] = [320, 150];
 
 /**
  * @param {SVGSVGElement} picture
  * @param {Series[]} series
  * @param {Asked} asked
+ * @param {number} base
  */
-async function drawSmall(picture, series, asked) {
-  let lines = await seriesLines(series);
+async function drawSmall(picture, series, asked, base) {
+  const lines = await seriesLines(series);
   const axis = buildAxis(asked, lines);
-  if (asked.y === "relative") lines = relativeLines(lines, axis.stops[0] ?? 0);
-  drawLines(picture, lines, {
+  const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : lines;
+  const events = eventsOf(asked.place);
+  const plot = drawLines(picture, drawn, {
     width: WIDTH,
     height: HEIGHT,
     small: true,
     place: axis.place,
     domain: axis.domain,
     y: asked.y,
-    unit: asked.metric.unit,
+    metric: asked.place.metric,
     ticks: axis.ends,
-    events: eventsOf(asked),
+    events,
   });
+  attachReading(picture, plot, { asked, stops: axis.stops, lines, drawn, events });
 }
 
-/** The newest change among these that is still news. @param {Series[]} series */
-function newestChange(series) {
-  return series
-    .flatMap(({ change }) => (change && isNews(change) ? [change] : []))
-    .sort((a, b) => b.c - a.c)[0];
-}
-
-/**
- * @param {Series[]} series
- * @param {SVGSVGElement} picture
- */
+/** @param {Series[]} series @param {SVGSVGElement} picture */
 function drawItem(series, picture) {
-  const what = series[0]?.case;
-  const change = newestChange(series);
-  const words = series.map(
-    (member) => `${member.case.column} ${formatValue(member.last?.v, member.metric.unit)}`,
-  );
-  const address = addressOf("timeline", {
+  const [first] = series;
+  const words = series.map((one) => `${one.case.field.name} ${one.last?.text}`).join(", ");
+  const href = addressOf("timeline", {
     ...currentState().params,
-    s: series.map((member) => member.key),
-    metric: null,
-    q: null,
+    s: series.map((one) => one.case.key),
   });
-  const details = what?.details ? el("span", { class: "muted" }, " " + what.details) : null;
+  const { line } = first?.case ?? {};
   return el(
     "li",
     {},
     el(
       "a",
-      { href: address },
+      { href },
       el(
         "span",
         { class: "title" },
-        el("span", { title: what?.title ?? "" }, what?.model, details),
-        change ? foundChange(change) : null,
+        line?.name,
+        el(
+          "span",
+          { class: "muted" },
+          [line?.details, line?.group].filter(Boolean).map((text) => ` · ${text}`),
+        ),
       ),
-      el("span", { class: "visually-hidden" }, `newest: ${words.join(", ")}`),
+      el("span", { class: "visually-hidden" }, `newest: ${words}`),
       picture,
     ),
   );
 }
 
 /**
- * Rows with a course to draw, and those without two values under the same conditions.
- * @param {Series[][]} rows
+ * Series of a place by row; the main suites, or all where those have none of the metric.
+ * @param {Place} place
  */
-function split(rows) {
-  /** @param {Series[]} row */
-  const isDrawn = (row) => row.some(({ spark, cuts }) => hasCourse(spark, cuts));
-  return { courses: rows.filter(isDrawn), single: rows.filter((row) => !isDrawn(row)) };
-}
-
-/** A model without a course as a link. @param {Series[]} series @param {number} place */
-function nameOnce([first], place) {
-  if (!first) return [];
-  const { case: what, machine, environment } = first;
-  const href = addressOf("case", { s: first.key, m: machine.name, e: environment.id });
-  return [place ? ", " : "", el("a", { href }, what.row)];
-}
-
-/** @param {Asked} asked */
-function membersOf(asked) {
-  const e = asked.environments[0] ?? 0;
-  const members = getModel().series.filter(
-    (member) =>
-      member.m === asked.m && member.e === e && member.metric === asked.metric && member.last,
-  );
-  /** @type {Map<string, Series[]>} */
+export function rowsAt(place) {
+  const model = getModel();
+  const measured = model.seriesAt(place).filter(({ last }) => last);
+  const main = measured.filter(({ case: { line } }) => model.mainGroups.has(line.group));
+  /** @type {Map<number, Series[]>} */
   const rows = new Map();
-  for (const member of members.sort((a, b) => a.case.order - b.case.order))
-    rows.set(member.case.rowId, [...(rows.get(member.case.rowId) ?? []), member]);
-  return { members, rows };
+  for (const series of main.length ? main : measured)
+    rows.set(series.case.row, [...(rows.get(series.case.row) ?? []), series]);
+  return [...rows.values()];
 }
 
 /**
- * Shows the frames at once and draws the first of them; the answer to a click must not wait
- * for data.
+ * The frames, and what draws the first of them: the answer to a click must not wait for data.
  * @param {Asked} asked
- * @param {(...parts: Node[]) => void} show
+ * @param {number} base commit that ratios refer to, or -1
  */
-export async function drawGrid(asked, show) {
-  const { members, rows } = membersOf(asked);
-  const { courses, single } = split([...rows.values()]);
-  if (!rows.size) {
-    show(
-      notice("Nothing has been measured here yet: choose another metric, machine or environment."),
-    );
-    return;
-  }
-  const cases = new Map(members.map((member) => [member.case.column, member.case]));
+export function buildGrid(asked, base) {
+  const rows = rowsAt(asked.place);
+  const courses = rows.filter((row) => row.some(hasCourse));
+  const single = rows.filter((row) => !row.some(hasCourse)).flatMap((row) => row.slice(0, 1));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
   const items = courses.map((series) => {
-    series.sort((a, b) => byColumn(a.case, b.case));
-    const picture = svg("svg", {
-      class: "chart",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      "aria-hidden": "true",
-      focusable: "false",
-    });
-    waiting.set(picture, () => drawSmall(picture, series, asked));
+    const picture = svg("svg", { class: "chart small", viewBox: `0 0 ${WIDTH} ${HEIGHT}` });
+    waiting.set(picture, () => drawSmall(picture, series, asked, base));
     return drawItem(series, picture);
   });
   /** @param {Element} picture */
@@ -165,31 +125,38 @@ export async function drawGrid(asked, show) {
   );
   for (const picture of later) watch.observe(picture);
   addEventListener("beforeprint", () => later.forEach(draw), { once: true });
-
-  const { metric } = asked;
-  const direction = `${metric.label}, ${metric.higher_is_better ? "more" : "less"} is better`;
-  const relative =
-    asked.y === "relative"
-      ? "; relative to the level at the start of the range, or after the newest change of the " +
-        "recipe or the conditions before it"
-      : "";
-  const legend = [...cases.values()]
-    .sort(byColumn)
-    .map((what) => el("li", {}, lineSwatch(markClass(what.device, what.pass)), what.column));
-  show(
-    el("ul", { class: "legend", "aria-label": "Lines" }, legend),
-    el("p", { class: "note" }, `${direction}${relative}.`),
-    el("ul", { class: "multiples" }, items),
-    ...(single.length
-      ? [
+  const columns = new Map(courses.flat().map(({ case: what }) => [what.column, what]));
+  const node = el(
+    "div",
+    {},
+    el(
+      "ul",
+      { class: "legend", "aria-label": "Lines" },
+      [...columns.values()]
+        .sort((a, b) => a.column - b.column)
+        .map((what) =>
           el(
-            "p",
-            { class: "note" },
-            "Not measured twice under the same conditions: ",
-            single.flatMap(nameOnce),
+            "li",
+            {},
+            lineSwatch(lookOf({ ...what, line: { ...what.line, hue: 7 } })),
+            what.field.name,
           ),
-        ]
-      : []),
+        ),
+    ),
+    el("ul", { class: "multiples" }, items),
+    single.length
+      ? el(
+          "p",
+          { class: "note" },
+          "Measured once so far: ",
+          single.map((series, i) => [
+            i ? ", " : "",
+            el("a", { href: casePage(series) }, series.case.line.name),
+            ` ${series.last?.text}`,
+          ]),
+          ".",
+        )
+      : null,
   );
-  await Promise.all(pictures.slice(0, AT_ONCE).map(draw));
+  return { node, rows, drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)) };
 }

@@ -1,224 +1,230 @@
-// Timeline: one large chart of the chosen series, or a small one of every model.
+// Timeline: a small chart of every model, or one large chart of the cases that were chosen.
 
-import { allParams, changeParams } from "../../address.js";
-import { getModel } from "../../data/model.js";
-import { el, freshId } from "../../page/elements.js";
 import {
-  checkField,
-  choicesField,
-  choicesOf,
-  controlBox,
-  selectField,
-} from "../../page/fields.js";
-import { machineField, revisionField } from "../../page/place-fields.js";
-import { capital } from "../../text/format.js";
-import { appOf, notice } from "../view.js";
-import { LAST_CHOICES, readTimeline } from "./asking.js";
+  addressOf,
+  allParams,
+  changeParams,
+  currentState,
+  firstParam,
+  linkTo,
+} from "../../address.js";
+import { lineSwatch } from "../../charts/marks.js";
+import { getModel } from "../../data/model.js";
+import { loadReleases } from "../../data/registry.js";
+import { el, freshId } from "../../page/elements.js";
+import { choicesOf, commitField, foldedFields, selectField } from "../../page/fields.js";
+import { casePage } from "../../page/signs.js";
+import { drawTable } from "../../page/tables.js";
+import { capital, plural } from "../../text/format.js";
+import { releaseCharts } from "../releases/charts.js";
+import { notice } from "../view.js";
+import { eventsOf, LAST_CHOICES, readTimeline } from "./asking.js";
 import { buildAxis } from "./axis.js";
-import { drawGrid } from "./grid.js";
-import { LargeChart } from "./large.js";
-import { relativeLines, releaseLines, restartNote, seriesLines } from "./lines.js";
-import { buildPicker } from "./picker.js";
+import { Chart } from "./chart.js";
+import { buildGrid } from "./grid.js";
+import { asRatios, restartNote, seriesLines } from "./lines.js";
+import { newestSheet, runsSheet, valueColumns } from "./sheet.js";
 
-/** @import { Series } from "../../data/model.js" */
+/** @import { Metric } from "../../../types.js" */
 /** @import { View } from "../view.js" */
 /** @import { Asked } from "./asking.js" */
-/** @import { Axis } from "./axis.js" */
 /** @import { SeriesLine } from "./lines.js" */
 
-/** @param {string} value */
-const lastLabel = (value) => (value === "all" ? "all commits" : `${value} commits`);
-
-/** The fields, and which of them make sense for what is asked. */
-function buildFields() {
-  const model = getModel();
-  const relative = revisionField("rel", "Relative to", {
-    words: [
-      ["start", "the start of the range"],
-      ["baseline", "the fixed baseline"],
-    ],
-    initial: () => "start",
+/** A field that adds a case to the chart. */
+function addField() {
+  const list = el("datalist", { id: freshId("cases") });
+  const input = el("input", { list: list.id, placeholder: "name of a case", autocomplete: "off" });
+  /** @type {Map<string, string>} */
+  const keys = new Map();
+  input.addEventListener("focus", () => {
+    if (keys.size) return;
+    for (const what of getModel().cases)
+      if (what.measured) keys.set(`${what.title} · ${what.metric.label}`, what.key);
+    list.append(...[...keys.keys()].map((value) => el("option", { value })));
   });
-  const forLarge = [
-    checkField("ci", "fastest quarter", { initial: true }),
-    checkField("quartiles", "quartiles"),
-    checkField("steps", "levels", { initial: true }),
-  ];
-  const box = controlBox([
-    machineField(),
-    choicesField("e", "Environment", {
-      options: () =>
-        model.releases.map((release) => ({
-          value: release.id,
-          label: model.environmentLabel(release),
-        })),
-      initial: () => [model.defaultEnvironment],
-    }),
-    selectField("x", "X axis", {
-      options: () =>
-        choicesOf([
-          ["commit", "commits"],
-          ["date", "dates"],
-          ["torch", model.releasesName],
-        ]),
-      initial: () => "commit",
-    }),
-    selectField("y", "Y axis", {
-      options: () =>
-        choicesOf([
-          ["linear", "linear, from zero"],
-          ["log", "logarithmic"],
-          ["relative", "relative"],
-        ]),
-      initial: (state) => (allParams(state, "s").length ? "log" : "relative"),
-    }),
-    relative,
-    selectField("n", "Show the last", {
-      options: () => LAST_CHOICES.map((value) => ({ value, label: lastLabel(value) })),
-      initial: () => "200",
-      change: (patch) => changeParams({ ...patch, from: null, to: null }),
-    }),
-    ...forLarge,
-  ]);
-  /** @param {Asked} asked */
-  const fit = (asked) => {
-    relative.node.hidden = asked.y !== "relative" || asked.grid;
-    for (const field of forLarge) field.node.hidden = asked.grid;
-  };
-  return { ...box, fit };
-}
-
-/**
- * The lines that were asked for, and the cases that this environment lacks.
- * @param {Asked} asked
- * @returns {Promise<{ lines: SeriesLine[], missing: string[] }>}
- */
-async function loadLines(asked) {
-  if (asked.x === "torch") return { lines: await releaseLines(asked), missing: [] };
-  /** @type {Series[]} */
-  const series = [];
-  /** @type {string[]} */
-  const missing = [];
-  for (const key of asked.keys)
-    for (const e of asked.environments) {
-      const drawn = getModel().find(key, asked.m, e);
-      if (drawn) series.push(drawn);
-      else missing.push(key);
-    }
-  return { lines: await seriesLines(series), missing };
-}
-
-/**
- * The place that relative values refer to.
- * @param {Asked} asked
- * @param {Axis} axis
- */
-function baseOf(asked, axis) {
-  const { baseline, findCommit } = getModel();
-  const start = axis.stops[0] ?? 0;
-  if (asked.x === "torch") return 0;
-  if (asked.relative === "baseline") return baseline;
-  const named = findCommit(asked.relative);
-  return named >= 0 ? named : start;
-}
-
-/**
- * The text above the chart.
- * @param {Asked} asked
- * @param {SeriesLine[]} lines
- * @param {string[]} missing
- * @param {number | null} base
- * @param {Axis} axis
- */
-function notesOf(asked, lines, missing, base, axis) {
-  const metrics = [...new Set(lines.map((line) => line.case.metric))];
-  const directions = metrics.map(
-    ({ label, higher_is_better: higher }) =>
-      `${capital(label)}: ${higher ? "more" : "less"} is better`,
+  input.addEventListener("change", () => {
+    const key = keys.get(input.value);
+    if (!key) return;
+    input.value = "";
+    changeParams({ s: [...allParams(currentState(), "s"), key], from: null, to: null });
+  });
+  return el(
+    "label",
+    { class: "field" },
+    el("span", { class: "field-name" }, "Add a case"),
+    input,
+    list,
   );
+}
+
+/** @param {Metric} metric */
+const directionOf = ({ label, better }) => `${capital(label)}: ${better} is better.`;
+
+/**
+ * The lines of the chart with their newest values, and what removes them.
+ * @param {SeriesLine[]} lines
+ */
+const legendOf = (lines) =>
+  el(
+    "ul",
+    { class: "legend", "aria-label": "Lines" },
+    lines.map(({ look, shape, series, label }) => {
+      const others = allParams(currentState(), "s").filter((key) => key !== series.case.key);
+      const href = addressOf("timeline", { ...currentState().params, s: others });
+      return el(
+        "li",
+        {},
+        lineSwatch(look, shape),
+        el("a", { href: casePage(series) }, label),
+        ` ${series.last?.text ?? ""} `,
+        el("a", { class: "remove", href, "aria-label": `Remove ${label}` }, "×"),
+      );
+    }),
+  );
+
+/** Draws releases on the x axis. @param {Asked} asked */
+async function drawReleases({ cases }) {
+  const keys = new Set(cases.map(({ key }) => key));
+  const histories = await loadReleases();
+  const charts = histories.flatMap((history) => releaseCharts(history, keys));
+  return charts.length
+    ? charts
+    : [notice("No releases were compared for these cases: `asv-watch releases measure` does it.")];
+}
+
+/** What is missing, in sentences. @param {Asked} asked @param {SeriesLine[]} lines */
+function missingText({ cases, unknown, place }, lines) {
+  const drawn = new Set(lines.map(({ series }) => series.case));
+  const absent = cases.filter((what) => !drawn.has(what)).map(({ title }) => title);
+  const machine = getModel().index.machines[place.m]?.name;
   return [
-    directions.join("; ") + ".",
-    new Set(lines.map((line) => line.unit)).size > 1
-      ? "The units differ, so relative values are shown."
-      : "",
-    base !== null && asked.x !== "torch"
-      ? `Relative to the level at ${getModel().commitLine(base)}.`
-      : "",
-    restartNote(lines, axis.stops, base !== null),
-    asked.unknown.length ? `Not known here: ${asked.unknown.join(", ")}.` : "",
-    missing.length ? `Not in this environment: ${missing.join(", ")}.` : "",
-    lines.some((line) => line.points.length) ? "" : "Nothing has been measured of these series.",
-  ]
-    .filter(Boolean)
-    .join(" ");
+    unknown.length ? `No case is called ${unknown.join(", ")}.` : "",
+    absent.length ? `Not measured on ${machine}: ${absent.join(", ")}.` : "",
+  ].join(" ");
 }
 
 /** @type {View} */
 export const timelineView = {
   title: "Timeline",
-  mount(section) {
-    const fields = buildFields();
-    const picker = buildPicker();
-    const large = new LargeChart(freshId("chart-help"));
-    const grid = el("div", { class: "grid" });
-    const charts = el("div", {}, large.node, grid);
-    charts.id = freshId("charts");
-    const skip = el(
-      "a",
-      { class: "skip-chart button", href: `#${charts.id}` },
-      "Skip to the chart",
+  place: ["m", "e", "metric"],
+  start: () => getModel().longest,
+  mount(app) {
+    const { index, shortOf } = getModel();
+    const x = selectField("x", "Horizontal", {
+      options: () =>
+        choicesOf([
+          ["commit", "commits"],
+          ["date", "dates"],
+          ["release", "releases"],
+        ]),
+      initial: () => "commit",
+    });
+    const y = selectField("y", "Vertical", {
+      options: () =>
+        choicesOf([
+          ["ratio", "change since the start"],
+          ["value", "values"],
+        ]),
+      initial: () => "ratio",
+    });
+    const more = foldedFields("Options", {
+      n: selectField("n", "Show the last", {
+        options: () =>
+          LAST_CHOICES.map((value) => ({
+            value,
+            label: value === "all" ? "all" : `${value} commits`,
+          })),
+        initial: () => "200",
+      }),
+      base: commitField("base", "Change since", () => ""),
+    });
+    const chart = new Chart();
+    const note = el("p", { class: "note" });
+    const out = el("div", {});
+    // The chart stays where it is, as it would lose the keyboard's focus.
+    const [above, below] = [el("div", {}), el("div", {})];
+    const single = el("div", {}, above, chart.node, below);
+    const all = el("a", { class: "button" }, `All ${index.layout.subject}s`);
+    const add = addField();
+    app.replaceChildren(
+      el("div", { class: "fields" }, x.node, y.node, add, all, more.node),
+      note,
+      out,
+      single,
     );
-    appOf(section).replaceChildren(
-      skip,
-      fields.node,
-      el("div", { class: "timeline" }, picker.node, charts),
-    );
-    /** @param {Node[]} parts */
-    const showGrid = (...parts) => {
-      large.node.hidden = true;
-      grid.hidden = false;
-      grid.replaceChildren(...parts);
-    };
-
     let ticket = {};
     return async (state) => {
-      const asked = readTimeline(state);
-      fields.show(state);
-      fields.fit(asked);
-      picker.show(state);
-      if (asked.m < 0)
-        throw new Error(`No machine is called “${asked.machine}”: choose one of the list.`);
       const mine = (ticket = {});
-      if (asked.grid) {
-        if (asked.x === "torch") asked.x = "commit"; // a line over releases needs chosen series
-        await drawGrid(asked, showGrid);
-        return;
+      for (const field of [x, y, more]) field.show(state);
+      const asked = readTimeline(state);
+      all.hidden = !asked.cases.length;
+      all.href = linkTo("timeline", { x: state.params.x, y: state.params.y });
+      const base = getModel().findCommit(firstParam(state, "base"));
+      const since =
+        asked.y === "ratio"
+          ? base >= 0
+            ? ` Change since ${shortOf(base)}.`
+            : " Change since the first values shown."
+          : "";
+      const text = `${directionOf(asked.place.metric)}${since}`;
+      single.hidden = asked.x === "release" || !asked.cases.length;
+      out.hidden = !single.hidden;
+      if (asked.x === "release") {
+        const parts = await drawReleases(asked);
+        if (ticket !== mine) return null;
+        note.textContent = "Time relative to the newest release: less is faster.";
+        out.replaceChildren(...parts);
+        return null;
       }
-      const { lines, missing } = await loadLines(asked);
-      if (ticket !== mine) return; // the reader asked for something else meanwhile
-      if (!lines.length) {
-        const names = asked.unknown.concat(missing).join(", ");
-        showGrid(
-          notice(
-            `Not measured with this machine and environment: ${names}. ` +
-              "Choose series from the list.",
-          ),
-        );
-        return;
+      if (!asked.cases.length && !asked.unknown.length) {
+        // A machine without a history would show nothing: the one with the longest stands in.
+        const { longest } = getModel();
+        let grid = buildGrid(asked, base);
+        const alone = !grid.node.querySelector("svg.small") && longest;
+        if (alone) {
+          const name = index.machines[longest.m]?.name;
+          const here = index.machines[asked.place.m]?.name;
+          note.textContent = `${here} measured no case twice yet: ${name} is shown. ${text}`;
+          grid = buildGrid({ ...asked, place: { ...asked.place, ...longest } }, base);
+        } else note.textContent = text;
+        out.replaceChildren(grid.node);
+        await grid.drawFirst();
+        return { name: "timeline", title: text, sheet: () => newestSheet(grid.rows) };
       }
-      if (new Set(lines.map((line) => line.unit)).size > 1) asked.y = "relative";
+      const series = asked.cases.flatMap((what) => getModel().find(what, asked.place) ?? []);
+      const lines = await seriesLines(series.filter(({ last }) => last));
+      if (ticket !== mine) return null; // the reader asked for something else meanwhile
+      note.textContent = missingText(asked, lines);
+      single.hidden = !lines.length;
+      if (!lines.length) return null;
+      const units = new Set(lines.map((line) => line.series.metric.unit));
+      if (units.size > 1) asked.y = "ratio";
       const axis = buildAxis(asked, lines);
-      const base = asked.y === "relative" ? baseOf(asked, axis) : null;
-      large.node.hidden = false;
-      grid.hidden = true;
-      grid.replaceChildren();
-      large.show(
-        asked,
-        axis,
-        lines,
-        base === null ? lines : relativeLines(lines, base),
-        notesOf(asked, lines, missing, base, axis),
-      );
+      const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : lines;
+      const events = eventsOf(asked.place);
+      note.append(`${text} ${restartNote(lines, axis.stops)}`);
+      const columns = valueColumns(lines);
+      const newest = [...axis.stops].reverse();
+      const table = el("details", { class: "fold" }, el("summary", {}, "Values as a table"));
+      table.addEventListener("toggle", () => {
+        if (table.open && table.children.length < 2)
+          table.append(drawTable("Values of the chart", columns, newest));
+      });
+      above.replaceChildren(legendOf(lines));
+      below.replaceChildren(table);
+      const label = `${lines.map((line) => line.label).join(", ")} over ${plural(axis.stops.length, "commit")}`;
+      chart.set({ asked, axis, stops: axis.stops, lines, drawn, events }, label);
+      return {
+        name: "timeline",
+        title: label,
+        sheet: () => runsSheet(lines, axis.stops),
+        link: () =>
+          addressOf("timeline", {
+            ...state.params,
+            from: shortOf(axis.stops[0] ?? 0),
+            to: shortOf(axis.stops.at(-1) ?? 0),
+          }),
+      };
     };
   },
 };

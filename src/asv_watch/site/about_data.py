@@ -1,0 +1,67 @@
+"""The data of the view of the data itself: machines, noise, what was left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from asv_watch import quantities
+from asv_watch.site import names
+from asv_watch.site.contents import Contents, Setup
+
+Json = dict[str, Any]
+
+
+def about_data(contents: Contents) -> Json:
+    """Return the tables below the outcomes of all cases."""
+    labels = names.environment_labels(contents.history.environments.values())
+    return {
+        "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
+        "noise": [
+            {
+                "machine": noise.machine,
+                "device": noise.device,
+                "metric": noise.metric,
+                "median": quantities.share(noise.median),
+                "worst": quantities.share(noise.worst),
+                "series": noise.series,
+            }
+            for noise in contents.findings.machine_noise
+        ],
+        "repeated": [
+            f"{repeated.newest.machine}, {quantities.timestamp(repeated.newest.at, '%Y-%m-%d')}: "
+            f"{repeated.ratios} interleaved comparisons of "
+            f"{repeated.newest.after.commit[:8]} with itself differ by {repeated.noise:.2%}, "
+            f"{repeated.worst:.1%} at worst."
+            for repeated in contents.repeated_comparisons
+        ],
+        "left_out": [
+            {"name": left.name, "reason": left.reason, "count": left.count}
+            for left in contents.history.left_out
+        ],
+        "problems": [structs.asdict(problem) for problem in contents.history.problems],
+    }
+
+
+def _setup(setup: Setup, label: str) -> Json:
+    """Return a machine with an environment: facts by name, as its newest run recorded them."""
+    commit, record = setup.record or (None, None)
+    facts = {
+        key: value
+        for key, value in setup.machine.facts.items()
+        if key not in {"machine", "version"} and value
+    }
+    if record is not None:
+        facts |= {**record.machine, **record.environment}
+        facts |= {f"{key} (before)": value for key, value in record.before.items()}
+        facts |= {f"{key} (after)": value for key, value in record.after.items()}
+    return {
+        "machine": setup.machine.name,
+        "environment": label,
+        "commits": len(setup.commits),
+        "newest": setup.newest,
+        "counts": setup.counts,
+        "facts": facts | setup.environment.variables,
+        "recorded": commit,
+    }

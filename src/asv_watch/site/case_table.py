@@ -1,0 +1,147 @@
+"""Names of the cases as the site shows them: their rows, columns and titles.
+
+A row of a table is a model, or a benchmark, with its settings; a column is a device and a pass, or
+whatever the project's `Layout` says. The script draws these names and makes none of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from asv_watch.records.records import Benchmark
+from asv_watch.site import names
+from asv_watch.site.contents import Contents, Metric, SeriesSummary
+from asv_watch.site.layout import Layout
+
+Column = tuple[str, ...]
+"""A device and a pass, or values of other parameters, as far as the benchmarks have them."""
+
+_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
+_MAIN = 4
+_OF_MODELS = {"model", "device", "pass", "metric", "batch"}
+_DEVICES = {"cpu", "cuda", "mps", "xpu"}
+_PASSES = ("forward", "backward")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model or benchmark with its settings: the same for all its devices, passes, metrics."""
+
+    name: str
+    """The model, or what the benchmark does."""
+    details: str
+    """Its other parameters: ``batch 5, compiled``."""
+    group: str
+    """The heading that lists have it under: ``time series``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCase:
+    """A case and its place in tables."""
+
+    name: str
+    """As asv writes it."""
+    summary: SeriesSummary
+    """One of its series: all have its benchmark and its labels."""
+    row: int
+    """Place in ``CaseTable.rows``."""
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTable:
+    """All cases of a project, in the order of the site."""
+
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    cases: tuple[ShownCase, ...]
+    place: dict[str, int]
+    """Full name of a case to its place in ``cases``."""
+
+
+def case_table(contents: Contents) -> CaseTable:
+    """Name all cases of a project, and put them in order."""
+    layout = contents.layout
+    in_order = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
+    of_case = {summary.series.case.name: summary for summary in in_order}
+    rows = {name: _row(summary, layout) for name, summary in of_case.items()}
+    columns = {name: layout.column(summary.labels) for name, summary in of_case.items()}
+    place_of_row = {row: place for place, row in enumerate(dict.fromkeys(rows.values()))}
+    shown_columns = sorted(set(columns.values()), key=lambda column: _column_order(column, layout))
+    place_of_column = {column: place for place, column in enumerate(shown_columns)}
+    cases = sorted(
+        (
+            ShownCase(name, summary, place_of_row[rows[name]], place_of_column[columns[name]])
+            for name, summary in of_case.items()
+        ),
+        key=lambda case: (case.row, case.column),
+    )
+    return CaseTable(
+        rows=tuple(place_of_row),
+        columns=tuple(shown_columns),
+        cases=tuple(cases),
+        place={case.name: place for place, case in enumerate(cases)},
+    )
+
+
+def _column_order(column: Column, layout: Layout) -> tuple[bool, str, bool, Column]:
+    """Sort key: the CPU and forward first; benchmarks without these parameters last."""
+    without = not layout.of_models and not any(column)
+    return (without, column[0] if column else "", "forward" not in column, column)
+
+
+def title(row: Row, column: Column, layout: Layout) -> str:
+    """Return what sentences and headings call a case: ``lenet5 · batch 5 · cpu · forward``."""
+    group = [] if layout.of_models else [row.group]
+    return " · ".join(filter(None, [*group, row.name, row.details, *column]))
+
+
+def main_groups(contents: Contents) -> set[str]:
+    """Return the groups that stand on the first screen: models without variants of their own.
+
+    Their suites declare a position before `_MAIN`. In other projects it is every group.
+    """
+    groups = {row.group for row in contents.series}
+    others = {
+        row.group
+        for row in contents.series
+        if row.benchmark.position >= _MAIN or not row.labels.keys() <= _OF_MODELS
+    }
+    is_of_models = contents.layout.of_models
+    return groups - others if is_of_models and groups - others else groups
+
+
+def look(column: Column, contents: Contents) -> str:
+    """CSS classes of a column, such as a device and a pass: its hue and its dash.
+
+    The hue of a device says nothing, and is left out, where all was measured on one.
+    """
+    device, direction = (*column, "", "")[:2]
+    shows_device = device in _DEVICES and len(contents.devices) > 1
+    hue = device if shows_device else "other"
+    return f"dev-{hue} pass-{direction if direction in _PASSES else 'none'}"
+
+
+def _row(summary: SeriesSummary, layout: Layout) -> Row:
+    case, benchmark = summary.series.case, summary.benchmark
+    settings = names.settings(case.labels, without=layout.columns)
+    if not layout.of_models:
+        words = " ".join(_function_words(benchmark))
+        return Row(words, ", ".join(settings), summary.group)
+    subject = _subject(benchmark, summary.metric, case.labels.get("pass", ""))
+    return Row(summary.model, ", ".join(filter(None, [subject, *settings])), summary.group)
+
+
+def _function_words(benchmark: Benchmark) -> list[str]:
+    function = benchmark.name.rpartition(".")[2]
+    return [word for word in _KIND.sub("", function).split("_") if word]
+
+
+def _subject(benchmark: Benchmark, metric: Metric, direction: str) -> str:
+    """Return what a function of a suite measures, beyond its metric and its pass."""
+    words = [word for word in _function_words(benchmark) if word != direction]
+    subject, label = " ".join(words), metric.label.lower()
+    if subject == label or label.startswith(f"{subject} ") or "-".join(words) == metric.id:
+        return ""
+    return subject

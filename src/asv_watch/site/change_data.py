@@ -1,0 +1,117 @@
+"""Changes as the data files hold them: sizes, states and sentences are worked out here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from asv_watch import quantities
+from asv_watch.judge.causes import in_words
+from asv_watch.judge.changes import Change
+from asv_watch.records.notes import ChangeNote
+from asv_watch.site import names
+from asv_watch.site.contents import Contents
+from asv_watch.site.rounding import shortened
+
+Json = dict[str, Any]
+
+RANGE_COMMITS = 50
+"""Commits of a range that are listed at most."""
+
+
+def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
+    """Return all changes, the commits they may come from, and notes."""
+    ranges: dict[tuple[int, int], int] = {}
+    notes: dict[ChangeNote, int] = {}
+
+    def row(change: Change) -> Json:
+        return {
+            **_size_of(contents, change),
+            "id": change_id(contents, change),
+            "s": change.series,
+            "p": change.previous,
+            "c": change.commit,
+            "cause": _cause(change),
+            "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
+            "note": None if change.note is None else notes.setdefault(change.note, len(notes)),
+        }
+
+    return {
+        "changes": [row(change) for change in contents.changes],
+        "exact_changes": [row(change) for change in contents.exact_changes],
+        "ranges": [_range(contents, project, *span) for span in ranges],
+        "notes": [{"kind": note.kind, "text": note.text, "commit": note.commit} for note in notes],
+    }
+
+
+def _size_of(contents: Contents, change: Change) -> Json:
+    """Return how large a change is; a guessed size has a key of its own."""
+    unit = contents.series[change.series].metric.unit
+    measured, interval = change.is_measured, change.interval
+    ratio = None if change.ratio is None else shortened(change.ratio)
+    words = quantities.change if measured else quantities.about
+    values = [quantities.quantity(value, unit) for value in change.values]
+    return {
+        "kind": change.kind,
+        "state": change.state.value,
+        "verdict": change.verdict,
+        "ratio": ratio if measured else None,
+        "interval": None if interval is None else [shortened(end) for end in interval],
+        "about": None if measured else ratio,
+        "text": words(change.ratio, change.kind),
+        "interval_text": "" if interval is None else quantities.interval(interval),
+        "values": values if measured else None,
+        "through": change.through,
+    }
+
+
+def _cause(change: Change) -> str:
+    parts: list[str] = [change.cause]
+    if change.made_by:
+        parts = [f"commit {change.made_by[1][:8]}, found by bisection"]
+    if change.explanation:
+        parts.append(in_words(change.explanation, change.ratio))
+    if change.note:
+        parts.append(f"{change.note.kind}: {change.note.text}")
+    return ". ".join(parts)
+
+
+def change_id(contents: Contents, change: Change) -> str:
+    """Stable name of a change: its series and the commit it appeared at."""
+    summary = contents.series[change.series]
+    return names.digest(f"{summary.id}@{contents.history.commits[change.commit].hash}", 16)
+
+
+def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
+    before, after = (contents.history.commits[place].hash for place in (previous, commit))
+    inner = contents.ancestry.between(before, after)
+    chosen = set(sorted(inner, key=lambda commit: not commit.touches)[:RANGE_COMMITS])
+    listed = [commit for commit in inner if commit in chosen]
+    return {
+        "p": previous,
+        "c": commit,
+        "commits": [
+            [within.hash, within.date, within.subject, within.touches] for within in listed
+        ],
+        "more": len(inner) - len(listed),
+        "command": log_command(contents, before, after),
+        "diff": diff_address(project["commit_url"], before, after),
+    }
+
+
+def log_command(contents: Contents, before: str, after: str) -> str:
+    """Return the command that lists, in a checkout, what a change may come from."""
+    paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
+    return f"git log --oneline {before[:12]}..{after[:12]}{paths}"
+
+
+def diff_address(commit_url: str, before: str, after: str) -> str:
+    """Return where the differences of two commits are shown, for hosts that have it; else empty.
+
+    Args:
+        commit_url: The front of a commit's address, such as ``https://github.com/a/b/commit/``.
+        before: Full hash.
+        after: Full hash.
+    """
+    front = commit_url.removesuffix("commit/")
+    return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"

@@ -1,0 +1,133 @@
+"""What the first screen says: one headline, and the two lists behind its two pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from asv_watch import quantities
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.commit_changes import recent_changes
+from asv_watch.site.contents import Contents
+from asv_watch.site.release_data import case_title, compared
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import Verdict
+
+Json = dict[str, Any]
+
+_BARS = 8
+"""Bars of a picture at most."""
+
+
+def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
+    """Return the headline and the two lists of the first screen.
+
+    Args:
+        contents: What the site shows.
+        table: Names of its cases.
+        main: Groups of which the releases are summed up.
+    """
+    commits = _newest_commits(contents)
+    release = _newest_release(contents, table, main)
+    said = [release["sentence"] if release else "", commits["sentence"]]
+    return {
+        "headline": " ".join(filter(None, said)),
+        "commits": commits,
+        "release": release,
+        "failed": _failed(contents),
+    }
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _newest_commits(contents: Contents) -> Json:
+    """Find the measured changes of the newest commits, and count the suspected ones."""
+    count, recent = recent_changes(contents, contents.changes)
+    place_of = {id(change): place for place, change in enumerate(contents.changes)}
+    lately = [(place_of[id(change)], change) for change in recent]
+    sure = [(place, change) for place, change in lately if change.is_measured]
+    sure.sort(key=lambda found: -_size(found[1].ratio))
+    slower = sum(change.verdict == "worse" for _, change in sure)
+    faster = len(sure) - slower
+    are_times = all(change.kind == "time" for _, change in sure)
+    words = ("slower", "faster") if are_times else ("worse", "better")
+    newest = f"the newest {_counted(count, 'measured commit')}"
+    if count < 2:
+        sentence = "One commit is measured so far." if count else "Nothing is measured yet."
+    elif sure:
+        parts = [
+            f"made {_counted(cases, 'case')} {word}"
+            for cases, word in ((slower, words[0]), (faster, words[1]))
+            if cases
+        ]
+        sentence = f"{newest[0].upper()}{newest[1:]} {' and '.join(parts)}."
+    else:
+        sentence = f"No measured change in {newest}."
+    return {
+        "sentence": sentence,
+        "changes": [place for place, _ in sure[:_BARS]],
+        "more": max(0, len(sure) - _BARS),
+        "suspected": len(lately) - len(sure),
+        "since": min((change.commit for change in recent), default=None),
+    }
+
+
+def _size(ratio: float | None) -> float:
+    return float("inf") if ratio is None else max(ratio, 1 / ratio)
+
+
+def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
+    """Compare the newest release with the one before it, if that was measured anywhere."""
+    for history in contents.findings.release_histories:
+        steps = history.steps[:1]
+        if not steps or steps[0].after != history.releases[-1]:
+            continue
+        step = steps[0]
+        ratios = {
+            case: ratio
+            for case, ratio in step.ratios.items()
+            if case in table.place and table.rows[table.cases[table.place[case]].row].group in main
+        }
+        differing = [
+            (case, ratio) for case, ratio in ratios.items() if verdict(ratio) is not Verdict.SAME
+        ]
+        differing.sort(key=lambda found: -_size(found[1].ratio))
+        name = f"{history.requirement} {step.after}"
+        return {
+            "name": name,
+            "before": step.before,
+            "machine": history.machine,
+            "count": len(ratios),
+            "sentence": _release_sentence(name, len(ratios), [verdict(r) for _, r in differing]),
+            "bars": [
+                {"key": case, "title": case_title(table, case)} | compared(ratio)
+                for case, ratio in differing[:_BARS]
+            ],
+            "more": max(0, len(differing) - _BARS),
+        }
+    return None
+
+
+def _release_sentence(name: str, count: int, verdicts: Sequence[Verdict]) -> str:
+    faster, slower = (verdicts.count(kind) for kind in (Verdict.BETTER, Verdict.WORSE))
+    of = f"of {_counted(count, 'case')}"
+    if faster and slower:
+        return f"{name} made {faster} {of} faster and {slower} slower."
+    if faster or slower:
+        return f"{name} made {faster or slower} {of} {'faster' if faster else 'slower'}."
+    return f"{name} changed none {of}."
+
+
+def _failed(contents: Contents) -> Json | None:
+    """Count what failed in the newest run of the first machine and environment."""
+    if not contents.setups:
+        return None
+    setup = contents.setups[0]
+    failed = sum(setup.counts.get(outcome, 0) for outcome in ("failed", "timed out"))
+    return {
+        "count": failed,
+        "cases": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
+        "when": quantities.timestamp(setup.at, "%Y-%m-%d %H:%M UTC") if setup.at else "",
+    }

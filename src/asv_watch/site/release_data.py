@@ -1,0 +1,206 @@
+"""The data of the view of releases: ratios between neighbours, lines over all, findings.
+
+Each ratio is of an interleaved comparison of a release with the one before it, by the same commit
+of the project. ``docs/site-data.md`` describes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import geometric_mean
+from typing import Any
+
+from asv_watch import quantities
+from asv_watch.judge.causes import in_words
+from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
+from asv_watch.judge.release_values import value_ratio, value_verdict
+from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.records.releases import import_case
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.contents import Contents
+from asv_watch.site.failures import exception_line
+from asv_watch.site.rounding import shortened
+from asv_watch.statistics.ratio import verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+
+Json = dict[str, Any]
+
+
+def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:
+    """Return what each machine that compared releases found, the one with most first.
+
+    Args:
+        contents: What the site shows.
+        table: Names of its cases.
+        main_groups: Groups whose cases have a chart; all others stand in tables alone.
+    """
+    return [
+        _of_machine(history, contents, table, main_groups)
+        for history in contents.findings.release_histories
+    ]
+
+
+def case_title(table: CaseTable, case: str) -> str:
+    """Return what lists call a case of a comparison of releases."""
+    if case not in table.place:
+        return case
+    shown = table.cases[table.place[case]]
+    row, column = table.rows[shown.row], table.columns[shown.column]
+    metric = shown.summary.metric.label
+    words = [row.name, row.details, *column, "" if metric == "time" else metric]
+    return " · ".join(filter(None, words))
+
+
+def compared(ratio: CaseRatio) -> Json:
+    """Return a ratio with its interval, in numbers and as text, and what it means."""
+    return {
+        "ratio": shortened(ratio.ratio),
+        "interval": [shortened(end) for end in ratio.interval],
+        "verdict": verdict(ratio).value,
+        "text": quantities.change(ratio.ratio),
+        "interval_text": quantities.interval(ratio.interval),
+    }
+
+
+def _of_machine(
+    history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
+) -> Json:
+    steps = history.steps
+    measured = {case for step in steps for case in (*step.commits, *step.values)}
+    names = sorted(measured, key=lambda case: (table.place.get(case, len(table.place)), case))
+    place = {case: at for at, case in enumerate(names)}
+
+    def is_main(case: str) -> bool:
+        at = table.place.get(case)
+        return at is not None and table.rows[table.cases[at].row].group in main_groups
+
+    return {
+        "machine": history.machine,
+        "cpu": contents.history.machines[history.machine].facts.get("cpu", ""),
+        "package": history.requirement,
+        "versions": history.releases,
+        "cases": [_case(history, table, case, is_main=is_main(case)) for case in names],
+        "steps": [_step(step, place, import_case(history.requirement)) for step in steps],
+        "findings": [
+            finding
+            for step in steps
+            for finding in _findings(step, place, is_main, contents, history)
+        ],
+        "method": _method(history),
+        "failed": [
+            {"version": name, "reason": exception_line(tried.failed)}
+            for name, tried in contents.history.releases.get(history.machine, {}).items()
+            if tried.failed
+        ],
+    }
+
+
+def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
+    shown = table.cases[table.place[case]] if case in table.place else None
+    times = relative_times(history, case)
+    return {
+        "key": case if shown else "",
+        "title": case_title(table, case),
+        "row": shown.row if shown else None,
+        "column": shown.column if shown else None,
+        "main": is_main,
+        "times": [
+            [history.releases.index(time.release), *map(shortened, (time.ratio, *time.interval))]
+            for time in times
+        ],
+    }
+
+
+def _step(step: ReleaseStep, place: Mapping[str, int], of_import: str) -> Json:
+    ratios = [ratio for case, ratio in step.ratios.items() if case != of_import]
+    verdicts = [verdict(ratio) for ratio in ratios]
+    mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
+    return {
+        "before": step.before,
+        "after": step.after,
+        "count": len(ratios),
+        "slower": verdicts.count(Verdict.WORSE),
+        "faster": verdicts.count(Verdict.BETTER),
+        "mean": "–" if mean is None else quantities.change(mean),
+        "ratios": [{"case": place[case]} | compared(ratio) for case, ratio in step.ratios.items()],
+        "values": [
+            {"case": place[case]} | shown
+            for case, values in step.values.items()
+            if (shown := _value_change(values))
+        ],
+        "unmeasured": [
+            {
+                "case": place[case],
+                "outcome": "skipped" if result.skipped else "failed",
+                "reason": exception_line(result.skipped or result.failed),
+            }
+            for case, result in step.unmeasured.items()
+            if case not in step.ratios
+        ],
+    }
+
+
+def _value_change(values: CaseValues) -> Json | None:
+    """Return how peak memory or a count differs; nothing of an equal count, or of one side."""
+    answer, ratio = value_verdict(values), value_ratio(values)
+    sides = [side for side in (values.before, values.after) if isinstance(side, float | int)]
+    if answer is None or len(sides) < 2 or (values.exact and answer is Verdict.SAME):
+        return None
+    return {
+        "verdict": answer.value,
+        "text": quantities.change(ratio, "memory"),
+        "interval_text": " → ".join(quantities.quantity(side, values.unit) for side in sides),
+    }
+
+
+def _findings(
+    step: ReleaseStep,
+    place: Mapping[str, int],
+    is_main: Callable[[str], bool],
+    contents: Contents,
+    history: ReleaseHistory,
+) -> list[Json]:
+    """List the cases that differ between two releases: main ones first, then by size."""
+    differing = [
+        (case, ratio) for case, ratio in step.ratios.items() if verdict(ratio) is not Verdict.SAME
+    ]
+    differing.sort(
+        key=lambda found: (not is_main(found[0]), -max(found[1].ratio, 1 / found[1].ratio))
+    )
+    explained = {
+        stored.case: stored.explanation
+        for stored in contents.history.explanations.get(history.machine, ())
+        if [side.requirements.get(history.requirement) for side in (stored.before, stored.after)]
+        == [step.before, step.after]
+        and stored.before.commit == stored.after.commit
+    }
+    return [
+        {
+            "case": place[case],
+            "before": step.before,
+            "after": step.after,
+            "times": 1 + len(step.earlier.get(case, ())),
+            "why": in_words(explained[case], ratio.ratio) if case in explained else "",
+        }
+        | compared(ratio)
+        for case, ratio in differing
+    ]
+
+
+def _method(history: ReleaseHistory) -> list[str]:
+    """Say how the releases were compared and how sure that is, a sentence an entry."""
+    sentences = [
+        "Each release is compared with the one before it, samples of both interleaved.",
+        "Both sides run the same commit of the project.",
+        "A change is new time / old time, with its 99 % confidence interval.",
+        f"It counts where the interval excludes 0 and it is at least {MINIMUM_EFFECT:.1%}.",
+        "About one interval in a hundred excludes the true ratio by chance.",
+    ]
+    for noise in history.noise:
+        releases = " and ".join(noise.releases)
+        sentences.append(
+            f"{noise.ratios} comparisons of a release with itself ({releases}) had a standard "
+            f"deviation of {noise.deviation:.1%}, {noise.worst:.1%} at worst."
+        )
+        sentences.append(f"{noise.false_alarms or 'None'} of them counted as a change.")
+    return sentences

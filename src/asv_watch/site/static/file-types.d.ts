@@ -1,0 +1,157 @@
+/** The data files that views load when they need them; `types.d.ts` has the index. */
+
+import type { CommitIndex, Compared, Outcome, SeriesIndex, Verdict } from "./types.js";
+
+/** Decimals d and middle m: a value v is stored as v * 10^d - m. */
+export type Scale = [number, number];
+
+/** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
+export interface BenchmarkSeries {
+  s: SeriesIndex;
+  from: CommitIndex;
+  scale?: Scale;
+  v: (number | null)[];
+  lo?: (number | null)[];
+  hi?: (number | null)[];
+  q1?: (number | null)[];
+  q3?: (number | null)[];
+  /** Commit, outcome, place of the reason in `reasons`. */
+  other?: [CommitIndex, Outcome, number][];
+  reasons?: string[];
+  /** First commit, last commit and level of each piece between change points. */
+  steps?: [CommitIndex, CommitIndex, number][];
+}
+
+/** `data/s/<slug>.js`. */
+export interface BenchmarkFile {
+  benchmark: string;
+  series: BenchmarkSeries[];
+}
+
+/** `data/r/<n>.js`: the values of all series at `Index.block` commits. */
+export interface RevisionBlock {
+  first: CommitIndex;
+  series: ({
+    scale?: Scale;
+    v: (number | null)[];
+    lo?: (number | null)[];
+    hi?: (number | null)[];
+  } | null)[];
+}
+
+/** A comparison of one case, as its page lists it. */
+export interface CaseComparison extends Compared {
+  purpose: string;
+  machine: string;
+  day: string;
+  before: string;
+  after: string;
+  before_text: string;
+  after_text: string;
+}
+
+/** `data/c/<slug>.js`: where a benchmark's values come from. */
+export interface BenchmarkSource {
+  benchmark: string;
+  description: string;
+  code: string;
+  type: string;
+  version: string;
+  timeout: number | null;
+  /** By case: the command that measures it again. */
+  commands: Record<string, string>;
+  /** By case: its interleaved comparisons, the newest first. */
+  comparisons: Record<string, CaseComparison[]>;
+  /** By series: how much its values differ between runs of the same code. */
+  noise: Record<string, string>;
+  /** By series: those of other measurements of the same work in the same place. */
+  related: Record<string, SeriesIndex[]>;
+}
+
+/** `data/n/<slug>.js`: samples of the newest runs, in 1/10,000 of the run's value. */
+export interface SampleFile {
+  benchmark: string;
+  /** Each run: its commit, at most 25 samples in ascending order, how many there were. */
+  series: { s: SeriesIndex; runs: [CommitIndex, number[], number][] }[];
+}
+
+/** A case that releases were compared with. */
+export interface ReleaseCase {
+  /** Empty where the case has no page. */
+  key: string;
+  title: string;
+  row: number | null;
+  column: number | null;
+  main: boolean;
+  /** Release, time relative to the newest release, and its interval; the oldest first. */
+  times: [number, number, number, number][];
+}
+
+/** One release against the one before it. */
+export interface ReleaseStep {
+  before: string;
+  after: string;
+  count: number;
+  slower: number;
+  faster: number;
+  /** Geometric mean of all ratios. */
+  mean: string;
+  ratios: ({ case: number } & Compared)[];
+  /** Peak memory, and counts that differ. */
+  values: { case: number; verdict: Verdict; text: string; interval_text: string }[];
+  unmeasured: { case: number; outcome: "skipped" | "failed"; reason: string }[];
+}
+
+/** A difference between two releases. */
+export interface ReleaseFinding extends Compared {
+  case: number;
+  before: string;
+  after: string;
+  /** How often the two were compared. */
+  times: number;
+  why: string;
+}
+
+/** `data/releases.js` holds one for each machine that compared releases. */
+export interface ReleaseHistory {
+  machine: string;
+  cpu: string;
+  /** The requirement whose releases were compared. */
+  package: string;
+  /** Oldest first. */
+  versions: string[];
+  cases: ReleaseCase[];
+  /** The newest release first. */
+  steps: ReleaseStep[];
+  findings: ReleaseFinding[];
+  method: string[];
+  failed: { version: string; reason: string }[];
+}
+
+/** A machine with an environment. */
+export interface SetupFacts {
+  machine: string;
+  environment: string;
+  commits: number;
+  newest: CommitIndex;
+  counts: Record<string, number>;
+  facts: Record<string, string>;
+  recorded: CommitIndex | null;
+}
+
+/** `data/about.js`. */
+export interface AboutData {
+  setups: SetupFacts[];
+  noise: {
+    machine: string;
+    device: string;
+    metric: string;
+    median: string;
+    worst: string;
+    series: number;
+  }[];
+  /** Comparisons of a commit with itself, a sentence each. */
+  repeated: string[];
+  left_out: { name: string; reason: string; count: number }[];
+  problems: { path: string; message: string }[];
+}

@@ -1,0 +1,83 @@
+// Which machine, environment and metric the whole page is about: one bar for all views.
+
+import { changeParams } from "../address.js";
+import { getModel } from "../data/model.js";
+import { el } from "./elements.js";
+import { selectField } from "./fields.js";
+
+/** @import { State } from "../address.js" */
+/** @import { Field } from "./fields.js" */
+/** @import { View } from "../views/view.js" */
+
+/** @typedef {"m" | "e" | "metric"} PlaceKey */
+
+/** @returns {{ node: HTMLElement, show: (state: State, view: View) => void }} */
+export function placeBar() {
+  const { index } = getModel();
+  /** @type {View | null} */
+  let view = null;
+  const start = () => view?.start?.();
+  /** @param {State} state */
+  const place = (state) => getModel().place(state, start());
+  const all = () => (view?.allMachines ? [{ value: "", label: "all machines" }] : []);
+  /** @type {Record<PlaceKey, Field>} */
+  const fields = {
+    m: selectField("m", "Machine", {
+      options: () => [
+        ...all(),
+        ...index.machines.map(({ name }) => ({ value: name, label: name })),
+      ],
+      initial: (state) => (view?.allMachines ? "" : (index.machines[place(state).m]?.name ?? "")),
+      // Another machine may never have used this environment.
+      change: (patch) => changeParams({ ...patch, e: null }),
+    }),
+    e: selectField("e", "Environment", {
+      options: (state) =>
+        getModel()
+          .environmentsOf(place(state).m)
+          .flatMap((e) => index.environments[e] ?? [])
+          .map(({ id, label }) => ({ value: id, label })),
+      initial: (state) => index.environments[place(state).e]?.id ?? "",
+    }),
+    metric: selectField("metric", "Measured", {
+      options: () => getModel().metrics.map(({ id, label }) => ({ value: id, label })),
+      initial: () => getModel().metrics[0]?.id ?? "",
+    }),
+  };
+  const summary = el("summary", {});
+  const node = el(
+    "details",
+    { class: "place" },
+    summary,
+    el(
+      "div",
+      { class: "fields" },
+      Object.values(fields).map((field) => field.node),
+    ),
+  );
+  const roomy = matchMedia("(min-width: 44rem)");
+  const fit = () => (node.open = roomy.matches);
+  fit();
+  roomy.addEventListener("change", fit);
+  return {
+    node,
+    show(state, shown) {
+      view = shown;
+      node.hidden = !shown.place.length;
+      if (node.hidden) return;
+      const { m, e, metric } = place(state);
+      const names = {
+        m: shown.allMachines && !state.params.m ? "all machines" : index.machines[m]?.name,
+        e: index.environments[e]?.short,
+        metric: metric?.label,
+      };
+      for (const key of /** @type {PlaceKey[]} */ (Object.keys(fields))) {
+        fields[key].show(state);
+        if (!shown.place.includes(key)) fields[key].node.hidden = true;
+        // An environment of all machines is no filter.
+        if (key === "e" && shown.allMachines && !state.params.m) fields.e.node.hidden = true;
+      }
+      summary.textContent = shown.place.map((key) => names[key]).join(" · ");
+    },
+  };
+}

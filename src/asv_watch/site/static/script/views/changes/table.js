@@ -1,0 +1,144 @@
+// The table of changes: a line for each, with its bar; and the commits that one may come from.
+
+import { fix } from "../../charts/marks.js";
+import { logScale } from "../../charts/scales.js";
+import { getModel } from "../../data/model.js";
+import { commandBlock } from "../../page/copying.js";
+import { el, svg } from "../../page/elements.js";
+import { casePage, caseName, changeSign, commitLink, repositoryLink } from "../../page/signs.js";
+import { formatDay, plural } from "../../text/format.js";
+import { nameOf, seriesOf } from "../bar-rows.js";
+
+/** @import { Change, CommitRange } from "../../../types.js" */
+/** @import { Column } from "../../page/tables.js" */
+
+/**
+ * A bar from 0 % to the change, with its interval, on a scale that all rows share.
+ * @param {Change} change
+ * @param {ReturnType<typeof logScale>} x
+ */
+function inlineBar({ ratio: measured, about, interval, verdict, state }, x) {
+  const ratio = measured ?? about;
+  if (ratio === null) return null;
+  /** @param {number} value */
+  const clip = (value) => Math.max(1, Math.min(119, x(value)));
+  const [zero, place] = [x(1), clip(ratio)];
+  const [low, high] = interval ? interval.map(clip) : [];
+  const whisker = low === undefined || high === undefined ? null : `M${fix(low)} 7H${fix(high)}`;
+  return svg(
+    "svg",
+    {
+      class: `bar-cell mark ${state === "measured" ? verdict : "same"}`,
+      viewBox: "0 0 120 14",
+      "aria-hidden": "true",
+    },
+    svg("line", { class: "one", x1: fix(zero), x2: fix(zero), y1: 0, y2: 14 }),
+    svg("rect", {
+      class: "bar",
+      x: fix(Math.min(zero, place)),
+      y: 3,
+      width: fix(Math.max(1, Math.abs(place - zero))),
+      height: 8,
+    }),
+    whisker ? svg("path", { class: "whisker", d: whisker }) : null,
+  );
+}
+
+/**
+ * @param {Change[]} changes that share a scale
+ * @returns {Column<Change>[]}
+ */
+export function changeColumns(changes) {
+  const measured = changes.filter(({ state }) => state === "measured");
+  const ends = (measured.length ? measured : changes).flatMap(
+    ({ ratio, about }) => ratio ?? about ?? [],
+  );
+  const reach = Math.max(1.05, ...ends, ...ends.map((end) => 1 / end)) * 1.05;
+  const x = logScale(1 / Math.min(reach, 8), Math.min(reach, 8), 2, 118);
+  const { commits } = getModel();
+  return [
+    {
+      id: "case",
+      text: "Case",
+      draw: (change) => {
+        const series = seriesOf(change);
+        return el("a", { href: casePage(series) }, caseName(series.case));
+      },
+      value: (change) => nameOf(seriesOf(change)),
+    },
+    {
+      id: "change",
+      text: "Change",
+      draw: (change) =>
+        el(
+          "div",
+          { class: "bar-line" },
+          inlineBar(change, x),
+          changeSign(change),
+          change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
+        ),
+      value: (change) => change.ratio ?? change.about ?? change.text,
+    },
+    {
+      id: "interval",
+      text: "99 % interval",
+      value: ({ interval_text: text }) => text,
+      hidden: true,
+    },
+    { id: "state", text: "State", value: ({ state }) => state },
+    {
+      id: "commit",
+      text: "Since",
+      draw: ({ c }) => [commitLink(c), ` ${formatDay(commits[c]?.date ?? 0)}`],
+      value: ({ c }) => commits[c]?.hash,
+    },
+    {
+      id: "cause",
+      text: "Cause",
+      wrap: true,
+      value: ({ cause }) => cause,
+    },
+    {
+      id: "values",
+      text: "Before → after",
+      value: ({ values }) => values?.join(" → "),
+      hidden: true,
+    },
+    {
+      id: "machine",
+      text: "Machine",
+      value: (change) => seriesOf(change).machine.name,
+      hidden: new Set(changes.map((change) => seriesOf(change).m)).size < 2,
+    },
+  ];
+}
+
+/** The commits that a change may come from, with a diff or a command. @param {CommitRange} range */
+export function drawRange(range) {
+  const model = getModel();
+  const items = range.commits.map(([hash, date, subject, touches]) =>
+    el(
+      "li",
+      { class: touches ? null : "muted" },
+      repositoryLink(hash),
+      ` ${formatDay(date)} ${subject}`,
+      touches ? el("span", { class: "badge" }, "touches what is measured") : null,
+    ),
+  );
+  const diff = /^https?:\/\//.test(range.diff)
+    ? el("a", { href: range.diff, rel: "noreferrer" }, "Diff")
+    : null;
+  return el(
+    "details",
+    { class: "fold" },
+    el(
+      "summary",
+      {},
+      `${plural(range.commits.length + range.more, "commit")} after ${model.shortOf(range.p)}, ` +
+        `up to ${model.shortOf(range.c)}`,
+    ),
+    el("ul", { class: "commits" }, items, range.more ? el("li", {}, `${range.more} more`) : null),
+    diff,
+    commandBlock(range.command),
+  );
+}

@@ -1,0 +1,118 @@
+// What two sides of a comparison can differ in: commits, environments, machines, parameters, suites.
+
+import { firstParam } from "../../address.js";
+import { getModel } from "../../data/model.js";
+import { capital } from "../../text/format.js";
+
+/** @import { State } from "../../address.js" */
+/** @import { Choice } from "../../page/fields.js" */
+/** @import { Place } from "../../data/model.js" */
+
+/**
+ * @typedef {object} Dimension
+ * @property {string} id
+ * @property {string} name
+ * @property {Choice[]} choices empty for commits, which are typed
+ * @property {(place: Place) => [string, string]} initial the two sides of a reader who chose none
+ */
+
+/** Words for parameters that many suites have. @type {Record<string, string>} */
+const NAMES = { mode: "eager or compiled", pass: "pass", device: "device" };
+
+/** @param {string[]} values @returns {Choice[]} */
+const plain = (values) => values.map((value) => ({ value, label: value }));
+
+/** @param {Choice[]} choices @returns {[string, string]} */
+const firstTwo = ([a, b]) => [a?.value ?? "", b?.value ?? ""];
+
+/** The newest commit of a place, and what it is compared with. @param {Place} place @returns {[string, string]} */
+function initialCommits(place) {
+  const { index, shortOf, commitsAt } = getModel();
+  const { c = 0, base = null } = commitsAt(place) ?? {};
+  return [shortOf(base ?? index.baseline ?? 0), shortOf(c)];
+}
+
+/** Parameters of cases that have several values. @returns {Dimension[]} */
+function labelDimensions() {
+  /** @type {Map<string, Set<string>>} */
+  const values = new Map();
+  for (const { labels, measured } of getModel().cases)
+    for (const [name, value] of measured ? Object.entries(labels) : [])
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+  values.delete("model");
+  return [...values].flatMap(([name, of]) => {
+    if (of.size < 2) return [];
+    const order = getModel().index.parameters[name] ?? [];
+    const choices = plain([...of].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+    return { id: name, name: NAMES[name] ?? name, choices, initial: () => firstTwo(choices) };
+  });
+}
+
+/** All that can be compared on this site. @returns {Dimension[]} */
+export function dimensions() {
+  const { index, longest } = getModel();
+  const used = new Set(index.newest_runs.map((run) => run.e));
+  const environments = index.environments
+    .filter((_, at) => used.has(at))
+    .map(({ id, short }) => ({ value: id, label: short }));
+  const machines = plain(index.machines.map(({ name }) => name));
+  const suites = plain([...new Set(index.rows.map(({ group }) => group))].filter(Boolean));
+  /** @type {Dimension[]} */
+  const all = [
+    { id: "commit", name: "commit", choices: [], initial: initialCommits },
+    {
+      id: "environment",
+      name: "environment",
+      choices: environments,
+      initial: () => firstTwo(environments),
+    },
+    {
+      id: "machine",
+      name: "machine",
+      choices: machines,
+      initial: ({ m }) => {
+        const here = index.machines[m]?.name ?? "";
+        const there = index.machines[longest?.m ?? 0]?.name ?? "";
+        return [
+          there === here ? (machines.find(({ value }) => value !== here)?.value ?? "") : there,
+          here,
+        ];
+      },
+    },
+    ...labelDimensions(),
+    { id: "suite", name: "suite", choices: suites, initial: () => firstTwo(suites) },
+  ];
+  const possible = all.filter(({ id, choices }) =>
+    id === "commit" ? index.commits.length > 1 : choices.length > 1,
+  );
+  if (index.published.length)
+    possible.push({
+      id: "published",
+      name: "published values",
+      choices: [],
+      initial: () => ["", ""],
+    });
+  return possible;
+}
+
+/**
+ * What an address compares. A machine without comparable commits is compared with another one.
+ * @param {State} state
+ */
+export function readSides(state) {
+  const model = getModel();
+  const place = model.place(state);
+  const all = dimensions();
+  const alone = model.commitsAt(place)?.base === null && model.index.machines.length > 1;
+  const wanted = firstParam(state, "by", alone ? "machine" : "commit");
+  const by = all.find(({ id }) => id === wanted) ?? all[0];
+  const [a, b] = by?.initial(place) ?? ["", ""];
+  return { place, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
+}
+
+/** What a side is called. @param {Dimension} by @param {string} side */
+export const sideName = ({ choices }, side) =>
+  choices.find(({ value }) => value === side)?.label ?? side;
+
+/** @param {Dimension} by */
+export const choiceOf = ({ id, name }) => ({ value: id, label: capital(name) });

@@ -1,0 +1,227 @@
+// The newest values: a row for each model or benchmark, a column for each device and pass.
+
+import { getModel, isComparable } from "../../data/model.js";
+import { el } from "../../page/elements.js";
+import {
+  casePage,
+  changeSign,
+  hasCourse,
+  keySquare,
+  nothing,
+  outcomeTag,
+  sparkline,
+} from "../../page/signs.js";
+import { scrollBox } from "../../page/tables.js";
+import { capital, formatChange, formatDay, plural } from "../../text/format.js";
+import { notice } from "../view.js";
+
+/** @import { CaseRow, Metric } from "../../../types.js" */
+/** @import { Place, Series } from "../../data/model.js" */
+/** @import { Sheet } from "../../text/export.js" */
+
+/** @typedef {{ line: CaseRow, cells: Map<number, Series> }} Row */
+
+/** Rows that are drawn at once: the rest follows at a click. */
+const ROWS_AT_ONCE = 60;
+
+/**
+ * The machine with the longest history, for values of a machine that has none.
+ * @param {Place} place
+ */
+function historyBeside(place) {
+  const { longest, commitsAt } = getModel();
+  const here = commitsAt(place)?.commits ?? 0;
+  return here < 2 && longest && longest.commits > 1 ? longest : null;
+}
+
+/** @param {Series} series @param {{ m: number, e: number } | null} beside */
+function besideText({ case: what, last }, beside) {
+  const other = beside ? getModel().find(what, beside)?.last : null;
+  return last && other ? formatChange(last.v / other.v, what.metric.kind) : "";
+}
+
+/** What stands beside a value. @param {Series} series @param {{ m: number, e: number } | null} beside */
+function stateOf(series, beside) {
+  const { status, change, reason, behind, last } = series;
+  if (status === "stale") return outcomeTag(status, `${behind} behind`);
+  if (status !== "ok") return outcomeTag(status, status, reason);
+  const ratio = besideText(series, beside);
+  if (ratio) return el("span", { class: "change" }, ratio);
+  const current = change && last && isComparable(series, change.c, last.c) ? change : null;
+  return current ? changeSign(current) : null;
+}
+
+/** @param {Series | undefined} series @param {{ m: number, e: number } | null} beside */
+function drawCell(series, beside) {
+  if (!series) return el("td", { class: "none" }, nothing());
+  const { case: what, last, change } = series;
+  const state = stateOf(series, beside);
+  const value = last?.text ?? "–";
+  const tip = [
+    nameAndSuite(series),
+    value,
+    change ? `${change.state} change ${change.text} since ${getModel().commitLine(change.c)}` : "",
+  ];
+  return el(
+    "td",
+    {},
+    el(
+      "a",
+      {
+        class: `cell ${what.field.look}`,
+        href: casePage(series),
+        // In a list of links, as screen readers offer it, a number alone would say nothing.
+        "aria-label": `${value} ${state?.textContent ?? ""}, ${what.title}`,
+        "data-tip": tip.filter(Boolean).join("\n"),
+      },
+      el("span", { class: "value" }, value),
+      hasCourse(series) ? sparkline(series) : null,
+      state,
+    ),
+  );
+}
+
+/** @param {Series} series */
+const nameAndSuite = ({ case: { title, line } }) => [title, line.group].filter(Boolean).join(", ");
+
+/** Whether there is anything to show of a series besides that it exists. @param {Series} series */
+const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
+
+/**
+ * @param {Series[]} chosen
+ * @returns {Row[]}
+ */
+function rowsOf(chosen) {
+  /** @type {Map<number, Row>} */
+  const rows = new Map();
+  for (const series of chosen) {
+    const { row, column, line } = series.case;
+    const of = rows.get(row) ?? { line, cells: new Map() };
+    rows.set(row, of);
+    of.cells.set(column, series);
+  }
+  return [...rows.values()];
+}
+
+/** Why columns are missing, each reason once. @param {Series[]} chosen */
+function skippedText(chosen) {
+  const live = new Set(chosen.filter(hasRun).map((series) => series.case.column));
+  /** @type {Map<string, Set<string>>} */
+  const reasons = new Map();
+  for (const { case: what, reason } of chosen) {
+    if (live.has(what.column) || !reason) continue;
+    reasons.set(reason, (reasons.get(reason) ?? new Set()).add(what.field.name));
+  }
+  return [...reasons].map(([reason, names]) => ` ${[...names].join(", ")}: ${reason}.`).join("");
+}
+
+/**
+ * @param {Place} place
+ * @param {string} group heading of a suite, empty for the main ones, * for all
+ */
+export function drawMatrix(place, group) {
+  const model = getModel();
+  const { index } = model;
+  const ofPlace = model.seriesAt(place);
+  const wanted = ofPlace.filter(({ case: { line } }) =>
+    group === "*" ? true : group ? line.group === group : model.mainGroups.has(line.group),
+  );
+  // A metric that only other suites have is shown with those.
+  const chosen = group || wanted.some(hasRun) ? wanted : ofPlace;
+  const live = chosen.filter(hasRun);
+  const rows = rowsOf(live);
+  const columns = [...new Set(live.map(({ case: what }) => what.column))].sort((a, b) => a - b);
+  const beside = historyBeside(place);
+  const label = place.metric.label;
+  if (!rows.length)
+    return { node: notice(`No ${label} is measured here: choose another machine.`), rows };
+
+  const heads = columns.map((column) => {
+    const { look = "", name = "" } = index.columns[column] ?? {};
+    return el("th", { scope: "col" }, keySquare(look), name || capital(label));
+  });
+  let family = "";
+  /** @param {Row} row */
+  const drawRow = ({ line, cells }) => {
+    const starts = line.group !== family;
+    family = line.group;
+    const head = { scope: "rowgroup", colspan: columns.length + 1 };
+    const name = [
+      el("span", { class: "model" }, line.name),
+      line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
+    ];
+    return [
+      starts ? el("tr", { class: "family" }, el("th", head, line.group)) : [],
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, name),
+        columns.map((column) => drawCell(cells.get(column), beside)),
+      ),
+    ].flat();
+  };
+  const body = el("tbody", {}, rows.slice(0, ROWS_AT_ONCE).flatMap(drawRow));
+  const table = el(
+    "table",
+    { class: "matrix" },
+    el("caption", { class: "visually-hidden" }, `Newest ${label} of every ${model.subject}`),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, capital(model.subject)), heads)),
+    body,
+  );
+  const others = rows.slice(ROWS_AT_ONCE);
+  const more = el(
+    "button",
+    { type: "button", class: "button" },
+    `Show the other ${others.length}`,
+  );
+  more.addEventListener("click", () => {
+    body.append(...others.flatMap(drawRow));
+    more.remove();
+  });
+  return {
+    node: el(
+      "div",
+      {},
+      beside ? firstRunNote(place, beside) : null,
+      scrollBox(`Newest ${label}`, table),
+      others.length ? el("p", {}, more) : null,
+      el("p", { class: "note" }, noteText(place, chosen)),
+    ),
+    rows,
+  };
+}
+
+/** @param {Place} place @param {Series[]} chosen */
+function noteText(place, chosen) {
+  const run = getModel().commitsAt(place);
+  const commit = run ? getModel().commits[run.c] : null;
+  const when = commit ? `Measured up to ${formatDay(commit.date)}. ` : "";
+  return `${when}Choose a value to see all about its case.${skippedText(chosen)}`;
+}
+
+/** @param {Place} place @param {{ m: number, e: number, commits: number }} beside */
+function firstRunNote(place, beside) {
+  const { machines, environments } = getModel().index;
+  const here = machines[place.m]?.name;
+  const there = place.m === beside.m ? environments[beside.e]?.short : machines[beside.m]?.name;
+  return notice(
+    `This is the first run on ${here} in this environment. The percentages compare it with ` +
+      `${there}, which measured ${plural(beside.commits, "commit")}.`,
+  );
+}
+
+/** @param {Row[]} rows @param {Metric} metric @returns {Sheet} */
+export function matrixSheet(rows, metric) {
+  const { columns } = getModel().index;
+  const used = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))].sort((a, b) => a - b);
+  const unit = metric.unit ? ` (${metric.unit})` : "";
+  return {
+    head: ["suite", "name", "settings", ...used.map((at) => `${columns[at]?.name}${unit}`)],
+    rows: rows.map(({ line, cells }) => [
+      line.group,
+      line.name,
+      line.details,
+      ...used.map((at) => cells.get(at)?.last?.v),
+    ]),
+  };
+}

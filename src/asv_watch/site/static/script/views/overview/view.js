@@ -1,0 +1,133 @@
+// Overview: one headline, what changed in two pictures, and the newest values.
+
+import { linkTo } from "../../address.js";
+import { barChart } from "../../charts/bars.js";
+import { getModel } from "../../data/model.js";
+import { el } from "../../page/elements.js";
+import { selectField } from "../../page/fields.js";
+import { commitLink } from "../../page/signs.js";
+import { formatDay, plural } from "../../text/format.js";
+import { changeRow, comparedRow } from "../bar-rows.js";
+import { drawMatrix, matrixSheet } from "./matrix.js";
+
+/** @import { OverviewCommits, OverviewRelease } from "../../../types.js" */
+/** @import { View } from "../view.js" */
+
+/**
+ * @param {string} title
+ * @param {import("../../page/elements.js").Child[]} children
+ */
+const picture = (title, ...children) =>
+  el("section", { class: "picture" }, el("h2", {}, title), ...children);
+
+/** @param {OverviewCommits} commits */
+function commitsPicture({ changes, more, suspected, sentence, since }) {
+  const { index, shortOf } = getModel();
+  const rows = changes.flatMap((at) => index.changes[at] ?? []).flatMap(changeRow);
+  const others = [
+    more ? `${more} more` : "",
+    suspected ? `${plural(suspected, "suspected change")}, not measured yet` : "",
+  ].filter(Boolean);
+  const all = linkTo("changes", {
+    m: null,
+    e: null,
+    since: since === null ? null : shortOf(since),
+  });
+  return picture(
+    "What the newest commits changed",
+    rows.length ? barChart("Measured changes of the newest commits", rows) : el("p", {}, sentence),
+    others.length
+      ? el("p", { class: "note" }, el("a", { href: all }, `${others.join("; ")}`), ".")
+      : null,
+  );
+}
+
+/** @param {OverviewRelease} release */
+function releasePicture({ name, before, bars, count, more, machine, sentence }) {
+  const title = `What ${name} changed against ${before}`;
+  const same = count - bars.length - more;
+  const rest = [
+    more ? `${more} more differ` : "",
+    `${same} of ${count} cases show no difference on ${machine}`,
+  ].filter(Boolean);
+  return picture(
+    title,
+    bars.length ? barChart(title, bars.map(comparedRow)) : el("p", {}, sentence),
+    el(
+      "p",
+      { class: "note" },
+      `${rest.join("; ")}. `,
+      el("a", { href: linkTo("releases") }, "All releases"),
+    ),
+  );
+}
+
+function lead() {
+  const { commits, index } = getModel();
+  const newest = Math.max(...index.newest_runs.map((run) => run.c));
+  const commit = commits[newest];
+  const { failed } = index.overview;
+  const outcome = failed
+    ? failed.count
+      ? [
+          " ",
+          el("a", { href: "#/about?outcome=failed" }, `${plural(failed.count, "case")} failed`),
+        ]
+      : ` ${plural(failed.cases, "case")} ran, none failed.`
+    : null;
+  return el(
+    "p",
+    { class: "lead" },
+    "Newest commit: ",
+    commitLink(newest),
+    commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
+    outcome,
+  );
+}
+
+/** @type {View} */
+export const overviewView = {
+  title: "Overview",
+  place: ["m", "e", "metric"],
+  mount(app) {
+    const { index } = getModel();
+    const { commits, release } = index.overview;
+    const group = selectField("group", "Suite", {
+      options: () => [
+        { value: "", label: index.layout.subject === "model" ? "models" : "all" },
+        ...index.groups.map(({ name }) => ({ value: name, label: name })),
+        { value: "*", label: "everything" },
+      ],
+    });
+    const values = el("div", {});
+    const title = el("h2", {}, "Newest values");
+    app.replaceChildren(
+      lead(),
+      el(
+        "div",
+        { class: "pictures" },
+        commitsPicture(commits),
+        release ? releasePicture(release) : null,
+      ),
+      el("div", { class: "head" }, title, group.node),
+      values,
+    );
+    return (state) => {
+      group.show(state);
+      const place = getModel().place(state);
+      const { node, rows } = drawMatrix(place, state.params.group?.[0] ?? "");
+      const { metric } = place;
+      title.replaceChildren(
+        `Newest values: ${metric.label}`,
+        el("span", { class: "muted" }, ` · ${metric.better} is better`),
+      );
+      values.replaceChildren(node);
+      const machine = index.machines[place.m]?.name ?? "";
+      return {
+        name: "overview",
+        title: `Newest values: ${metric.label}, ${machine}`,
+        sheet: () => matrixSheet(rows, metric),
+      };
+    };
+  },
+};

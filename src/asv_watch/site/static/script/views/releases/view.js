@@ -1,0 +1,198 @@
+// Releases: how fast every model is with each of them, what each changed, and how that was found.
+
+import { getModel } from "../../data/model.js";
+import { loadReleases } from "../../data/registry.js";
+import { el, nodesOf } from "../../page/elements.js";
+import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
+import { drawTable, sheetOf } from "../../page/tables.js";
+import { plural } from "../../text/format.js";
+import { notice, part } from "../view.js";
+import { releaseCharts } from "./charts.js";
+
+/** @import { Compared } from "../../../types.js" */
+/** @import { ReleaseFinding, ReleaseHistory, ReleaseStep } from "../../../file-types.js" */
+/** @import { Column } from "../../page/tables.js" */
+/** @import { View } from "../view.js" */
+
+/** @param {ReleaseHistory} history @param {number} at */
+function caseLink({ cases }, at) {
+  const { key = "", title = "" } = cases[at] ?? {};
+  const href = casePageOf(key);
+  return href ? el("a", { href }, title) : title;
+}
+
+/**
+ * @param {ReleaseHistory} history
+ * @returns {Column<ReleaseFinding>[]}
+ */
+function findingColumns(history) {
+  return [
+    {
+      id: "case",
+      text: "Case",
+      draw: ({ case: at }) => caseLink(history, at),
+      value: ({ case: at }) => history.cases[at]?.title,
+    },
+    {
+      id: "release",
+      text: "Release",
+      draw: ({ after, before }) => [after, el("span", { class: "muted" }, ` against ${before}`)],
+      value: ({ after }) => after,
+    },
+    { id: "change", text: "Change", number: true, draw: changeSign, value: ({ ratio }) => ratio },
+    {
+      id: "interval",
+      text: "99 % interval",
+      value: (found) => found.interval_text,
+    },
+    {
+      id: "times",
+      text: "Compared",
+      draw: ({ times }) => (times === 1 ? "once" : plural(times, "time")),
+      value: ({ times }) => times,
+    },
+    {
+      id: "why",
+      text: "Why",
+      wrap: true,
+      draw: ({ why }) => why || "not examined",
+      value: ({ why }) => why,
+    },
+  ];
+}
+
+/** @typedef {{ case: number } & Partial<Compared> & { outcome?: "skipped" | "failed", reason?: string }} StepRow */
+
+/** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
+function stepColumns(history) {
+  return [
+    {
+      id: "case",
+      text: "Case",
+      draw: ({ case: at }) => caseLink(history, at),
+      value: ({ case: at }) => history.cases[at]?.title,
+    },
+    {
+      id: "change",
+      text: "Change",
+      number: true,
+      draw: ({ text, verdict, outcome }) =>
+        outcome
+          ? outcomeTag(outcome)
+          : changeSign({ text: text ?? "", verdict: verdict ?? "same" }),
+      value: ({ ratio, outcome }) => ratio ?? outcome,
+    },
+    {
+      id: "interval",
+      text: "99 % interval",
+      value: (row) => row.interval_text ?? row.reason,
+    },
+  ];
+}
+
+/** @param {ReleaseHistory} history @param {ReleaseStep} step */
+function stepSection(history, step) {
+  const { after, before, faster, slower, count, mean } = step;
+  const summary = `${after} against ${before}: ${faster} faster, ${slower} slower of ${count}; mean ${mean}`;
+  const fold = el(
+    "details",
+    { class: "fold", id: idOf(history, step) },
+    el("summary", {}, summary),
+  );
+  fold.addEventListener("toggle", () => {
+    if (!fold.open || fold.children.length > 1) return;
+    /** @type {StepRow[]} */
+    const rows = [...step.ratios, ...step.values, ...step.unmeasured].sort(
+      (a, b) => a.case - b.case,
+    );
+    fold.append(drawTable(`${after} against ${before}`, stepColumns(history), rows));
+  });
+  return fold;
+}
+
+/** @param {ReleaseHistory} history @param {ReleaseStep} step */
+const idOf = ({ machine }, { after }) => `release-${machine}-${after}`.replace(/[^\w.-]/g, "-");
+
+/** The machine's name, where there are several. @param {ReleaseHistory} history */
+const lead = ({ machine, cpu, versions, package: name, steps }) => {
+  const times = steps.reduce((sum, step) => sum + step.count, 0);
+  return (
+    `${name} ${versions[0]} to ${versions.at(-1)} on ${machine}${cpu ? ` (${cpu})` : ""}: ` +
+    `${plural(times, "comparison")}, each of two neighbouring releases. ` +
+    `The charts show time relative to ${versions.at(-1)}: less is faster.`
+  );
+};
+
+/** @param {ReleaseHistory} history */
+function drawHistory(history) {
+  const { steps, findings, method, failed } = history;
+  return [
+    el("p", { class: "lead" }, lead(history)),
+    el(
+      "nav",
+      { class: "contents", "aria-label": "Releases" },
+      el("a", { href: "#findings" }, "Findings"),
+      steps.map((step) => el("a", { href: `#${idOf(history, step)}` }, step.after)),
+      el("a", { href: "#method" }, "Method"),
+    ),
+    releaseCharts(history),
+    el(
+      "section",
+      { id: "findings" },
+      el("h2", {}, "What each release changed"),
+      findings.length
+        ? drawTable("Differences between releases", findingColumns(history), findings, {
+            first: 20,
+          })
+        : notice("No case differs between two releases."),
+    ),
+    part(
+      "Release by release",
+      steps.map((step) => stepSection(history, step)),
+    ),
+    el(
+      "details",
+      { class: "fold", id: "method" },
+      el("summary", {}, "How this was measured, and how sure it is"),
+      el(
+        "ul",
+        {},
+        method.map((sentence) => el("li", {}, sentence)),
+      ),
+      el(
+        "ul",
+        {},
+        failed.map(({ version, reason }) => el("li", {}, `${version}: ${reason}`)),
+      ),
+    ),
+  ];
+}
+
+/** @type {View} */
+export const releasesView = {
+  title: "Releases",
+  place: [],
+  mount(app) {
+    /** @type {ReleaseHistory[]} */
+    let histories = [];
+    return async () => {
+      if (!app.firstChild) {
+        histories = await loadReleases();
+        app.replaceChildren(
+          ...nodesOf(
+            histories.length
+              ? histories.map(drawHistory)
+              : [notice("No releases are compared yet: `asv-watch releases measure` does it.")],
+          ),
+        );
+      }
+      const [first] = histories;
+      if (!first) return null;
+      return {
+        name: "releases",
+        title: `What each release of ${first.package || getModel().index.project.name} changed`,
+        sheet: () => sheetOf(findingColumns(first), first.findings),
+      };
+    };
+  },
+};

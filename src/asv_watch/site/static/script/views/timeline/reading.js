@@ -1,0 +1,91 @@
+// The cursor of a chart over commits: a line at the nearest commit, and its values in a box.
+
+import { svg } from "../../page/elements.js";
+import { showTip } from "../../page/tip.js";
+import { getModel } from "../../data/model.js";
+import { readingOf } from "./lines.js";
+
+/** @import { CommitIndex } from "../../../types.js" */
+/** @import { Plot } from "../../charts/line-layers.js" */
+/** @import { Asked } from "./asking.js" */
+/** @import { SeriesLine } from "./lines.js" */
+
+/**
+ * @typedef {object} Scene what a chart shows
+ * @property {Asked} asked
+ * @property {CommitIndex[]} stops
+ * @property {SeriesLine[]} lines as they were measured
+ * @property {SeriesLine[]} drawn the same lines as the chart shows them: measured or relative
+ * @property {{ at: CommitIndex, text: string }[]} events
+ */
+
+/** Lines of a box at most. */
+const MOST = 14;
+
+/**
+ * The stop nearest to a pixel.
+ * @param {number[]} pixels ascending
+ * @param {number} x
+ */
+export function nearest(pixels, x) {
+  let [low, high] = [0, pixels.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pixels[middle] ?? Infinity) < x) low = middle + 1;
+    else high = middle;
+  }
+  const [before, after] = [pixels[low - 1], pixels[low]];
+  return before !== undefined && after !== undefined && x - before < after - x ? low - 1 : low;
+}
+
+/**
+ * What stands at a commit, line by line.
+ * @param {Scene} scene
+ * @param {CommitIndex} at
+ */
+export function readAt({ asked, lines, drawn, events }, at) {
+  const texts = lines.map((line, i) => readingOf(line, drawn[i], at, asked)).filter(Boolean);
+  const more = texts.length > MOST ? [`and ${texts.length - MOST} more`] : [];
+  const around = events.filter((event) => event.at === at).map(({ text }) => `◆ ${text}`);
+  return [getModel().commitLine(at), ...texts.slice(0, MOST), ...more, ...around.slice(0, 3)];
+}
+
+/** @param {SVGSVGElement} root @param {PointerEvent} event */
+export function pixelOf(root, event) {
+  const box = root.getBoundingClientRect();
+  return ((event.clientX - box.left) / box.width) * root.viewBox.baseVal.width;
+}
+
+/**
+ * Draws the cursor into a chart.
+ * @param {SVGGElement} overlay
+ * @param {Plot} plot
+ * @param {CommitIndex | null} at
+ */
+export function drawCursor(overlay, plot, at) {
+  overlay.replaceChildren();
+  if (at === null) return;
+  const x = Math.round(plot.x(at)) + 0.5;
+  const { top, bottom } = plot.frame;
+  overlay.append(svg("line", { class: "cursor", x1: x, x2: x, y1: top, y2: bottom }));
+}
+
+/**
+ * Makes a small chart answer to the pointer.
+ * @param {SVGSVGElement} root
+ * @param {Plot} plot
+ * @param {Scene} scene
+ */
+export function attachReading(root, plot, scene) {
+  const overlay = svg("g", { class: "overlay" });
+  const pixels = scene.stops.map(plot.x);
+  root.append(overlay);
+  root.setAttribute("data-reads", "");
+  root.addEventListener("pointermove", (event) => {
+    const at = scene.stops[nearest(pixels, pixelOf(root, event))];
+    if (at === undefined) return;
+    drawCursor(overlay, plot, at);
+    showTip(readAt(scene, at), event);
+  });
+  root.addEventListener("pointerleave", () => overlay.replaceChildren());
+}

@@ -1,0 +1,323 @@
+"""Questions of a reader: the answer is in the visible text, or one click away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.asv_watch.generator import Plan
+from tests.asv_watch.planted_releases import compared_releases
+from tests.browser.conftest import build
+from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
+
+DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
+RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
+
+
+@pytest.fixture(scope="session")
+def released(publish: Callable[..., Site]) -> Site:
+    """Two releases were compared in turn: one case is slower with the newer one."""
+
+    def with_releases(root: Path) -> None:
+        build(root, {"ci-2core": (compared_releases("2.14.1", "2.15.0", RELEASED),)})
+
+    plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=())
+    return publish("released", plan, with_releases)
+
+
+def first_screen(visitor: Visitor) -> str:
+    """The text that lies within the window."""
+    return plain(
+        str(
+            visitor.page.evaluate(
+                """() => [...document.querySelectorAll('main h1, main h2, main p, main text')]
+                  .filter(node => node.checkVisibility()
+                    && node.getBoundingClientRect().bottom < innerHeight)
+                  .map(node => node.textContent).join(' ')"""
+            )
+        )
+    )
+
+
+def test_what_changed_lately(site: Site, visitor: Visitor) -> None:
+    visitor.go()
+    text = first_screen(visitor)
+    assert visitor.text("h1") == plain(site.index["overview"]["headline"])
+    assert "What the newest commits changed" in text
+    assert "Newest commit:" in text
+
+
+def test_what_the_newest_release_made_slower(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go()
+    assert "torch 2.15.0 made 1 of 2 cases slower." in visitor.text("h1")
+    text = first_screen(visitor)
+    assert "What torch 2.15.0 changed against 2.14.1" in text
+    assert "darnn · cpu · forward" in text
+    assert "+30.0 %" in text
+    visitor.page.get_by_role("link", name="Releases", exact=True).click()
+    visitor.settled()
+    [row] = visitor.rows("#findings table")
+    assert row[0] == "darnn · cpu · forward"
+    assert row[1] == "2.15.0 against 2.14.1"
+
+
+def test_how_fast_a_model_is_and_how_it_got_there(site: Site, visitor: Visitor) -> None:
+    page = visitor.go()
+    cell = page.locator(".matrix a.cell").first
+    value = plain(cell.locator(".value").inner_text())
+    cell.click()
+    visitor.settled()
+    assert value in visitor.text("main > section:not([hidden]) .facts")
+    assert page.locator("[role=application] path.line").count() == 1
+    assert page.get_by_text("asv-watch bench --cases").is_visible()
+
+
+def test_which_commit_changed_a_case(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    measured = [change for change in site.index["changes"] if change["state"] == "measured"]
+    assert visitor.text(".lead").startswith(f"{len(measured)} measured change")
+    rows = visitor.rows("table.changes")
+    assert [row[2] for row in rows[: len(measured)]] == ["measured"] * len(measured)
+    page.locator("table.changes tbody a code").first.click()
+    visitor.settled()
+    commit = site.index["commits"][measured[0]["c"]]
+    assert commit[2] in visitor.text(".commit-bar")
+    assert "git log --oneline" in str(page.locator("details pre").first.text_content())
+
+
+def test_changes_can_be_filtered_and_sorted(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    page.get_by_text("Filters").click()
+    visitor.choose("direction", "better")
+    better = [change for change in site.index["changes"] if change["verdict"] == "better"]
+    assert len(visitor.rows("table.changes")) == len(better)
+    assert "direction=better" in visitor.address
+    page.get_by_role("button", name="Case").click()
+    names = [row[0] for row in visitor.rows("table.changes")]
+    assert names == sorted(names)
+
+
+def test_the_timeline_is_never_blank(
+    launch: Site, site: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(site.url)
+    page = visitor.go("#/timeline")
+    assert page.locator(".multiples svg path.line").count() >= 4
+    first_day = visit(launch.url)
+    first_day.go("#/timeline")
+    assert "Measured once so far" in first_day.text("main > section:not([hidden])")
+
+
+def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
+    page = visitor.go(timeline(DARNN))
+    page.locator("[role=application]").focus()
+    page.keyboard.press("End")
+    lines = visitor.text(".tip")
+    newest = next(
+        series
+        for series in site.index["series"]
+        if site.index["cases"][series["c"]]["key"] == DARNN and series["last"]
+    )
+    assert re.search(r"\d \w+ \([+-]", lines), lines
+    assert newest["last"]["text"]
+    page.keyboard.press("Enter")
+    visitor.settled()
+    assert visitor.address.startswith("#/changes?")
+
+
+def test_a_range_can_be_chosen_and_left(site: Site, visitor: Visitor) -> None:
+    page = visitor.go(timeline(DARNN))
+    page.get_by_role("button", name="Zoom in").click()
+    visitor.settled()
+    assert "from=" in visitor.address
+    page.get_by_role("button", name="Whole range").click()
+    visitor.settled()
+    assert "from=" not in visitor.address
+
+
+def test_two_commits_compared_case_by_case(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/compare")
+    lead = visitor.text("main > section:not([hidden]) .lead")
+    assert re.search(r"geometric mean .* of \d+ cases", lead)
+    bars = visitor.page.locator("main > section:not([hidden]) svg .mark").count()
+    assert bars == len(visitor.rows("main > section:not([hidden]) table.list"))
+
+
+def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(modes.url)
+    visitor.go("#/compare?by=mode&group=*")
+    lead = visitor.text("main > section:not([hidden]) .lead")
+    assert "compiled against eager" in lead
+    assert "darnn" in {
+        row[0].split(" · ")[0] for row in visitor.rows("section:not([hidden]) table")
+    }
+
+
+def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/compare?by=published&group=*")
+    heads = visitor.page.locator("section:not([hidden]) table.list thead").inner_text()
+    assert "published" in heads
+    assert "ours" in heads
+
+
+def test_a_first_run_stands_beside_the_longest_history(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def with_a_new_machine(root: Path) -> None:
+        newest = max(
+            (root / "results" / "gpu-lab").glob("*-*.json"), key=lambda path: path.stat().st_mtime
+        )
+        for path in (root / "results" / "gpu-lab").glob("*-*.json*"):
+            if not path.name.startswith(newest.name[:8]):
+                path.unlink()
+        build(root, {})
+
+    visitor = visit(publish("first-run", Plan(commits=12, steps=0), with_a_new_machine).url)
+    page = visitor.go("#/?m=gpu-lab")
+    notice = visitor.text("main > section:not([hidden]) .notice")
+    assert "first run on gpu-lab" in notice
+    assert "ci-2core" in notice
+    assert re.search(r"%|times", page.locator(".matrix .change").first.inner_text())
+    page.get_by_role("link", name="Timeline").click()
+    visitor.settled()
+    assert page.locator(".multiples svg path.line").count() > 0
+    assert "ci-2core is shown" in visitor.text("main > section:not([hidden]) .note")
+
+
+def test_the_machine_and_the_metric_stay_when_the_view_changes(
+    site: Site, visitor: Visitor
+) -> None:
+    page = visitor.go()
+    visitor.choose("m", "ci-2core")
+    visitor.choose("metric", "peak-memory-bytes")
+    for name in ("Timeline", "Compare", "Overview"):
+        page.get_by_role("link", name=name, exact=True).click()
+        visitor.settled()
+        assert visitor.field("m").input_value() == "ci-2core"
+        assert visitor.field("metric").input_value() == "peak-memory-bytes"
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search all cases").fill("darnn forward")
+    assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))
+
+
+def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Visitor) -> None:
+    page = visitor.go()
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search all cases").fill("darnn forward")
+    first = plain(page.locator(".matches a").first.inner_text())
+    assert first.startswith("darnn")
+    assert "forward" in first
+    assert "time" in first
+    page.keyboard.press("Enter")
+    visitor.settled()
+    assert "time_forward" in visitor.address
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline", "compare", "changes"])
+def test_what_is_seen_can_be_saved(site: Site, visitor: Visitor, view: str) -> None:
+    page = visitor.go(address_of(view))
+    menu = page.locator("details.menu")
+
+    def saved(item: str) -> bytes:
+        menu.locator("summary").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=item).click()
+        return Path(download.value.path()).read_bytes()
+
+    table = saved("Table (CSV)").decode()
+    assert len(table.splitlines()) > 2
+    if view == "changes":
+        return
+    picture = ET.fromstring(saved("Picture (SVG)"))  # noqa: S314
+    assert picture.tag.endswith("svg")
+    assert not re.search(r'class="|style="', ET.tostring(picture, encoding="unicode"))
+    assert saved("Picture (PNG)").startswith(b"\x89PNG")
+
+
+def test_markdown_is_copied(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    page.locator("details.menu summary").click()
+    page.get_by_role("button", name="Copy as Markdown").click()
+    page.wait_for_function("() => /copied/.test(document.getElementById('announcer').textContent)")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("### Changes")
+
+
+def test_what_failed_and_why(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/about?outcome=skipped&q=darnn")
+    skipped = [
+        series
+        for series in site.index["series"]
+        if series["status"] == "skipped" and "'darnn'" in site.index["cases"][series["c"]]["key"]
+    ]
+    rows = visitor.rows("#about-app table.list")
+    assert len(rows) == len(skipped)
+    assert {(row[1], row[2]) for row in rows} == {("– skipped", skipped[0]["reason"])}
+
+
+def test_a_project_without_models_speaks_of_its_benchmarks(
+    without_models: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(without_models.url)
+    page = visitor.go()
+    assert {"solve", "refine"} == {row[0] for row in visitor.rows(".matrix") if len(row) > 1}
+    text = plain(page.locator("body").inner_text()).lower()
+    for word in ("pytorch", "device", "pass ", "forward"):
+        assert word not in text, word
+    assert page.locator("header nav a", has_text="Releases").count() == 0
+
+
+def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(unmeasured.url)
+    visitor.go()
+    assert visitor.text("h1") == "Nothing is measured yet."
+    assert "asv-watch bench" in visitor.text("main > section:not([hidden])")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_it_works_from_a_file(site: Site, visit: Callable[..., Visitor], view: str) -> None:
+    visitor = visit(site.file_url)
+    visitor.go(address_of(view))
+    assert visitor.page.locator("#trouble:not([hidden])").count() == 0
+    visitor.requests.clear()
+
+
+@pytest.mark.parametrize("view", [*map(address_of, VIEWS), timeline(DARNN), f"#/case?s={DARNN}"])
+def test_nothing_is_wider_than_a_phone(
+    site: Site, visit: Callable[..., Visitor], view: str
+) -> None:
+    visitor = visit(site.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    page = visitor.go(view)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    tops = page.evaluate(
+        "[...document.querySelectorAll('header nav a')].map(a => a.getBoundingClientRect().top)"
+    )
+    assert len(set(tops)) == 1, "the views are in one row"
+
+
+def test_the_first_picture_is_on_the_first_screen_of_a_phone(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    page = visitor.go()
+    page.wait_for_timeout(100)
+    box = page.locator("svg.chart .mark").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 844
+
+
+def test_an_unknown_machine_or_commit_is_named(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/timeline?m=nowhere")
+    assert "No machine is called “nowhere”" in visitor.text("#trouble")
+    visitor.turn_to("#/compare?a=ffffffff&b=ffffffff")
+    assert "No measured commit begins with “ffffffff”" in visitor.text("#trouble")
+    visitor.turn_to("#/case?s=nothing")
+    assert "No case is called “nothing”" in visitor.text("main > section:not([hidden])")
