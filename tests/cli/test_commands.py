@@ -18,8 +18,10 @@ from torchvision import datasets
 from torchvision.models import get_model, get_model_weights
 
 from tests.conftest import git
-from torchspeed.cli import session, training_options
+from torchspeed.cli import session
 from torchspeed.cli.main import main
+from torchspeed.cli.options import complete_from
+from torchspeed.workloads import list_workloads
 
 ROOT = Path(__file__).parents[2]
 FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet"]
@@ -113,8 +115,9 @@ def usual_config(tmp_path_factory: pytest.TempPathFactory) -> Any:
              "--target-accuracy", "5", "-d", "dummy", "--items", "99", "--channels-last",
              "--cudnn-benchmark", "--device", "cpu", "--devices", "1", "--strategy", "single"],
             {"optimiser": "sgd", "rate": 0.01, "momentum": 0.0, "schedule": "cosine", "seed": 7,
-             "precision": "bf16-mixed", "workers": 1, "warmup": 0, "target_accuracy": 0.05,
-             "data": "dummy", "channels_last": True, "cudnn_benchmark": True},
+             "precision": "bf16-mixed", "workers": 1, "warmup": 0, "target_accuracy": 5.0,
+             "data": "dummy", "channels_last": True, "cudnn_benchmark": True,
+             "strategy": "single"},
         ),
         (["--precision", "16-mixed", "--no-tf32"], {"precision": "16-mixed", "tf32": False}),
     ],
@@ -246,28 +249,6 @@ def test_download_is_tried_only_when_asked_for(
     assert "could not be downloaded" in error.splitlines()[-1]
 
 
-def test_sweep_keeps_failures_apart_and_retries_them_when_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "sweep.jsonl"
-    # No training ends within 10 ms: every point fails, at once.
-    arguments = ["sweep", str(file), "-b", "16,32", "-w", "0", "--timeout", "0.01"]
-    assert run(*arguments, "--figures", str(tmp_path)) == 1
-    shown = capsys.readouterr()
-    assert shown.out.count("took longer than 0.01 s") == 2
-    *points, last = shown.err.splitlines()
-    assert [line.split(":")[0] for line in points] == ["1 of 2", "2 of 2"]
-    assert last.startswith("torchspeed: every point failed (took longer than 0.01 s); mend that")
-    assert len(file.read_text().splitlines()) == 2
-    assert run(*arguments) == 1
-    assert capsys.readouterr().err.count("known") == 2
-    assert run(*arguments, "--retry-failed", "--search", "1") == 1
-    assert "1 of 1" in capsys.readouterr().err
-    assert len(file.read_text().splitlines()) == 3
-    assert run(*arguments, "-e", "2") == 1
-    assert "give the same options, or another file" in capsys.readouterr().err
-
-
 def test_default_data_are_real_and_need_no_download(tmp_path: Path) -> None:
     assert run_json(tmp_path, "train", *QUICK)["config"]["data"] == "digits"
     series = run_json(tmp_path, "inference", "-m", "lstnet", "-q", "-b", "32")
@@ -315,8 +296,6 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--profile", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["train", "--pretrained"], 1, "no pretrained weights of lenet5"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
-        (["forecasts", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),
-        (["forecasts", "x.jsonl", "--horizons", "3,many"], 1, "give whole numbers"),
         (["train", "--schedule", "warm"], 2, "'cosine'"),
         (["train", "--strategy", "dp"], 2, "'ddp'"),
         (["inference", "--strategy", "fsdp"], 1, "--strategy fsdp is for train"),
@@ -342,11 +321,13 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--checkpoint", "/nowhere/x.pt"], 1, "no folder /nowhere"),
         (["train", "-d", "csv:/nowhere/x.csv", "-m", "darnn"], 1, "no file /nowhere/x.csv"),
         (["train", "--baseline", "/nowhere/x.json"], 1, "baseline /nowhere/x.json cannot be"),
-        (["sweep"], 2, "Missing argument 'file'"),
-        (["sweep", "x.jsonl", "-w", "0,many"], 1, "give whole numbers, separated by commas"),
-        (["sweep", "x.jsonl", "-b", "32,32"], 1, "names a value twice"),
-        (["sweep", "/nowhere/x.jsonl"], 1, "no folder /nowhere"),
-        (["sweep", "x.jsonl", "--figures", "/nowhere"], 1, "no folder /nowhere"),
+        (["sweep"], 2, "Missing argument 'storage'"),
+        (["sweep", "x.journal", "-w", "0,many"], 1, "give whole numbers, separated by commas"),
+        (["sweep", "x.journal", "-b", "32,32"], 1, "names a value twice"),
+        (["sweep", "x.journal", "-m", "lenet,lenet5"], 1, "no workload 'lenet'; did you mean"),
+        (["sweep", "/nowhere/x.journal", "-w", "0"], 1, "no folder /nowhere"),
+        (["sweep", "/nowhere/x.journal", "--report"], 1, "no file /nowhere/x.journal"),
+        (["sweep", "x.journal", "--figures", "/nowhere"], 1, "no folder /nowhere"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -357,32 +338,6 @@ def test_a_wrong_request_is_one_line(
     assert error.startswith("torchspeed: ")
     assert error.count("\n") == 1
     assert message in error
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("train", *QUICK, "--json"),
-        ("train", *QUICK, "--profile"),
-        ("train", *QUICK, "--log"),
-        ("train", *QUICK, "--save-best"),
-        ("latency", "-m", "lenet5", "--seconds", "0.01", "--json"),
-        ("latency", "-m", "lenet5", "--seconds", "0.01", "--figure"),
-    ],
-)
-def test_a_file_of_something_else_is_not_replaced(
-    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ending = ".svg" if command[-1] == "--figure" else ".json"
-    notes, empty = tmp_path / f"notes{ending}", tmp_path / f"empty{ending}"
-    notes.write_text("what I measured by hand")
-    assert run(*command, str(notes)) == 1
-    assert f"{notes} holds something else" in capsys.readouterr().err
-    assert notes.read_text() == "what I measured by hand"
-    empty.touch()
-    for _ in range(2):  # the second time, the file is what the command wrote
-        assert run(*command, str(empty)) == 0
-    assert empty.stat().st_size > 0
 
 
 def test_the_same_from_a_process_without_traceback() -> None:
@@ -473,7 +428,7 @@ def test_shell_completion() -> None:
     words = {"COMP_WORDS": "torchspeed train --data ex", "COMP_CWORD": "3"}
     done = torchspeed(_ASV_WATCH_COMPLETE="complete_bash", **words)
     assert "exchange_rate" in done.stdout
-    assert training_options.complete_model("res") == [
+    assert complete_from(list_workloads())("res") == [
         "resnet18_mnist", "resnet18", "resnet34", "resnet50"
     ]  # fmt: skip
 

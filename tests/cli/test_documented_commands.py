@@ -32,11 +32,12 @@ def documented() -> list[str]:
         text = page.read_text().replace("\\\n", " ")
         commands |= set(
             re.findall(
-                r"torchspeed (?:train|inference|smooth-inference|sweep|forecasts|latency)\b"
+                r"torchspeed (?:train|inference|smooth-inference|sweep|reproduce|latency)\b"
                 r"[^`\n|(]* -[^`\n|(]*",
                 text,
             )
         )
+    commands = {command.partition("#")[0] for command in commands}
     words = {" ".join(command.split()): set(command.split()) for command in commands}
     return sorted(
         command
@@ -49,8 +50,9 @@ def smaller(words: list[str]) -> list[str]:
     """The same command with small values, and small dummy data."""
     if words[0] == "latency":
         return [*words, "-m", "tpa_lstm", "--seconds", "0"]
-    if words[0] == "forecasts":
-        return [*words, "-e", "1", "--horizons", "3", "--models", "tpa_lstm"]
+    if words[0] == "reproduce":
+        small = [word for word in words if word not in {"--full", "--device", "cuda"}]
+        return [*small, "--limit-batches", "2"]
     values = SMALLER_IN_SWEEPS if words[0] == "sweep" else SMALLER | {"-b": "4"}
     words = list(words)
     for place, word in enumerate(words[:-1]):
@@ -69,17 +71,15 @@ def smaller(words: list[str]) -> list[str]:
     return [*words, *([] if "--limit-batches" in words else ["--limit-batches", "3"])]
 
 
-def test_the_documents_show_every_seeds_commands() -> None:
+def test_the_documents_show_the_main_commands() -> None:
     text = " ".join(documented())
     for part in (
         "sweep",
         "latency",
-        "forecasts",
         "-b auto",
         "resnet50 -d dummy",
-        "smooth-inference",
-        "flux_cnn -d cifar10",
-        "-d mnist",
+        "reproduce batch-size --full",
+        "reproduce exchange-rates",
     ):
         assert part in text
 

@@ -7,12 +7,13 @@ import pytest
 import torch
 from torch import distributed as dist
 
+from torchspeed.cli.outputs import Outputs
 from torchspeed.cli.session import run_and_report
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 
-OPTIONS = dict.fromkeys(("json", "baseline", "profile", "log", "tensorboard")) | {"quiet": True}
+OUTPUTS = Outputs(quiet=True)
 GLOO = "[gloo/transport/tcp/pair.cc:545] Read error [127.0.0.1]:1: Connection reset by peer\nmore"
 
 
@@ -38,10 +39,10 @@ def raising(error: Exception) -> Any:
 )
 def test_memory_and_lost_ranks_are_one_line(run: Any, world: int, message: str) -> None:
     with pytest.raises(TorchspeedError, match=re.escape(message)) as caught:
-        run_and_report("train", RunConfig(), run, OPTIONS, Group(rank=world - 1, world=world))
+        run_and_report("train", RunConfig(), run, OUTPUTS, Group(rank=world - 1, world=world))
     assert "\n" not in str(caught.value)
 
 
 def test_any_other_error_is_a_defect_and_stays_what_it_is() -> None:
     with pytest.raises(RuntimeError, match="Connection reset by peer"):
-        run_and_report("train", RunConfig(), raising(RuntimeError(GLOO)), OPTIONS)
+        run_and_report("train", RunConfig(), raising(RuntimeError(GLOO)), OUTPUTS)

@@ -29,7 +29,7 @@ def pictures(tmp_path: Path) -> Path:
 
 
 def test_folder_of_pictures(pictures: Path) -> None:
-    data: Any = load_data("imagenet", DataOptions(folder=pictures, shape=(3, 32, 32)))
+    data: Any = load_data("imagenet", DataOptions(data_dir=pictures, shape=(3, 32, 32)))
     assert (len(data.train), len(data.test), data.classes) == (6, 6, 2)
     image, label = data.train[5]
     assert image.shape == (3, 32, 32)
@@ -40,7 +40,7 @@ def test_torchvisions_own_layout(pictures: Path) -> None:
     # What torchvision writes beside the pictures once it has read the devkit.
     names = {name: (f"fish {name}",) for name in CLASSES}
     torch.save((names, ["n01440764"]), pictures / "meta.bin")
-    data: Any = load_data("imagenet", DataOptions(folder=pictures))
+    data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
     assert data.train.classes == [("fish n01440764",), ("fish n01443537",)]
     assert data.train[0][0].shape == (3, 224, 224)
 
@@ -48,27 +48,27 @@ def test_torchvisions_own_layout(pictures: Path) -> None:
 def test_missing_split_is_named(pictures: Path) -> None:
     (pictures / "val").rename(pictures / "validation")
     with pytest.raises(TorchspeedError, match=r"no folder .*val; .*--data-dir"):
-        load_data("imagenet", DataOptions(folder=pictures))
+        load_data("imagenet", DataOptions(data_dir=pictures))
 
 
 def test_class_without_pictures_is_named(pictures: Path) -> None:
     for file in (pictures / "train" / CLASSES[1]).iterdir():
         file.unlink()
     with pytest.raises(TorchspeedError, match="n01443537"):
-        load_data("imagenet", DataOptions(folder=pictures))
+        load_data("imagenet", DataOptions(data_dir=pictures))
 
 
 def test_splits_with_other_classes_are_refused(pictures: Path) -> None:
     (pictures / "val" / CLASSES[1]).rename(pictures / "val" / "n99999999")
     with pytest.raises(TorchspeedError, match="need the same folders"):
-        load_data("imagenet", DataOptions(folder=pictures))
+        load_data("imagenet", DataOptions(data_dir=pictures))
 
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int) -> None:
     damaged = pictures / "train" / CLASSES[0] / "1.JPEG"
     damaged.write_bytes(damaged.read_bytes()[:200])
-    data: Any = load_data("imagenet", DataOptions(folder=pictures))
+    data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
     batches = Batches(data.train, 2, workers=workers, shuffle=False)
     with pytest.raises(TorchspeedError, match=r"1\.JPEG is damaged") as caught:
         list(batches.epoch(0))
@@ -78,7 +78,7 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
 def test_pictures_to_train_on_are_cropped_at_random_and_those_to_test_on_are_not(
     pictures: Path,
 ) -> None:
-    options = DataOptions(folder=pictures, shape=(3, 32, 32))
+    options = DataOptions(data_dir=pictures, shape=(3, 32, 32))
     plain, changed = (load_data("imagenet", replace(options, augment=x)) for x in (False, True))
     torch.testing.assert_close(changed.test[0][0], plain.test[0][0])
     assert changed.train[0][0].shape == (3, 32, 32)

@@ -82,7 +82,7 @@ def cifar10(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_mnist_reads_the_published_format(mnist: Path) -> None:
-    data: Any = load_data("mnist", DataOptions(folder=mnist))
+    data: Any = load_data("mnist", DataOptions(data_dir=mnist))
     assert (len(data.train), len(data.test), data.classes) == (12, 6, 10)
     image, label = data.train[0]
     packed = gzip.decompress((mnist / "MNIST/raw/train-images-idx3-ubyte.gz").read_bytes())
@@ -92,7 +92,7 @@ def test_mnist_reads_the_published_format(mnist: Path) -> None:
 
 
 def test_mnist_is_resized_to_what_the_model_needs(mnist: Path) -> None:
-    data: Any = load_data("mnist", DataOptions(folder=mnist, shape=(3, 32, 32)))
+    data: Any = load_data("mnist", DataOptions(data_dir=mnist, shape=(3, 32, 32)))
     image, _ = data.test[0]
     assert image.shape == (3, 32, 32)
     assert torch.equal(image[0], image[2])
@@ -100,13 +100,13 @@ def test_mnist_is_resized_to_what_the_model_needs(mnist: Path) -> None:
 
 def test_fashion_mnist_is_kept_apart_from_mnist(tmp_path: Path) -> None:
     write_mnist(tmp_path / "FashionMNIST" / "raw", train=3)
-    data: Any = load_data("fashion_mnist", DataOptions(folder=tmp_path))
+    data: Any = load_data("fashion_mnist", DataOptions(data_dir=tmp_path))
     assert len(data.train) == 3
 
 
 def test_missing_file_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(TorchspeedError, match=r"train-images-idx3-ubyte is missing.*--download"):
-        load_data("mnist", DataOptions(folder=tmp_path))
+        load_data("mnist", DataOptions(data_dir=tmp_path))
 
 
 def test_truncated_gzip_is_named_and_leaves_nothing_behind(mnist: Path) -> None:
@@ -114,7 +114,7 @@ def test_truncated_gzip_is_named_and_leaves_nothing_behind(mnist: Path) -> None:
     archive = raw / "t10k-images-idx3-ubyte.gz"
     archive.write_bytes(archive.read_bytes()[:-200])
     with pytest.raises(TorchspeedError, match=r"t10k-images-idx3-ubyte\.gz is damaged"):
-        load_data("mnist", DataOptions(folder=mnist))
+        load_data("mnist", DataOptions(data_dir=mnist))
     assert not (raw / "t10k-images-idx3-ubyte").exists()
     assert [path.name for path in raw.iterdir() if path.name.startswith("tmp")] == []
 
@@ -132,7 +132,7 @@ def test_truncated_gzip_is_named_and_leaves_nothing_behind(mnist: Path) -> None:
 def test_half_unpacked_or_misshaped_file_is_named(mnist: Path, content: bytes, fault: str) -> None:
     (mnist / "MNIST/raw/train-images-idx3-ubyte").write_bytes(content)
     with pytest.raises(TorchspeedError, match=f"train-images-idx3-ubyte.*{fault}"):
-        load_data("mnist", DataOptions(folder=mnist))
+        load_data("mnist", DataOptions(data_dir=mnist))
 
 
 def test_a_label_out_of_range_is_named_with_its_item(mnist: Path) -> None:
@@ -140,17 +140,17 @@ def test_a_label_out_of_range_is_named_with_its_item(mnist: Path) -> None:
     (mnist / "MNIST/raw/train-labels-idx1-ubyte").write_bytes(idx_bytes(labels))
     message = r"train-labels-idx1-ubyte has label 200 for item 2, where 0 to 9 are expected"
     with pytest.raises(TorchspeedError, match=message):
-        load_data("mnist", DataOptions(folder=mnist))
+        load_data("mnist", DataOptions(data_dir=mnist))
 
 
 def test_images_without_labels_are_refused(mnist: Path) -> None:
     (mnist / "MNIST/raw/train-labels-idx1-ubyte").write_bytes(idx_bytes(np.zeros(11)))
     with pytest.raises(TorchspeedError, match="12 images but 11 labels"):
-        load_data("mnist", DataOptions(folder=mnist))
+        load_data("mnist", DataOptions(data_dir=mnist))
 
 
 def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
-    data: Any = load_data("cifar10", DataOptions(folder=cifar10))
+    data: Any = load_data("cifar10", DataOptions(data_dir=cifar10))
     assert (len(data.train), len(data.test)) == (20, 4)
     image, label = data.train[0]
     assert image.shape == (3, 32, 32)
@@ -161,7 +161,7 @@ def test_damaged_cifar10_batch_is_named(cifar10: Path) -> None:
     batch = cifar10 / "cifar-10-batches-py" / "data_batch_3"
     batch.write_bytes(batch.read_bytes()[:-1])
     with pytest.raises(TorchspeedError, match=r"data_batch_3 is damaged.*--download"):
-        load_data("cifar10", DataOptions(folder=cifar10))
+        load_data("cifar10", DataOptions(data_dir=cifar10))
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def mnist_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 def test_download_is_announced_and_taken_up_where_it_broke_off(
     mnist_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = DataOptions(folder=tmp_path / "data", download=True)
+    options = DataOptions(data_dir=tmp_path / "data", download=True)
     whole = (mnist_server / "t10k-labels-idx1-ubyte.gz").read_bytes()
     (mnist_server / "t10k-labels-idx1-ubyte.gz").write_bytes(whole[:-9])
     with pytest.raises(TorchspeedError, match="mnist could not be downloaded"):
@@ -212,13 +212,13 @@ def test_download_is_announced_and_taken_up_where_it_broke_off(
 def test_no_network_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.MNIST, "mirrors", ["http://127.0.0.1:9/"])
     with pytest.raises(TorchspeedError, match=re.escape("check the network")) as caught:
-        load_data("mnist", DataOptions(folder=tmp_path, download=True))
+        load_data("mnist", DataOptions(data_dir=tmp_path, download=True))
     assert "\n" not in str(caught.value)
 
 
 def test_augmentation_depends_on_seed_epoch_and_index_alone(cifar10: Path) -> None:
     def images(workers: int, seed: int, epochs: list[int]) -> list[torch.Tensor]:
-        options = DataOptions(folder=cifar10, augment=True, seed=seed)
+        options = DataOptions(data_dir=cifar10, augment=True, seed=seed)
         data = load_data("cifar10", options)
         batches = Batches(data.train, 100, workers=workers, shuffle=False)
         torch.rand(3 + workers)  # what others draw changes nothing
@@ -230,17 +230,18 @@ def test_augmentation_depends_on_seed_epoch_and_index_alone(cifar10: Path) -> No
         assert all(map(torch.equal, images(workers, 0, [0, 1]), (first, second)))
     assert torch.equal(images(0, 0, [1])[0], second)  # as a run that is resumed
     assert not torch.equal(images(0, 1, [0])[0], first)
-    data = load_data("cifar10", DataOptions(folder=cifar10))
+    data = load_data("cifar10", DataOptions(data_dir=cifar10))
     assert torch.equal(
-        data.test[0][0], load_data("cifar10", DataOptions(folder=cifar10, augment=True)).test[0][0]
+        data.test[0][0],
+        load_data("cifar10", DataOptions(data_dir=cifar10, augment=True)).test[0][0],
     )
 
 
 def test_digits_are_shifted_and_never_mirrored(mnist: Path) -> None:
-    options = DataOptions(folder=mnist, augment=True)
+    options = DataOptions(data_dir=mnist, augment=True)
     changed, plain = (
         load_data("mnist", options).train,
-        load_data("mnist", DataOptions(folder=mnist)).train,
+        load_data("mnist", DataOptions(data_dir=mnist)).train,
     )
     padded = torch.nn.functional.pad(plain[0][0], (2, 2, 2, 2))
     shifts = [padded[:, y : y + 28, x : x + 28] for y in range(5) for x in range(5)]

@@ -106,10 +106,10 @@ def test_published_series(
 ) -> None:
     write_series(tmp_path / file, rows=150, features=features)
     with pytest.raises(TorchspeedError, match=rf"{file} has 150 rows where {name} has \d+; fetch"):
-        load_data(name, DataOptions(folder=tmp_path))
+        load_data(name, DataOptions(data_dir=tmp_path))
     short = replace(multivariate.SERIES[name], rows=150)
     monkeypatch.setitem(multivariate.SERIES, name, short)
-    data: Any = load_data(name, DataOptions(folder=tmp_path, window=10, horizon=12))
+    data: Any = load_data(name, DataOptions(data_dir=tmp_path, window=10, horizon=12))
     assert data.item_shape == (10, features)
     assert data.classes is None
     splits = (data.train, data.validation, data.test)
@@ -125,7 +125,7 @@ def _short_exchange_rate(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_short_exchange_rate")
 def test_only_training_rows_decide_the_scale(tmp_path: Path) -> None:
     values = write_series(tmp_path / "exchange_rate.txt.gz")
-    data: Any = load_data("exchange_rate", DataOptions(folder=tmp_path, window=5, horizon=6))
+    data: Any = load_data("exchange_rate", DataOptions(data_dir=tmp_path, window=5, horizon=6))
     train = values[:120]
     expected = (values[150:155] - train.mean(0)) / (train.std(0) + 1e-5)
     assert np.allclose(data.test[0][0], expected, atol=1e-3)
@@ -136,7 +136,7 @@ def test_the_real_file() -> None:
     md5 = hashlib.md5(SHARED.read_bytes(), usedforsecurity=False).hexdigest()
     assert md5 == multivariate.SERIES["exchange_rate"].md5
     data: Any = load_data(
-        "exchange_rate", DataOptions(folder=SHARED.parent, window=168, horizon=3)
+        "exchange_rate", DataOptions(data_dir=SHARED.parent, window=168, horizon=3)
     )
     assert (len(data.train), len(data.test)) == (4552 - 170, 1518)
     assert data.train[0][0].shape == (168, 8)
@@ -144,7 +144,7 @@ def test_the_real_file() -> None:
 
 def test_missing_series_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(TorchspeedError, match=r"solar is not at .*solar_AL.txt.gz; pass --downlo"):
-        load_data("solar", DataOptions(folder=tmp_path))
+        load_data("solar", DataOptions(data_dir=tmp_path))
 
 
 def test_truncated_series_is_named(tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_truncated_series_is_named(tmp_path: Path) -> None:
     write_series(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(TorchspeedError, match=r"exchange_rate\.txt\.gz is damaged or cut short"):
-        load_data("exchange_rate", DataOptions(folder=tmp_path))
+        load_data("exchange_rate", DataOptions(data_dir=tmp_path))
 
 
 def test_other_number_of_columns_is_refused(tmp_path: Path) -> None:
     write_series(tmp_path / "exchange_rate.txt.gz", features=7)
     with pytest.raises(TorchspeedError, match="7 columns where 8 are expected"):
-        load_data("exchange_rate", DataOptions(folder=tmp_path))
+        load_data("exchange_rate", DataOptions(data_dir=tmp_path))
 
 
 def test_series_download_keeps_only_the_true_file(
@@ -175,7 +175,7 @@ def test_series_download_keeps_only_the_true_file(
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    options = DataOptions(folder=tmp_path / "data", download=True)
+    options = DataOptions(data_dir=tmp_path / "data", download=True)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setattr(multivariate, "HOST", f"http://127.0.0.1:{server.server_port}")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -12,13 +12,13 @@ from torch.nn import functional as F
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import timeline_for
-from torchspeed.training.recipes import recipe_for
+from torchspeed.training.recipes import complete
 from torchspeed.training.steps import Network, TrainingStep
 from torchspeed.training.train import train
 from torchspeed.training.trainee import Trainee
 
 CPU = torch.device("cpu")
-SGD = RunConfig(rate=0.1, momentum=0.0)
+SGD = RunConfig(data="digits", optimiser="sgd", rate=0.1, momentum=0.0, epochs=1)
 
 
 def trained(config: RunConfig, batches: list[Any]) -> tuple[Tensor, Trainee]:
@@ -68,7 +68,9 @@ def test_the_moving_average_is_what_is_tested(items: tuple[Tensor, Tensor]) -> N
 @pytest.mark.parametrize(
     ("unit", "rates"), [("step", [0.001, 0.0505, 0.1, 0.05]), ("epoch", [0.001] * 4)]
 )
-def test_the_rate_rises_and_falls_with_steps_or_epochs(unit: str, rates: list[float]) -> None:
+def test_the_rate_rises_and_falls_with_steps_or_epochs(
+    unit: Literal["epoch", "step"], rates: list[float]
+) -> None:
     config = replace(SGD, schedule="cosine", schedule_unit=unit, rate_warmup=1, epochs=2)
     trainee = Trainee(nn.Linear(3, 2), config, steps=2)
     seen = []
@@ -97,17 +99,17 @@ def test_resuming_is_exact_with_all_of_it(tmp_path: Path) -> None:
 
 
 def test_a_recipe_suits_the_model_and_a_rate_the_optimiser() -> None:
-    assert recipe_for("lenet5").optimiser == "adam"
-    assert (recipe_for("resnet50").optimiser, recipe_for("resnet50").rate) == ("sgd", 0.01)
-    assert recipe_for("lenet5", "sgd").rate == 0.01
-    assert recipe_for("lenet5", "adamw").rate == 0.001
+    assert complete(RunConfig(model="lenet5")).optimiser == "adam"
+    resnet = complete(RunConfig(model="resnet50"))
+    assert (resnet.optimiser, resnet.rate, resnet.epochs) == ("sgd", 0.01, 1)
+    assert complete(RunConfig(model="lenet5", optimiser="SGD")).rate == 0.01
+    assert complete(RunConfig(model="lenet5", optimiser="adamw")).rate == 0.001
+    assert complete(RunConfig(model="lenet5", rate=0.5)).rate == 0.5
 
 
 def test_the_recipe_of_the_first_training_reaches_a_sensible_accuracy() -> None:
     torch.set_num_threads(1)
-    recipe = recipe_for("lenet5")
-    config = RunConfig(optimiser=recipe.optimiser, rate=recipe.rate, epochs=recipe.epochs)
-    columns = train(replace(config, target_accuracy=0.75)).time_to_accuracy
+    columns = train(RunConfig(target_accuracy=75)).time_to_accuracy
     assert columns is not None
     assert columns.best_test_accuracy is not None
     assert columns.best_test_accuracy >= 0.75

@@ -21,10 +21,12 @@ from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
 
 from torchspeed.cli.main import main
 from torchspeed.cli.show import show_run
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer
-from torchspeed.training.launch import PARENT, launch, root_of
+from torchspeed.training.launch import launch, root_of
+from torchspeed.training.parent import PARENT
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import load_baseline
@@ -102,8 +104,26 @@ def said(errors: str) -> int:
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file, baseline = tmp_path / "two.json", tmp_path / "one.json"
     torch.set_num_threads(1)
-    alone = train(RunConfig(data="dummy", batch_size=64, epochs=2, limit_batches=4))
-    half = train(RunConfig(data="dummy", batch_size=32, limit_batches=8))
+    alone = train(
+        RunConfig(
+            data="dummy",
+            data_options=DataOptions(items=1000),
+            batch_size=64,
+            optimiser="sgd",
+            epochs=2,
+            limit_batches=4,
+        )
+    )
+    half = train(
+        RunConfig(
+            data="dummy",
+            data_options=DataOptions(items=1000),
+            batch_size=32,
+            optimiser="sgd",
+            epochs=1,
+            limit_batches=8,
+        )
+    )
     baseline.write_text(json.dumps(half.as_dict()))
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
     for name, script in (

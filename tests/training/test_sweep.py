@@ -1,196 +1,370 @@
-import itertools
-import json
+"""Sweeps: every point once, whoever works on it, and nothing lost when a worker dies."""
+
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import psutil
 import pytest
+import yaml
+from optuna.trial import TrialState
 
+from tests.training.postgresql import postgresql
+from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
+from torchspeed.training import sweep as sweeps
+from torchspeed.training.batch_sizes import best_batch_sizes, twice_the_batch
+from torchspeed.training.config import RunConfig
 from torchspeed.training.figures import draw_figures
+from torchspeed.training.point import Outcome
 from torchspeed.training.sweep import MeasuredPoint, Sweep, cost, grid
+from torchspeed.training.train import train
 
-AXES: dict[str, list[Any]] = {
-    "workers": [0, 1, 2, 4],
-    "batch_size": [32, 128],
-    "optimiser": ["sgd"],
-    "rate": [0.1, 1.0],
-}
-ARGUMENTS = ["--model=lenet5"]
+ROOT = Path(__file__).parents[2]
+CONFIG = RunConfig(optimiser="sgd", rate=0.1, epochs=2)
+AXES: dict[str, list[Any]] = {"workers": [0, 1], "batch_size": [32, 64, 128]}
+MIB = 1024**2
 
 
-def result(
-    seconds: float, reached: float | None = None, accuracy: float = 0.5, target: float | None = 0.9
-) -> dict[str, Any]:
-    return {
-        "config": {"model": "lenet5", "data": "digits"},
-        "epochs": [{"wall_s": seconds / 2}, {"wall_s": seconds / 2}],
-        "time_to_accuracy": {
-            "training_function_s": seconds,
-            "seconds_to_target": reached,
-            "target_accuracy": target,
-            "best_test_accuracy": accuracy,
-        },
+def result(seconds: float, batch: int = 64, accuracy: float = 0.9, **more: Any) -> dict[str, Any]:
+    """What is stored of a training, as far as sweeps read it."""
+    columns = {
+        "training_function_s": seconds,
+        "data_loading_s": seconds / 4,
+        "epoch_training_s": seconds / 2,
+        "average_training_loss": 0.5,
+        "best_training_accuracy": accuracy,
+        "best_test_accuracy": accuracy,
+        "target_accuracy": 0.9,
+        "seconds_to_target": seconds if accuracy >= 0.9 else None,
     }
+    config = {"model": "lenet5", "data": "digits", "batch_size": batch}
+    values = {"config": config, "epochs": [{"wall_s": seconds}] * 2, "items_per_s": 64 / seconds,
+              "peak_memory_bytes": MIB, "device_name": "cpu"}  # fmt: skip
+    return values | more | {"time_to_accuracy": columns}
 
 
-def line(point: dict[str, Any], outcome: dict[str, Any] | None, reason: str = "") -> str:
-    entry = {"arguments": ARGUMENTS, "point": point, "result": outcome, "reason": reason}
-    return json.dumps(entry) + "\n"
-
-
-def seconds_of(point: dict[str, Any]) -> float:
-    """A landscape with its least time at 2 workers, batch 128, rate 0.1."""
-    distance: float = abs(point["workers"] - 2) + 5 * point["rate"]
-    return 1.0 + distance + int(point["batch_size"] == 32)
+Measured = Callable[[RunConfig], Outcome]
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> Path:
-    """A file in which every point of the grid is known; one of them failed."""
-    file = tmp_path / "sweep.jsonl"
-    with file.open("w") as lines:
-        for point in grid(AXES):
-            seconds = seconds_of(point)
-            failed = point["workers"] == 4 and point["batch_size"] == 32
-            known = None if failed else result(2 * seconds, reached=seconds)
-            lines.write(line(point, known, "killed by signal 9" if failed else ""))
-    return file
+def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[[Measured], list[RunConfig]]:
+    """Put a function in place of trainings; what it was called with is in the list."""
+
+    def replace_trainings(outcome_of: Measured) -> list[RunConfig]:
+        calls: list[RunConfig] = []
+
+        def run_point(config: RunConfig, *_: Any) -> Outcome:
+            calls.append(config)
+            return outcome_of(config)
+
+        monkeypatch.setattr(sweeps, "run_point", run_point)
+        return calls
+
+    return replace_trainings
+
+
+def faster_in_large_batches(config: RunConfig) -> Outcome:
+    if config.batch_size == 128 and config.workers == 1:
+        return Outcome(None, "no memory")
+    return Outcome(result(10.0 / config.batch_size, config.batch_size))
 
 
 def test_grid_is_every_combination_once() -> None:
     points = grid(AXES)
-    assert len(points) == 16
-    assert {tuple(point.values()) for point in points} == set(itertools.product(*AXES.values()))
+    assert points[:2] == [{"workers": 0, "batch_size": 32}, {"workers": 0, "batch_size": 64}]
+    assert len({str(point) for point in points}) == len(points) == 6
 
 
-def test_known_points_are_not_run_again(measured: Path) -> None:
-    before = measured.read_bytes()
-    messages: list[bool] = []
-    outcomes = Sweep(measured, ARGUMENTS).run(grid(AXES), lambda _, known: messages.append(known))
-    assert messages == [True] * 16
-    assert measured.read_bytes() == before
-    assert [o.reason for o in outcomes if o.result is None] == ["killed by signal 9"] * 2
+def test_a_sweep_continues_where_it_stopped_and_may_grow(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    journal = str(tmp_path / "x.journal")
+    calls = measure(faster_in_large_batches)
+    Sweep(journal, "a", CONFIG).run(grid(AXES)[:2])
+    Sweep(journal, "a", CONFIG).run(grid(AXES))
+    assert [(c.workers, c.batch_size, c.rate) for c in calls] == [
+        (workers, size, 0.1) for workers in (0, 1) for size in (32, 64, 128)
+    ]
+    again = Sweep(journal, "a", CONFIG)
+    again.run(grid(AXES))
+    assert len(calls) == 6
+    assert [m.point for m in again.outcomes()] == grid(AXES)
+    assert again.outcomes()[-1].outcome == Outcome(None, "no memory")
+    again.retry_failed()
+    measure(lambda config: Outcome(result(1.0)))
+    again.run(grid(AXES))
+    assert len(again.outcomes()) == 6
+    assert all(m.outcome.result for m in again.outcomes())
 
 
-def test_a_line_cut_short_by_a_kill_is_dropped(measured: Path) -> None:
-    whole = measured.read_bytes()
-    measured.write_bytes(whole[:-40])
-    assert len(Sweep(measured, ARGUMENTS).outcomes) == 15
-    assert measured.read_bytes() == whole[: whole[:-1].rfind(b"\n") + 1]
+def test_another_configuration_is_refused(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    measure(faster_in_large_batches)
+    journal = str(tmp_path / "x.journal")
+    Sweep(journal, "a", CONFIG).run(grid(AXES)[:1])
+    with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\); give the same"):
+        Sweep(journal, "a", RunConfig(optimiser="sgd", rate=0.2, epochs=2))
+    with pytest.raises(TorchspeedError, match="has no sweep 'b'; give another --name"):
+        Sweep(journal, "b", None)
+    Sweep(journal, "b", RunConfig()).run(grid(AXES)[:1])  # a storage holds any number
 
 
-def test_file_of_another_sweep_or_garbage_is_refused(measured: Path) -> None:
-    with pytest.raises(TorchspeedError, match="is of a sweep of 'train --model=lenet5'"):
-        Sweep(measured, ["--model=flux_cnn"])
-    with measured.open("a") as file:
-        file.write("{}\n")
-    with pytest.raises(TorchspeedError, match=r"sweep\.jsonl, line 17: no outcome"):
-        Sweep(measured, ARGUMENTS)
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", '{"model": 1}\n'])
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "notes"
+    file.write_text(content)
+    with pytest.raises(TorchspeedError, match="is not a journal of Optuna; it was left as it is"):
+        Sweep(str(file), "a", CONFIG)
+    assert file.read_text() == content
 
 
-@pytest.mark.parametrize("text", ["notes of mine", "notes\nof mine", "a line\n", "{", "\0\n"])
-def test_a_file_that_is_not_ours_is_never_changed(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text(text)
-    if text == "{":  # what a kill may have left of our first line
-        assert not Sweep(file, ARGUMENTS).outcomes
-        return
-    with pytest.raises(TorchspeedError, match=r"notes\.txt"):
-        Sweep(file, ARGUMENTS)
-    assert file.read_text() == text
+def test_a_line_that_a_full_disk_cut_short_is_dropped(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    calls = measure(faster_in_large_batches)
+    file = tmp_path / "x.journal"
+    Sweep(str(file), "a", CONFIG).run(grid(AXES)[:3])
+    with file.open("a") as stream:
+        stream.write('{"op_code": 5, "trial')
+    for count in (4, 5):  # what is written after the line was dropped can be read again
+        Sweep(str(file), "a", CONFIG).run(grid(AXES)[:count])
+        assert len(calls) == count
 
 
-def test_search_finds_the_fastest_in_fewer_trials_than_the_grid(measured: Path) -> None:
-    outcomes = Sweep(measured, ARGUMENTS).search(AXES, 12, seed=0, on_outcome=lambda *_: None)
-    best = min((o for o in outcomes if o.result), key=lambda o: cost(o.result or {}))
-    assert best.point["workers"] == 2
-    assert best.point["rate"] == 0.1
-    again = Sweep(measured, ARGUMENTS).search(AXES, 12, seed=0, on_outcome=lambda *_: None)
-    assert [o.point for o in again] == [o.point for o in outcomes]
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("postgresql://nobody@127.0.0.1:9/none", "the database cannot be opened"),
+        ("oracle+none://x", "the database cannot be opened"),
+        ("sqlite:////nowhere/x.db", "the database cannot be opened"),
+        ("/nowhere/x.journal", "no folder /nowhere for x.journal"),
+    ],
+)
+def test_a_storage_out_of_reach_is_one_line(address: str, message: str) -> None:
+    with pytest.raises(TorchspeedError, match=message) as caught:
+        Sweep(address, "a", CONFIG)
+    assert "\n" not in str(caught.value)
+
+
+def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    axes = {"batch_size": [8, 16, 32, 64, 128, 256], "workers": list(range(6))}
+
+    def slower_off_the_best(config: RunConfig) -> Outcome:
+        return Outcome(result(1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2)))
+
+    measure(slower_off_the_best)
+    whole = Sweep(f"sqlite:///{tmp_path}/x.db", "whole", CONFIG)
+    whole.search(axes, trials=24, seed=1)
+    costs = {str(m.point): cost(m.outcome.result or {}) for m in whole.outcomes()}
+    assert min(costs.values()) <= 3.0  # the grid's 36 points reach from 1 to 23.2
+    taken_up = Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG)
+    taken_up.search(axes, trials=10, seed=1)
+    Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG).search(axes, trials=24, seed=1)
+    assert [m.point for m in taken_up.outcomes()] == [m.point for m in whole.outcomes()]
 
 
 def test_cost_ranks_reached_before_near_before_far() -> None:
-    reached = cost(result(100.0, reached=90.0))
-    near, far = cost(result(10.0, accuracy=0.89)), cost(result(10.0, accuracy=0.1))
-    assert reached == 90.0
+    reached, near, far = (cost(result(2.0, accuracy=share)) for share in (0.95, 0.8, 0.1))
+    assert reached == 2.0
     assert reached < near < far
-    assert cost(result(7.0, target=None)) == 7.0
 
 
-def test_figures_leave_failed_points_out(measured: Path, tmp_path: Path) -> None:
-    outcomes = Sweep(measured, ARGUMENTS).run(grid(AXES), lambda *_: None)
-    files = draw_figures(outcomes, tmp_path)
-    assert [file.name for file in files] == ["against_workers.svg", "against_batch_size.svg"]
-    for file in files:
-        assert ElementTree.parse(file).getroot().tag.endswith("svg")  # noqa: S314 - our own
-    only: dict[str, int | float | str] = {
-        "workers": 0,
-        "batch_size": 32,
-        "optimiser": "sgd",
-        "rate": 0.1,
+@pytest.mark.parametrize(
+    ("device", "room", "tried"),
+    [
+        ("an accelerator", None, [(16, True), (32, True), (64, True), (128, False)]),
+        ("an accelerator", 800 * MIB, [(16, True), (32, True)]),
+        ("cpu", 1400 * MIB, [(16, True), (32, True), (64, True)]),
+    ],
+)
+def test_batches_double_until_memory_ends(
+    tmp_path: Path,
+    measure: Callable[[Measured], list[RunConfig]],
+    device: str,
+    room: float | None,
+    tried: list[tuple[int, bool]],
+) -> None:
+    def fits_in_a_gibibyte(config: RunConfig) -> Outcome:
+        peak = (100 + 10 * config.batch_size) * MIB
+        values = result(1.0, config.batch_size, device_name=device, peak_memory_bytes=peak)
+        return Outcome(values) if peak <= 1024 * MIB else Outcome(None, "no memory")
+
+    measure(fits_in_a_gibibyte)
+    study = Sweep(str(tmp_path / "x.journal"), "a", CONFIG)
+    study.run([{"batch_size": 16}], lambda point, outcome: twice_the_batch(point, outcome, room))
+    outcomes = study.outcomes()
+    assert [(m.point["batch_size"], m.outcome.result is not None) for m in outcomes] == tried
+    assert best_batch_sizes(outcomes).startswith(
+        f"largest batch that fits: {[s for s, ok in tried if ok][-1]} ("
+    )
+
+
+def test_figures_leave_failed_points_out(tmp_path: Path) -> None:
+    outcomes = [
+        MeasuredPoint(point, faster_in_large_batches(sweeps.configured(CONFIG, point)))
+        for point in grid(AXES)
+    ]
+    drawn = draw_figures(outcomes, tmp_path)
+    assert [file.name for file in drawn] == ["against_workers.svg", "against_batch_size.svg"]
+    assert drawn[0].read_text().startswith("<?xml")
+    assert draw_figures(outcomes[:1], tmp_path) == []
+
+
+WORKER = """
+import sys
+from torchspeed.training.sweep import Sweep, grid
+from torchspeed.training.config import RunConfig
+SHARED = RunConfig(model="tpa_lstm", optimiser="adam", rate=0.01, epochs=1, limit_batches=3)
+points = grid({"batch_size": [int(size) for size in sys.argv[2:]], "horizon": [1, 2]})
+Sweep(sys.argv[1], "shared", SHARED, dead_after_s=30).run(points)
+"""
+"""A worker whose points are few seconds each."""
+SHARED = RunConfig(model="tpa_lstm", optimiser="adam", rate=0.01, epochs=1, limit_batches=3)
+
+
+@contextmanager
+def workers(storage: str, count: int, *sizes: int) -> Iterator[list[subprocess.Popen[str]]]:
+    """Some workers of one sweep, which end with the test."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, storage, *map(str, sizes)], env=environment, text=True,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(count)
+    ]  # fmt: skip
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def wait_until_it_trains(process: subprocess.Popen[str]) -> psutil.Process:
+    """The process of the point that a worker runs."""
+    while process.poll() is None:
+        for child in psutil.Process(process.pid).children():
+            if "spawn_main" in " ".join(child.cmdline()):
+                return child
+        time.sleep(0.05)
+    raise AssertionError(process.communicate()[1])
+
+
+def losses(storage: str) -> dict[str, float]:
+    return {
+        str(m.point): (m.outcome.result or {})["loss"]
+        for m in Sweep(storage, "shared", None).outcomes()
     }
-    assert draw_figures([MeasuredPoint(only, result(1.0), "")], tmp_path) == []
 
 
-def command(file: Path) -> list[str]:
-    # The last batch size leaves one step, which would be warm-up: a point that fails.
-    return [sys.executable, "-m", "torchspeed.cli", "sweep", str(file), "-d", "dummy",
-            "-b", "64,2000", "--items", "1000", "--limit-batches", "3", "-e", "1"]  # fmt: skip
+def finish(processes: list[subprocess.Popen[str]]) -> None:
+    for process in processes:
+        _, errors = process.communicate(timeout=800)
+        assert process.returncode == 0, errors
 
 
-def test_a_killed_sweep_goes_on_where_it_stopped(root: Path, tmp_path: Path) -> None:
-    file = tmp_path / "sweep.jsonl"
-    variables = {"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1", "COLUMNS": "160"}
-    variables["TMPDIR"] = str(tmp_path)  # a killed sweep leaves the folder of a point
-    with subprocess.Popen(
-        command(file), stderr=subprocess.PIPE, text=True, env=variables
-    ) as first:
-        assert first.stderr is not None
-        assert first.stderr.readline().startswith("1 of 2: workers 0, batch_size 64")
-        first.kill()
-    assert len(file.read_text().splitlines()) == 1
-    second = subprocess.run(
-        command(file), capture_output=True, text=True, env=variables, check=False
-    )
-    assert second.returncode == 3  # one of the two points cannot be measured
-    messages = [entry.rsplit(": ", 1)[1] for entry in second.stderr.splitlines()]
-    assert messages[0] == "known"
-    assert messages[1].startswith("the only step would be warm-up")
-    table, failures = second.stdout.split("failed")
-    assert "sgd" in table
-    assert "2000" not in table
-    assert "2000" in failures
-    assert len(file.read_text().splitlines()) == 2
+@pytest.mark.timeout(1800)
+def test_four_workers_share_a_postgresql_and_one_dies_in_a_point(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    points = grid({"batch_size": [16, 32, 64], "horizon": [1, 2]})
+    with postgresql() as storage:
+        with workers(storage, 4, 16, 32, 64) as four:
+            trained = wait_until_it_trains(four[0])
+            four[0].kill()
+            finish(four[1:])
+        assert psutil.wait_procs([trained], timeout=30)[1] == []  # its training ended with it
+        study = Sweep(storage, "shared", None).study
+        done = [t for t in study.trials if t.state == TrialState.COMPLETE]
+        assert Counter(str(t.user_attrs["point"]) for t in done) == Counter(map(str, points))
+        lost = [t for t in study.trials if t.state == TrialState.FAIL]
+        assert lost  # what the dead worker ran was given back, and run again
+        shared = losses(storage)
+    measure(lambda config: Outcome(train(config).as_dict()))
+    alone = str(tmp_path / "alone.journal")
+    Sweep(alone, "shared", SHARED).run(points)
+    assert shared == losses(alone)
 
 
-def test_a_point_ends_with_the_sweep_that_started_it(root: Path) -> None:
-    # A launcher that is killed while its child, of our own, runs on.
-    child = (
-        "import time\n"
-        "from torchspeed.training.launch import die_with_launcher\n"
-        "die_with_launcher()\n"
-        "print('ready', flush=True)\n"
-        "time.sleep(600)\n"
-    )
-    launcher = (
-        "import os, subprocess, sys\n"
-        "os.environ['TORCHSPEED_LAUNCHER'] = str(os.getpid())\n"
-        "child = subprocess.Popen([sys.executable, '-c', sys.argv[1]])\n"
-        "print(child.pid, flush=True)\n"
-        "child.wait()\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", launcher, child],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": str(root / "src")},
-    ) as process:
-        assert process.stdout is not None
-        orphan = psutil.Process(int(process.stdout.readline()))
-        assert process.stdout.readline() == "ready\n"
-        process.kill()
-    assert psutil.wait_procs([orphan], timeout=30)[1] == []
+@pytest.mark.timeout(1800)
+def test_a_worker_that_is_stopped_gives_its_point_back_at_once(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/x.db"
+    with workers(storage, 1, 16) as [process]:
+        wait_until_it_trains(process)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    trials = Sweep(storage, "shared", None).study.trials
+    states = [t.state for t in trials if t.user_attrs["point"]["horizon"] == 1]
+    assert states == [TrialState.FAIL, TrialState.WAITING]
+    with workers(storage, 2, 16) as two:
+        finish(two)
+    counts = Counter(t.state for t in Sweep(storage, "shared", None).study.trials)
+    assert counts[TrialState.COMPLETE] == len(losses(storage)) == 2
+
+
+def test_the_tasks_of_a_slurm_array_finish_one_sweep_together(tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+    command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), "x.journal", "--name", "shared",
+               "-m", "tpa_lstm", "-b", "16,32", "-e", "1", "--limit-batches", "3"]  # fmt: skip
+    shells = [
+        subprocess.Popen(
+            command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    finish(shells)
+    trials = Sweep(str(tmp_path / "x.journal"), "shared", None).study.trials
+    done = [t.user_attrs["point"]["batch_size"] for t in trials if t.state == TrialState.COMPLETE]
+    assert sorted(done) == [16, 32]
+
+
+def test_a_github_matrix_starts_workers_of_one_sweep() -> None:
+    workflow = yaml.safe_load((ROOT / "docs" / "sweep-matrix.yml").read_text())
+    job = workflow["jobs"]["worker"]
+    assert job["strategy"]["matrix"]["worker"] == [0, 1, 2, 3]
+    [command] = [s["run"] for s in job["steps"] if s.get("run", "").startswith("torchspeed")]
+    assert command == 'torchspeed sweep "$STORAGE" --name "$NAME" $OPTIONS'
+    assert set(job["env"]) == {"STORAGE", "NAME", "OPTIONS"}
+
+
+def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    measure: Callable[[Measured], list[RunConfig]],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "160")
+    calls = measure(faster_in_large_batches)
+    journal = str(tmp_path / "x.journal")
+    arguments = ["sweep", journal, "-w", "0,1", "-b", "64,128", "--target-accuracy", "90"]
+    assert main(arguments) == 3
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == [
+        "batch_size 64, workers 0: done",
+        "batch_size 64, workers 1: done",
+        "batch_size 128, workers 0: done",
+        "batch_size 128, workers 1: failed: no memory",
+    ]
+    assert calls[0].target_accuracy == 90
+    table, failures = shown.out.split("failed")
+    assert "78.1 ms" in table
+    assert "no memory" not in table
+    assert "no memory" in failures
+    assert main([*arguments, "-e", "2"]) == 3
+    assert main(["sweep", journal, "--report", "--figures", str(tmp_path)]) == 3
+    assert f"{tmp_path}/against_workers.svg" in capsys.readouterr().out
+    measure(lambda _config: Outcome(None, "no luck"))
+    assert main(["sweep", str(tmp_path / "y.journal"), "-w", "0"]) == 1
+    assert "every point failed (no luck); mend that" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchspeed.cli import forecasts, latency, sweep, training
+from torchspeed.cli import latency, reproduce, sweep, training
 from torchspeed.cli.information import info, list_names
 
 CONTINUES = "the same command continues where it stopped"
@@ -32,8 +32,8 @@ COMMANDS = {
     "train": Command(training.train, training.TRAIN_EXAMPLES),
     "inference": Command(training.inference, training.INFERENCE_EXAMPLES),
     "smooth-inference": Command(training.smooth_inference, training.SMOOTH_EXAMPLES),
-    "sweep": Command(sweep.sweep, sweep.EXAMPLES),
-    "forecasts": Command(forecasts.forecasts, forecasts.EXAMPLES, interrupted=CONTINUES),
+    "sweep": Command(sweep.sweep, sweep.EXAMPLES, interrupted=CONTINUES),
+    "reproduce": Command(reproduce.reproduce, reproduce.EXAMPLES),
     "latency": Command(latency.latency, latency.EXAMPLES),
     "list": Command(list_names),
     "info": Command(info),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Sequence
 
 from pydantic import ValidationError
@@ -10,23 +9,6 @@ from typer.exceptions import TyperException
 
 from torchspeed.cli.commands import COMMANDS
 from torchspeed.exit_status import ExitStatus
-
-_REMEDIES = {
-    errno.ENOSPC: "make room on the disk",
-    errno.EDQUOT: "make room in your quota",
-    errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
-    errno.EACCES: "make it writable for this user",
-    errno.EPERM: "make it writable for this user",
-    errno.EROFS: "work in a copy on a disk that can be written",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOTDIR: "a folder is needed there: move the file away",
-    errno.EEXIST: "a folder is needed there: move the file away",
-    errno.EISDIR: "a file is needed there: move the folder away",
-    errno.EINVAL: "a regular file is needed there: move away what is there",
-    errno.ELOOP: "a link there leads to itself: remove it",
-    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
-}
-"""What a person can do about an error of the operating system, by its number."""
 
 
 def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
@@ -37,7 +19,7 @@ def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSta
         arguments: the command line, without the program's name.
 
     Raises:
-        OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
+        OSError, ImportError: ``error`` itself, where it names nothing: that is a defect.
     """
     if isinstance(error, TyperException):
         message = _explain_bad_value(error) or f"{error.format_message().rstrip('.')}; see --help"
@@ -87,12 +69,12 @@ def _explain_missing_package(error: ImportError, name: str) -> str:
         raise error
     return (
         f"the Python package {package} is missing, which `torchspeed {name}` needs; "
-        f"run `pip install 'torchspeed[{'measure,train'}]'`"
+        "run `pip install 'torchspeed[measure,train]'`"
     )
 
 
 def _explain_os_error(error: OSError) -> str:
-    if error.errno not in _REMEDIES:
+    if error.strerror is None:
         raise error
     name = f"{error.filename}: " if error.filename is not None else ""
-    return f"{name}{error.strerror}; {_REMEDIES[error.errno]}"
+    return f"{name}{error.strerror}"

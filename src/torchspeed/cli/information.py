@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from torchspeed.cli.training_options import Precision, Schedule
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import PublishedSource, load_sources
+from torchspeed.training.config import Precision, Schedule
 
 
 def list_names() -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from torchspeed.cli.training_options import complete_model
+from torchspeed.cli.options import complete_from
+from torchspeed.workloads import list_workloads
 
 EXAMPLES = """
 Examples:\n
@@ -21,7 +22,10 @@ def latency(
     model: Annotated[
         str,
         typer.Option(
-            "--model", "-m", autocompletion=complete_model, help="A name of `torchspeed list`."
+            "--model",
+            "-m",
+            autocompletion=complete_from(list_workloads()),
+            help="A name of `torchspeed list`.",
         ),
     ] = "lenet5",
     batch_sizes: Annotated[
@@ -48,14 +52,15 @@ def latency(
 
     from rich.console import Console
 
-    from torchspeed.cli.configure import FIGURE, RESULT, check_writable, read_values
+    from torchspeed.cli.lists import positive, read_values
+    from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import write_result
     from torchspeed.cli.show import make_table
     from torchspeed.cli.show import seconds as shown
     from torchspeed.training.latency import draw_latency, measure_latency
 
-    check_writable(figure, FIGURE)
-    check_writable(json, RESULT)
+    check_writable(figure)
+    check_writable(json)
     progress = Console(stderr=True)
     results = measure_latency(
         model,
@@ -81,15 +86,3 @@ def latency(
     if json is not None:
         values = {"mode": "latency", "model": model, "device": device}
         write_result(json, values | {"latencies": [asdict(result) for result in results]})
-
-
-def positive(text: str) -> int:
-    """Return a whole number from 1.
-
-    Raises:
-        ValueError: it is none.
-    """
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number

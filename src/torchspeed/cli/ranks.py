@@ -8,11 +8,14 @@ from typing import Any
 
 import torch
 
-from torchspeed.cli.configure import configure
+from torchspeed.cli.options import configure, read
+from torchspeed.cli.outputs import Outputs
 from torchspeed.cli.session import run_and_report
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.group import end_rank, join_group, leave_group, was_launched
-from torchspeed.training.launch import die_with_launcher, launch, tell_launcher
+from torchspeed.training.launch import launch, tell_launcher
+from torchspeed.training.parent import die_with_parent
+from torchspeed.training.recipes import complete
 from torchspeed.training.results import RunResult
 
 
@@ -38,17 +41,17 @@ def as_ranks(
         TorchspeedError: unknown model, strategy and device count do not go together, more GPUs
             than there are, or what stopped the run.
     """
-    die_with_launcher()
-    strategy = options["strategy"]
+    die_with_parent()
+    config, outputs = complete(configure(options)), read(Outputs, options)
+    strategy = config.strategy
     if strategy == "fsdp" and mode != "train":
         raise TorchspeedError(f"--strategy fsdp is for train; leave it out for {mode}")
     launched = was_launched()
-    devices = 1 if launched else count_devices(options["devices"], options["device"])
-    config = configure({**options, "devices": devices})
+    devices = 1 if launched else count_devices(outputs.devices, config.device)
     if launched:
         group = join_group(config.device)
         try:
-            run_and_report(mode, config, run, options, group)
+            run_and_report(mode, config, run, outputs, group)
             leave_group()
         except TorchspeedError as error:
             tell_launcher(error)
@@ -59,10 +62,10 @@ def as_ranks(
             f"--strategy single takes one device, not {devices}; give ddp or fsdp"
         )
     # CUDA reads its list of GPUs once, so those that were chosen need a process of their own.
-    if devices > 1 or strategy in {"ddp", "fsdp"} or "," in options["devices"]:
+    if devices > 1 or strategy in {"ddp", "fsdp"} or "," in outputs.devices:
         launch(arguments, devices)
         return
-    run_and_report(mode, config, run, options)
+    run_and_report(mode, config, run, outputs)
 
 
 def count_devices(text: str, device: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
@@ -15,8 +15,8 @@ import torch
 import torch.distributed as dist
 from rich.console import Console
 
-from torchspeed.cli.configure import LOG, RESULT, TRACE, check_writable
 from torchspeed.cli.facts import facts
+from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run, show_scaling
 from torchspeed.errors import TorchspeedError
@@ -41,7 +41,7 @@ def run_and_report(
     mode: str,
     config: RunConfig,
     run: Callable[..., RunResult],
-    options: Mapping[str, Any],
+    outputs: Outputs,
     group: Group = ALONE,
 ) -> None:
     """Run with progress, show the tables, write the JSON.
@@ -50,19 +50,19 @@ def run_and_report(
         mode: ``train``, ``inference`` or ``smooth-inference``.
         config: what the run does.
         run: does the work, given the configuration, an observer and the group.
-        options: of the command: ``json``, a file for the result; ``baseline``, a file with the
-            result of fewer devices; ``quiet``.
+        outputs: where results go.
         group: the ranks that work together; one of them reports.
 
     Raises:
         TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
     """
-    json_file, baseline_file = options["json"], options["baseline"]
-    check_writable(json_file, RESULT)
-    baseline = None if baseline_file is None else load_baseline(baseline_file, mode, config)
-    logs = _logs(options) if group.leads else []
+    check_writable(outputs.json)
+    baseline = None
+    if outputs.baseline is not None:
+        baseline = load_baseline(outputs.baseline, mode, config)
+    logs = _logs(outputs) if group.leads else []
     try:
-        if options["quiet"] or not group.leads:
+        if outputs.quiet or not group.leads:
             result = run(config, observer=Observers(logs), group=group)
         else:
             with RunProgress(Console(stderr=True)) as progress:
@@ -78,8 +78,8 @@ def run_and_report(
         compared = scaling(result, baseline)
         show_scaling(compared, result.world, console)
         values["scaling"] = asdict(compared)
-    if json_file is not None:
-        write_result(json_file, values)
+    if outputs.json is not None:
+        write_result(outputs.json, values)
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:
@@ -93,16 +93,16 @@ def write_result(file: Path, values: dict[str, Any]) -> None:
     write_whole(file, f"{text}\n".encode())
 
 
-def _logs(options: Mapping[str, Any]) -> list[Observer]:
+def _logs(outputs: Outputs) -> list[Observer]:
     logs: list[Observer] = []
-    if options["profile"] is not None:
-        check_writable(options["profile"], TRACE)
-        logs.append(StepProfiler(options["profile"]))
-    if options.get("log") is not None:
-        check_writable(options["log"], LOG)
-        logs.append(CsvLog(options["log"]))
-    if options.get("tensorboard") is not None:
-        logs.append(TensorBoardLog(options["tensorboard"]))
+    if outputs.profile is not None:
+        check_writable(outputs.profile)
+        logs.append(StepProfiler(outputs.profile))
+    if outputs.log is not None:
+        check_writable(outputs.log)
+        logs.append(CsvLog(outputs.log))
+    if outputs.tensorboard is not None:
+        logs.append(TensorBoardLog(outputs.tensorboard))
     return logs
 
 

@@ -11,7 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from torchspeed.cli import training_options as o
+from torchspeed.cli.options import takes
+from torchspeed.cli.outputs import LOGS, Outputs
+from torchspeed.data.options import DataOptions
+from torchspeed.training.config import LEARNING, RunConfig
 
 TRAIN_EXAMPLES = """
 Examples:\n
@@ -34,7 +37,7 @@ Examples:\n
 """
 
 
-@o.takes(o.RUN, o.LEARNING, o.DATA, o.DEVICE, o.OUTPUT, o.LOGS)
+@takes(RunConfig, DataOptions, Outputs)
 def train(
     context: typer.Context,
     *,
@@ -53,7 +56,7 @@ def train(
     **options: Any,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
-    from torchspeed.cli.configure import PARAMETERS, check_writable
+    from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.ranks import as_ranks
     from torchspeed.errors import TorchspeedError
     from torchspeed.training.train import train as run
@@ -61,12 +64,12 @@ def train(
     if resume and checkpoint is None:
         raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
     check_writable(checkpoint)
-    check_writable(save_best, PARAMETERS)
+    check_writable(save_best)
     job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
     as_ranks("train", job, context.obj, options)
 
 
-@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT)
+@takes(RunConfig, DataOptions, Outputs, without=(LEARNING, LOGS))
 def inference(
     context: typer.Context,
     *,
@@ -83,7 +86,7 @@ def inference(
     as_ranks("inference", partial(infer, weights=weights), context.obj, options)
 
 
-@o.takes(o.RUN, o.DATA, o.DEVICE, o.OUTPUT)
+@takes(RunConfig, DataOptions, Outputs, without=(LEARNING, LOGS))
 def smooth_inference(
     context: typer.Context,
     *,

@@ -53,14 +53,15 @@ def load_dummy(options: DataOptions) -> Data:
             f"dummy data of shape {'x'.join(map(str, shape))} make no sense; give "
             "channels x height x width, or window x features"
         )
-    test_items = max(1, options.items // 5)
+    items = options.items or 1000
+    test_items = max(1, items // 5)
     is_image = len(shape) == 3
     target = None if is_image or options.target == "all" else 0
     # Test items follow the training ones, so that no seed is drawn twice.
     return Data(
         name="dummy",
-        train=DummyItems(options.items, options, shape, options.seed),
-        test=DummyItems(test_items, options, shape, options.seed + options.items),
+        train=DummyItems(items, options, shape, options.seed),
+        test=DummyItems(test_items, options, shape, options.seed + items),
         item_shape=shape,
         classes=options.classes if is_image else None,
         source="random numbers",

@@ -26,15 +26,15 @@ DEVIATION = (0.229, 0.224, 0.225)
 
 
 def load_imagenet(options: DataOptions) -> Data:
-    """Return the pictures under ``options.folder``, (3, 224, 224) by default.
+    """Return the pictures under ``options.data_dir``, (3, 224, 224) by default.
 
     Raises:
         TorchspeedError: no such folders, a class without pictures, a damaged archive.
     """
     root = next(
-        (path for path in (options.folder / "ImageNet", options.folder / "imagenet")
+        (path for path in (options.data_dir / "ImageNet", options.data_dir / "imagenet")
          if path.is_dir()),
-        options.folder,
+        options.data_dir,
     )  # fmt: skip
     shape = options.shape or (3, 224, 224)
     transform = _crop(shape)

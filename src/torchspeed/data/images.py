@@ -56,19 +56,19 @@ def load_images(name: str, options: DataOptions) -> Data:
     loader = IMAGE_SETS[name]
     files = _idx_files if issubclass(loader, datasets.MNIST) else _pickle_files
     if options.download:
-        _download(name, loader, options.folder, files)
-    for file, fault in files(loader, options.folder):
+        _download(name, loader, options.data_dir, files)
+    for file, fault in files(loader, options.data_dir):
         if fault:
             raise TorchspeedError(f"{file} {fault}; pass --download to fetch {name} anew")
     shape = options.shape or NATURAL_SHAPE[name]
     transform = to_shape(NATURAL_SHAPE[name], shape)
     changed = v2.Compose([*AUGMENTATION[name], transform]) if options.augment else transform
-    train = loader(options.folder, train=True, transform=changed)
-    test = loader(options.folder, train=False, transform=transform)
+    train = loader(options.data_dir, train=True, transform=changed)
+    test = loader(options.data_dir, train=False, transform=transform)
     for split in (train, test):
         if len(split.data) != len(split.targets):
             raise TorchspeedError(
-                f"{name} in {options.folder} has {len(split.data)} images but "
+                f"{name} in {options.data_dir} has {len(split.data)} images but "
                 f"{len(split.targets)} labels; delete it and pass --download"
             )
     source = f"{name}: {len(train)} images to train on, {len(test)} to test on (torchvision)"

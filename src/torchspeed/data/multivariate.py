@@ -74,7 +74,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
         TorchspeedError: file missing and not to be downloaded, or damaged.
     """
     series = SERIES[name]
-    path = options.folder / Path(series.path).name
+    path = options.data_dir / Path(series.path).name
     plain = path.with_suffix("")
     if not path.exists() and plain.exists():
         path = plain

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from torchspeed.options import option
+
+DATA_PANEL = "Data"
+"""Heading of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,26 +19,29 @@ class DataOptions:
     series its ``window``, ``horizon`` and ``target``.
     """
 
-    folder: Path = field(default=Path("data"), compare=False)
-    """Where files lie, and where downloads go; the same data from elsewhere are equal."""
-    download: bool = field(default=False, compare=False)
-    """Whether missing files may be fetched."""
+    # Where files lie decides nothing: the same data from elsewhere are equal.
+    data_dir: Path = option(Path("data"), "Folder of the data.", compare=False, panel=DATA_PANEL)
+    download: bool = option(False, "Download what is missing.", compare=False, panel=DATA_PANEL)
+    augment: bool = option(
+        False, "Crop and mirror images to train on at random.", panel=DATA_PANEL
+    )
+    items: int | None = option(
+        None,
+        "Training items of dummy data; by default enough for 50 steps.",
+        min=5,
+        panel=DATA_PANEL,
+    )
+    features: int | None = option(None, "Features of a dummy series.", min=1, panel=DATA_PANEL)
+    window: int = option(10, "Time steps that a model sees.", min=1, panel=DATA_PANEL)
+    horizon: int = option(
+        3, "Steps from the window's last step to the value to forecast.", min=1, panel=DATA_PANEL
+    )
+    target: str = option(
+        "first", "Column to forecast: name, index from 0, first or all.", panel=DATA_PANEL
+    )
     shape: tuple[int, ...] | None = None
     """Shape of one input that the model needs; None for the data's own."""
     classes: int = 10
     """Classes of a ``dummy`` set."""
-    items: int = 1000
-    """Training items of a ``dummy`` set; it has a fifth as many to test on."""
-    features: int | None = None
-    """Features of a ``dummy`` series; None for the model's own."""
-    window: int = 10
-    """Time steps that a model sees."""
-    horizon: int = 3
-    """Steps from the last step of the window to the value to forecast; the papers' least is 3."""
-    target: str = "first"
-    """Column to forecast: its name, its index in the file from 0, ``first`` or ``all``; the
-    first is the first column of numbers."""
-    augment: bool = False
-    """Whether images to train on are cropped and mirrored at random."""
     seed: int = 0
     """Seed of a ``dummy`` set, and of what is changed at random."""

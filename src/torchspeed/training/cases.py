@@ -163,8 +163,8 @@ def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:
     are wall time.
     """
     config = RunConfig(
-        model=model, data="digits", device=device, batch_size=64, rate=0.1, epochs=20,
-        target_accuracy=0.8,
+        model=model, data="digits", device=device, batch_size=64, optimiser="sgd", rate=0.1,
+        epochs=20, target_accuracy=80,
     )  # fmt: skip
     columns = train(config).time_to_accuracy
     if columns is None:

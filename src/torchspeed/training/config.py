@@ -1,87 +1,154 @@
-"""Everything that decides what a run does, in one typed record."""
+"""Everything that decides what a run does, in one typed record whose fields are the options."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DATA
+from torchspeed.data.options import DATA_PANEL, DataOptions
+from torchspeed.options import option
+from torchspeed.workloads import list_workloads
+
+LEARNING, DEVICE = "Learning", "Device"
+"""Headings of ``--help``."""
+
+Schedule = Literal["constant", "cosine", "step"]
+Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """A training or inference run. Times and rates in SI units, accuracy from 0 to 1."""
+    """A training or inference run. Rates in SI units, accuracy in percent."""
 
-    model: str = "lenet5"
-    """A workload's name, or ``package.module:callable``, which returns the model."""
-    model_kwargs: dict[str, Any] = field(default_factory=dict)
-    """Arguments of the model's constructor that differ from the workload's."""
-    pretrained: bool = False
-    """Whether to begin with torchvision's ImageNet weights."""
-    data: str = "digits"
-    """A set's name, ``csv:FILE``, or ``package.module:callable``, which takes `DataOptions`."""
+    model: str = option(
+        "lenet5",
+        "A name of `torchspeed list`, or package.module:callable, which returns the model.",
+        "-m",
+        names=list_workloads(),
+    )
+    model_kwargs: str = option("", "Sizes of the model that differ: hidden=20,layers=2.")
+    pretrained: bool = option(False, "Begin with torchvision's ImageNet weights.")
+    batch_size: int = option(128, "Items per step and device.", "-b", min=1)
+    limit_batches: int | None = option(
+        None, "Largest number of steps per epoch; all by default.", min=1
+    )
+    warmup: int = option(1, "First steps that are not timed.", min=0)
+    seed: int = option(0, "Seed of parameters, order and noise.", min=0, max=2**32 - 1)
+    phases: bool = option(
+        True, "Time each phase, for which the host waits for a GPU in each step."
+    )
+
+    # `recipes.complete` fills what is None here: epochs, optimiser, rate and data.
+    epochs: int = option(
+        None,
+        "By default, as for optimiser and rate, what suits the model.",
+        "-e",
+        panel=LEARNING,
+        min=1,
+    )
+    optimiser: str = option(
+        None, "A name of torch.optim, such as sgd, adam or adamw.", "--optimizer", panel=LEARNING
+    )
+    rate: float = option(None, "Learning rate.", "--lr", panel=LEARNING, min=0)
+    momentum: float = option(0.9, "Momentum of SGD.", panel=LEARNING, min=0, max=1)
+    weight_decay: float = option(0.0, panel=LEARNING, min=0)
+    schedule: Schedule = option(
+        "constant",
+        "cosine: to 0 over its span; step: a tenth after each third of it.",
+        panel=LEARNING,
+    )
+    schedule_epochs: int | None = option(
+        None,
+        "Epochs that the schedule spans (T_max); by default --epochs.",
+        panel=LEARNING,
+        min=1,
+    )
+    schedule_unit: Literal["epoch", "step"] = option(
+        "epoch", "Whether the rate moves after each epoch or each step.", panel=LEARNING
+    )
+    rate_warmup: int = option(
+        0, "First epochs of the span, in which the rate rises linearly.", panel=LEARNING, min=0
+    )
+    accumulate: int = option(
+        1, "Batches whose gradients make one step of the optimiser.", panel=LEARNING, min=1
+    )
+    clip_norm: float | None = option(None, "Largest norm of the gradient.", panel=LEARNING, min=0)
+    loss: Literal["squared", "absolute"] = option(
+        "squared", "Error of a forecast that training minimises.", panel=LEARNING
+    )
+    label_smoothing: float = option(0.0, panel=LEARNING, min=0, max=1)
+    ema: float | None = option(
+        None,
+        "Test a moving average of the parameters with this decay.",
+        panel=LEARNING,
+        min=0,
+        max=1,
+    )
+    test_every: int = option(
+        1,
+        "Epochs from one test to the next; one follows the last epoch.",
+        panel=LEARNING,
+        min=1,
+    )
+    target_accuracy: float | None = option(
+        None, "Test accuracy in %, at which training ends.", panel=LEARNING, min=0, max=100
+    )
+
+    data: str = option(
+        None,
+        "A name of `torchspeed list`, csv:FILE, or package.module:callable. By default digits for "
+        "a CNN, el_nino for a time series: real, and nothing to download.",
+        "-d",
+        panel=DATA_PANEL,
+        names=DATA,
+    )
+    workers: int = option(
+        0,
+        "Processes per device that load data; 0 loads in the run's own process.",
+        "-w",
+        panel=DATA_PANEL,
+        min=0,
+    )
+    image_size: int | None = option(
+        None, "Height and width, for torchvision's models (224).", panel=DATA_PANEL, min=1
+    )
     data_options: DataOptions = field(default_factory=DataOptions)
-    image_size: int | None = None
-    """Height and width for models that take any; None for their own."""
-    device: str = "cpu"
-    strategy: str = "ddp"
-    """How ranks work together: ``ddp`` with all parameters each, or ``fsdp`` with a part each."""
-    batch_size: int = 128
-    """Items per step and device."""
-    workers: int = 0
-    """Processes per device and loader that load data; 0 loads in the run's own process."""
-    optimiser: str = "sgd"
-    """A class of ``torch.optim``, in upper or lower case."""
-    rate: float = 0.01
-    momentum: float = 0.9
-    """Of SGD."""
-    weight_decay: float = 0.0
-    schedule: str = "constant"
-    schedule_epochs: int | None = None
-    """Epochs that the schedule spans (T_max of the cosine); None for ``epochs``."""
-    schedule_unit: str = "epoch"
-    """``epoch`` or ``step``: how often the learning rate moves."""
-    rate_warmup: int = 0
-    """First epochs of the span, in which the rate rises linearly to ``rate``."""
-    accumulate: int = 1
-    """Batches whose gradients are summed up for a step of the optimiser."""
-    clip_norm: float | None = None
-    """Largest norm of the gradient; None for any."""
-    loss: str = "squared"
-    """Error of a forecast that training makes small: ``squared`` or ``absolute``."""
-    label_smoothing: float = 0.0
-    ema: float | None = None
-    """Decay of the moving average of the parameters that is tested; None for no average."""
-    epochs: int = 1
-    test_every: int = 1
-    """Epochs from one test to the next; the last epoch is always followed by one."""
-    precision: str = "32-true"
-    compile: bool = False
-    channels_last: bool = False
-    tf32: bool | None = None
-    """Whether CUDA may round float32 products to TF32; None for what torch does by itself."""
-    cudnn_benchmark: bool = False
-    """Whether cuDNN times its algorithms for each shape and takes the fastest."""
-    seed: int = 0
-    target_accuracy: float | None = None
-    """Test accuracy at which training ends."""
-    limit_batches: int | None = None
-    """Steps an epoch at most."""
-    warmup: int = 1
-    """First steps that are left out of the times."""
-    phases: bool = True
-    """Whether each step is split into phases, for which the host waits for a GPU once a step."""
+
+    device: str = option("cpu", "cpu, cuda or cuda:N.", panel=DEVICE)
+    strategy: Literal["auto", "single", "ddp", "fsdp"] = option(
+        "auto",
+        "ddp: data parallel, also for one device; fsdp: parameters shared out too, in training; "
+        "auto: ddp for several.",
+        panel=DEVICE,
+    )
+    precision: Precision = option(
+        "32-true", "Number format; mixed: products in half the bits.", panel=DEVICE
+    )
+    compile: bool = option(False, "Compile with torch.compile.", panel=DEVICE)
+    channels_last: bool = option(False, "Lay images out with the channels last.", panel=DEVICE)
+    tf32: bool | None = option(
+        None, "Whether CUDA may round float32 products to TF32.", panel=DEVICE
+    )
+    cudnn_benchmark: bool = option(
+        False, "Let cuDNN time its algorithms and take the fastest.", panel=DEVICE
+    )
 
     @property
     def schedule_span(self) -> int:
         """Epochs that the learning-rate schedule spans."""
         return self.schedule_epochs or self.epochs
 
+    @property
+    def target_share(self) -> float | None:
+        """The target accuracy from 0 to 1."""
+        return None if self.target_accuracy is None else self.target_accuracy / 100
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values only, for JSON and checkpoints."""
         values = asdict(self)
-        values["data_options"]["folder"] = str(self.data_options.folder)
+        values["data_options"]["data_dir"] = str(self.data_options.data_dir)
         if self.data_options.shape is not None:
             values["data_options"]["shape"] = list(self.data_options.shape)
         return values
@@ -90,7 +157,7 @@ class RunConfig:
     def from_dict(cls, values: dict[str, Any]) -> RunConfig:
         """Return the inverse of ``as_dict``; fields of other versions raise TypeError."""
         options = dict(values["data_options"])
-        options["folder"] = Path(options["folder"])
+        options["data_dir"] = Path(options["data_dir"])
         if options["shape"] is not None:
             options["shape"] = tuple(options["shape"])
         return cls(**{**values, "data_options": DataOptions(**options)})

@@ -1,20 +1,22 @@
-"""A sweep's two figures, as dl-benchmark has them: against workers and against batch size."""
+"""Figures of a sweep, as dl-benchmark has them: times against each setting that was swept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from torchspeed.training.sweep import MeasuredPoint
 
-AXES = {"workers": "workers", "batch_size": "batch size"}
-"""Setting to the label of its axis."""
+LOGARITHMIC = ("batch_size", "rate")
+"""Settings whose values are usually multiples of each other."""
 
 
 def draw_figures(outcomes: list[MeasuredPoint], folder: Path) -> list[Path]:
-    """Draw epoch time and time to accuracy against each of ``AXES`` that was swept.
+    """Draw epoch time and time to accuracy against each setting with several values.
 
     Failed points are left out, and so are points without a time to accuracy
     from its panel; a line joins the points that share all other settings.
@@ -22,51 +24,58 @@ def draw_figures(outcomes: list[MeasuredPoint], folder: Path) -> list[Path]:
     Returns:
         The files written, SVG.
     """
-    done = [outcome for outcome in outcomes if outcome.result is not None]
+    done = [measured for measured in outcomes if measured.outcome.result is not None]
     files = []
-    for axis, label in AXES.items():
-        if len({outcome.point.get(axis) for outcome in done}) < 2:
+    for axis in dict.fromkeys(name for measured in done for name in measured.point):
+        if len({measured.point.get(axis) for measured in done}) < 2:
             continue
         figure = Figure(figsize=(9, 4), layout="constrained")
         panels = figure.subplots(1, 2)
         _panel(panels[0], done, axis, "mean time of an epoch, s", _epoch_time)
         _panel(panels[1], done, axis, "time to accuracy, s", _time_to_accuracy)
-        for panel in panels:
-            panel.set_xlabel(label)
-        figure.suptitle(_title(done[0].result))
+        config = (done[0].outcome.result or {})["config"]
+        figure.suptitle(f"{config['model']} on {config['data']}")
         file = folder / f"against_{axis}.svg"
         figure.savefig(file)
         files.append(file)
     return files
 
 
-def _panel(panel: Any, outcomes: list[MeasuredPoint], axis: str, label: str, value: Any) -> None:
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for outcome in outcomes:
-        y = value(outcome.result)
-        if y is not None:
-            others = (f"{n} {v}" for n, v in outcome.point.items() if n != axis)
-            lines.setdefault(", ".join(others), []).append((float(outcome.point[axis]), y))
+def draw_lines(panel: Axes, axis: str, lines: dict[str, list[tuple[Any, float]]]) -> None:
+    """Draw values against a setting, a line for each name, with a tick at each value."""
     for name, points in lines.items():
-        xs, ys = zip(*sorted(points), strict=True)
-        panel.plot(xs, ys, marker="o", label=name)
-    panel.set_ylabel(label)
-    panel.set_ylim(bottom=0)
+        panel.plot(*zip(*sorted(points), strict=True), marker="o", label=name)
     ticks = sorted({x for points in lines.values() for x, _ in points})
-    if axis == "batch_size":
+    if axis in LOGARITHMIC:
         panel.set_xscale("log")
-    panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    if not any(isinstance(tick, str) for tick in ticks):
+        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     panel.minorticks_off()
-    if not lines:
-        panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
-                   transform=panel.transAxes)  # fmt: skip
-    elif len(lines) > 1:
+    panel.set_xlabel(axis.replace("_", " "))
+    panel.set_ylim(bottom=0)
+    panel.margins(y=0.1)
+    if len(lines) > 1:
         panel.legend(fontsize="small")
 
 
-def _title(result: dict[str, Any] | None) -> str:
-    config = result["config"] if result else {}
-    return f"{config['model']} on {config['data']}"
+def _panel(
+    panel: Axes,
+    outcomes: list[MeasuredPoint],
+    axis: str,
+    label: str,
+    value: Callable[[dict[str, Any]], float | None],
+) -> None:
+    lines: dict[str, list[tuple[Any, float]]] = {}
+    for measured in outcomes:
+        y = value(measured.outcome.result or {})
+        if y is not None and axis in measured.point:
+            others = (f"{n} {v}" for n, v in measured.point.items() if n != axis)
+            lines.setdefault(", ".join(others), []).append((measured.point[axis], y))
+    panel.set_ylabel(label)
+    draw_lines(panel, axis, lines)
+    if not lines:
+        panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
+                   transform=panel.transAxes)  # fmt: skip
 
 
 def _epoch_time(result: dict[str, Any]) -> float:

@@ -7,7 +7,6 @@ first, and no rank outlives this process, even when it is killed outright.
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import signal
@@ -27,15 +26,10 @@ from torch.distributed.elastic.multiprocessing.errors import (
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.training.parent import PARENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-PR_SET_PDEATHSIG = 1
-"""Linux: the signal that a process gets when its parent dies (prctl(2))."""
-
-PARENT = "TORCHSPEED_LAUNCHER"
-"""Environment variable with the process id of the launcher."""
 
 
 def launch(arguments: list[str], devices: int) -> None:
@@ -71,19 +65,6 @@ def launch(arguments: list[str], devices: int) -> None:
         raise TorchspeedError(
             f"stopped by {signal.Signals(error.sigval).name}; all {devices} ranks are stopped"
         ) from None
-
-
-def die_with_launcher() -> None:
-    """Have the kernel end this process when its launcher is gone; Linux only.
-
-    A launcher is what started the ranks, or a sweep; without one, nothing is done.
-    """
-    launcher = os.environ.get(PARENT)
-    if launcher is None or not sys.platform.startswith("linux"):
-        return
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(launcher):  # it went before the call above
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def tell_launcher(error: Exception) -> None:

@@ -86,6 +86,30 @@ def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) 
         ) from None
 
 
+def parse_kwargs(text: str) -> dict[str, int | float | str]:
+    """Arguments by name, of ``name=value`` with commas between; numbers are numbers.
+
+    Raises:
+        TorchspeedError: a part is not of that form.
+    """
+    arguments: dict[str, int | float | str] = {}
+    for part in filter(None, text.split(",")):
+        name, mark, value = part.partition("=")
+        if not (mark and name.strip().isidentifier()):
+            raise TorchspeedError(f"--model-kwargs {text!r}: give name=value, with commas between")
+        arguments[name.strip()] = _number(value.strip())
+    return arguments
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _set_backends(config: RunConfig) -> None:
     torch.backends.cudnn.benchmark = config.cudnn_benchmark
     if config.tf32 is not None:
@@ -97,7 +121,7 @@ def _imported(config: RunConfig) -> Prepared:
     """Return a model of one's own, for data that have a shape of their own."""
     options = config.data_options
     data = load_data(config.data, options)
-    model = import_callable(config.model)(**config.model_kwargs)
+    model = import_callable(config.model)(**parse_kwargs(config.model_kwargs))
     if not isinstance(model, nn.Module):
         raise TorchspeedError(f"{config.model} returned {type(model).__name__}, not an nn.Module")
     return model, data, F.mse_loss if data.classes is None else F.cross_entropy
@@ -126,7 +150,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
             f"{data.classes}; choose one of torchvision's models"
         )
     classes = {"num_classes": data.classes} if any_size else {}
-    overrides = {**workload.overrides, **classes, **config.model_kwargs}
+    overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
     implementation = fastest_on(config.device)
     model = _one_line(lambda: create_model(workload.model, implementation, **overrides))
     if config.image_size is not None:
@@ -188,7 +212,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         overrides["target"] = data.target
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
-    overrides |= config.model_kwargs
+    overrides |= parse_kwargs(config.model_kwargs)
     implementation = fastest_on(config.device)
     return _one_line(lambda: create_model(workload.model, implementation, **overrides)), data
 

@@ -23,10 +23,14 @@ from torchspeed.training.loop import LoopResult, Step, run_loop
 from torchspeed.training.observer import NOBODY, Observer
 from torchspeed.training.phases import timeline_for
 from torchspeed.training.prepare import prepare
+from torchspeed.training.recipes import complete
 from torchspeed.training.results import RunResult, rank_times
 from torchspeed.training.steps import InferenceStep, Network
 
 ALONE = Group()
+
+FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
+"""Dummy data have items for so many steps of training, and so a fifth as many of testing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,12 @@ class Rank:
         cls, config: RunConfig, group: Group, observer: Observer, *, trains: bool = False
     ) -> Rank:
         """Open the data and make the model, on the device of this rank."""
-        config = replace(config, device=group.device(config.device))
+        config = complete(replace(config, device=group.device(config.device)))
+        options = replace(config.data_options, seed=config.seed)
+        if config.data == "dummy" and options.items is None:
+            items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * group.world)
+            options = replace(options, items=items)
+        config = replace(config, data_options=options)
         network, data = prepare(config)
         # Counted of the plain model: a compiled one would be compiled for this alone, and of one
         # that the ranks share out each has only a part.

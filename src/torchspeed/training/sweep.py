@@ -1,50 +1,54 @@
-"""Many runs in one table: a grid of settings, or a search among them.
+"""Many trainings in one study of Optuna: a grid of settings, or a search among them.
 
-Each point runs in a process of its own, so that one that runs out of memory or
-is killed spoils no other, and none inherits another's warm caches. Each outcome
-is appended to a file of JSON lines as soon as it is known: a sweep that is
-killed goes on where it stopped, losing at most the point in flight.
+Any number of workers, on any number of machines, take points from the study's storage. A point is
+a trial: it waits until a worker takes it, and is finished with its result. While a point runs, its
+worker counts a heartbeat up; a worker that has nothing else to do watches the heartbeats of the
+others, and gives a point back whose heartbeat has stopped. (Optuna's own heartbeats exist in
+databases alone, and compare clocks of several machines.)
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.trial import FrozenTrial, Trial, TrialState
 
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.files import append_durably
-from torchspeed.training.launch import PARENT
+from torchspeed.training.config import RunConfig
+from torchspeed.training.point import Outcome, run_point
+from torchspeed.training.storage import open_study
 
 Point = dict[str, int | float | str]
-"""Setting by option of ``torchspeed train``: workers, batch_size, optimiser, rate."""
+"""Setting by field of `RunConfig` or `DataOptions`."""
 
-_LINE_START = b'{"arguments": ['
-"""How every line of a file of outcomes begins."""
+BEAT_S, POLL_S = 5.0, 1.0
+"""Seconds between two heartbeats, and between two looks of a worker that waits for the others."""
 
 UNREACHED_PENALTY = 10.0
 """A search must rank points that miss the target: this many times their training time,
 and worse the less accurate they are."""
 
+_DATA_FIELDS = {field.name for field in fields(DataOptions)}
+_FREE = {"data_options", "data_dir", "download"}
+_POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
+"""Names of attributes of trials, and of the study."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPoint:
-    """A point with its result, or why it failed."""
+    """A point with its outcome."""
 
     point: Point
-    result: dict[str, Any] | None
-    """What ``torchspeed train --json`` wrote; None for a failed point."""
-    reason: str
-    """Why it failed; empty where it did not."""
+    outcome: Outcome
 
 
 def grid(axes: dict[str, list[Any]]) -> list[Point]:
@@ -52,167 +56,236 @@ def grid(axes: dict[str, list[Any]]) -> list[Point]:
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
+def configured(config: RunConfig, point: Point) -> RunConfig:
+    """Return a configuration with the settings of a point."""
+    own: dict[str, Any] = {n: v for n, v in point.items() if n not in _DATA_FIELDS}
+    data: dict[str, Any] = {n: v for n, v in point.items() if n in _DATA_FIELDS}
+    return replace(config, **own, data_options=replace(config.data_options, **data))
+
+
 class Sweep:
-    """A file of outcomes, and the runs that fill it.
+    """A study, as one of its workers sees it.
 
     Args:
-        file: JSON lines; made when missing.
-        arguments: of ``torchspeed train``, the same for every point.
-        timeout_s: after which a point counts as failed; None for never.
+        storage: as `open_study` takes it.
+        name: of the study.
+        config: what all points share; None to read the study alone.
+        timeout_s: after which a point has failed; None for never.
+        dead_after_s: after which a worker without heartbeat is dead.
+        on_outcome: called with each outcome of this worker.
 
     Raises:
-        TorchspeedError: the file is of a sweep with other arguments.
+        TorchspeedError: the study is of another configuration, or cannot be read.
     """
 
-    def __init__(self, file: Path, arguments: list[str], timeout_s: float | None = None) -> None:
-        self.file = file
-        self.arguments = arguments
-        self.timeout_s = timeout_s
-        self.outcomes: dict[str, MeasuredPoint] = {}
-        self._read()
+    def __init__(
+        self,
+        storage: str,
+        name: str,
+        config: RunConfig | None,
+        timeout_s: float | None = None,
+        dead_after_s: float = 60.0,
+        on_outcome: Callable[[MeasuredPoint], None] = lambda _measured: None,
+    ) -> None:
+        self.study = open_study(storage, name, create=config is not None)
+        self._timeout_s = timeout_s
+        self._dead_after_s = dead_after_s
+        self._on_outcome = on_outcome
+        self._axes: dict[str, list[Any]] = {}
+        """Choices of each setting of a search, which the sampler learns from."""
+        self._beats: dict[int, tuple[int, float]] = {}
+        """Heartbeat of trials that others run, and when it was first seen."""
+        if config is None:
+            return
+        self._config = config
+        known = self.study.user_attrs.get(_CONFIG)
+        if known is None:
+            self.study.set_user_attr(_CONFIG, config.as_dict())
+            return
+        theirs, ours = _deciding(known), _deciding(config.as_dict())
+        for option in ours:
+            if theirs.get(option) != ours[option]:
+                raise TorchspeedError(
+                    f"sweep {name!r} in {storage} has another {option} ({theirs.get(option)!r}, "
+                    f"now {ours[option]!r}); give the same options, or another --name"
+                )
+
+    def outcomes(self) -> list[MeasuredPoint]:
+        """Return the newest outcome of each point, in the order in which points were added."""
+        newest: dict[str, MeasuredPoint] = {}
+        for trial in self._trials(TrialState.COMPLETE, TrialState.FAIL):
+            attributes = trial.user_attrs
+            if _RESULT in attributes or _REASON in attributes:
+                outcome = Outcome(attributes.get(_RESULT), attributes.get(_REASON, ""))
+                newest[_key(attributes[_POINT])] = MeasuredPoint(attributes[_POINT], outcome)
+        return list(newest.values())
+
+    def retry_failed(self) -> None:
+        """Have the failed points run again."""
+        for measured in self.outcomes():
+            if measured.outcome.result is None:
+                self._add(measured.point)
 
     def run(
-        self, points: Iterable[Point], on_outcome: Callable[[MeasuredPoint, bool], None]
-    ) -> list[MeasuredPoint]:
-        """Measure the points that have no outcome yet.
+        self,
+        points: Iterable[Point],
+        following: Callable[[Point, Outcome], Point | None] = lambda _point, _outcome: None,
+    ) -> None:
+        """Work until every point has an outcome, whoever measured it.
 
         Args:
             points: what to run, in order.
-            on_outcome: called with each outcome, and whether it was known already.
-
-        Returns:
-            The outcomes, in the order of ``points``.
+            following: makes the point to run after one, where there is any.
         """
-        outcomes = []
-        for point in points:
-            known = self.outcomes.get(_key(point))
-            outcome = known or self._measure(point)
-            outcomes.append(outcome)
-            on_outcome(outcome, known is not None)
-        return outcomes
+        wanted = {_key(point): point for point in points}
+        while True:
+            self._add_missing(wanted)
+            if (trial := self._take()) is not None:
+                self._measure(trial, trial.user_attrs[_POINT], following)
+            elif self._trials(TrialState.RUNNING):
+                self._wait_for_others()
+            elif not self._trials(TrialState.WAITING) and not self._missing(wanted):
+                return
 
-    def search(
-        self,
-        axes: dict[str, list[Any]],
-        trials: int,
-        seed: int,
-        on_outcome: Callable[[MeasuredPoint, bool], None],
-    ) -> list[MeasuredPoint]:
+    def search(self, axes: dict[str, list[Any]], trials: int, seed: int) -> None:
         """Look for the least time to accuracy with Optuna's TPE sampler.
 
-        Takes up the points that the file knows already: they are replayed, in
-        order, before new ones are tried, so a resumed search is the same search.
+        The sampler's seed follows the number of trials, so that a search that one worker takes up
+        again is the same search.
 
         Args:
             axes: choices of each setting.
             trials: how many points in all.
             seed: of the sampler.
-            on_outcome: as for ``run``.
-
-        Returns:
-            The outcomes of the trials, in their order; a setting may come twice.
         """
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        study = optuna.create_study(
-            direction="minimize", sampler=optuna.samplers.TPESampler(seed=seed)
-        )
-        outcomes = []
-        for _ in range(trials):
-            trial = study.ask()
-            point: Point = {
-                name: trial.suggest_categorical(name, choices) for name, choices in axes.items()
-            }
-            [outcome] = self.run([point], on_outcome)
-            outcomes.append(outcome)
-            if outcome.result is None:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            else:
-                study.tell(trial, cost(outcome.result))
-        return outcomes
-
-    def outcome_of(self, point: Point) -> MeasuredPoint:
-        """Return the outcome of a point that was measured.
-
-        Raises:
-            KeyError: it was not.
-        """
-        return self.outcomes[_key(point)]
-
-    def forget_failures(self) -> None:
-        """Have the failed points run again."""
-        self.outcomes = {k: o for k, o in self.outcomes.items() if o.result is not None}
-
-    def _measure(self, point: Point) -> MeasuredPoint:
-        options = [f"--{name.replace('_', '-')}={value}" for name, value in point.items()]
-        with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
-            file = Path(folder) / "result.json"
-            command = [sys.executable, "-m", "torchspeed.cli", "train", "--quiet",
-                       "--json", str(file), *self.arguments, *options]  # fmt: skip
-            try:
-                done = subprocess.run(
-                    command,
-                    env={**os.environ, PARENT: str(os.getpid())},
-                    capture_output=True,
-                    text=True,
-                    timeout=self.timeout_s,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                outcome = MeasuredPoint(point, None, f"took longer than {self.timeout_s:g} s")
-            else:
-                if done.returncode == 0:
-                    outcome = MeasuredPoint(point, json.loads(file.read_text("utf-8")), "")
-                else:
-                    outcome = MeasuredPoint(point, None, _reason(done))
-        self._append(outcome)
-        return outcome
-
-    def _append(self, outcome: MeasuredPoint) -> None:
-        line = {"arguments": self.arguments, **asdict(outcome)}
-        append_durably(self.file, f"{json.dumps(line, allow_nan=False)}\n".encode())
-        self.outcomes[_key(outcome.point)] = outcome
-
-    def _read(self) -> None:
-        for number, line in self._lines():
-            try:
-                entry = json.loads(line)
-                arguments = entry.pop("arguments")
-                outcome = MeasuredPoint(**entry)
-            except (ValueError, KeyError, TypeError, AttributeError):
-                raise TorchspeedError(
-                    f"{self.file}, line {number}: no outcome of a sweep; delete the line, or give "
-                    "another file"
-                ) from None
-            if arguments != self.arguments:
-                raise TorchspeedError(
-                    f"{self.file} is of a sweep of 'train {' '.join(arguments)}'; give the same "
-                    "options, or another file"
-                )
-            self.outcomes[_key(outcome.point)] = outcome
-
-    def _lines(self) -> Iterator[tuple[int, str]]:
-        """Complete lines of the file; a last line that a kill cut short is removed from it.
-
-        Only what begins as our own lines do is removed: any other file stays as it is.
-
-        Raises:
-            TorchspeedError: the file cannot be read, or is not of a sweep.
-        """
-        try:
-            content = self.file.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise TorchspeedError(f"{self.file} cannot be read ({error.strerror})") from None
-        complete, _, rest = content.rpartition(b"\n")
-        if not rest.startswith(_LINE_START[: len(rest)]):
-            raise TorchspeedError(
-                f"{self.file} is not a file of sweep outcomes; it was left as it is, so give "
-                "another file"
+        self._axes = axes
+        while True:
+            if (waiting := self._take()) is not None:
+                self._measure(waiting, waiting.user_attrs[_POINT])
+                continue
+            counted = self._counted()
+            if len(counted) >= trials:
+                if not self._trials(TrialState.RUNNING):
+                    return
+                self._wait_for_others()
+                continue
+            self.study.sampler = optuna.samplers.TPESampler(
+                seed=seed + len(counted), constant_liar=True
             )
-        yield from enumerate(complete.decode("utf-8", "replace").splitlines(), start=1)
-        if rest:
-            os.truncate(self.file, len(content) - len(rest))
+            trial = self.study.ask()
+            earlier = [other for other in self._counted() if other.number < trial.number]
+            if len(earlier) >= trials:  # another worker asked at the same time
+                self.study.tell(trial, state=TrialState.PRUNED)
+                continue
+            point = self._suggested(trial)
+            trial.set_user_attr(_POINT, point)
+            known = {_key(measured.point): measured.outcome for measured in self.outcomes()}
+            if (outcome := known.get(_key(point))) is None:
+                self._measure(trial, point)
+            else:
+                self._store(trial, outcome)
+
+    def _suggested(self, trial: Trial) -> Point:
+        """Return the settings of a trial of a search, new or given back."""
+        return {name: trial.suggest_categorical(name, axis) for name, axis in self._axes.items()}
+
+    def _trials(self, *states: TrialState) -> list[FrozenTrial]:
+        return self.study.get_trials(deepcopy=False, states=states)
+
+    def _counted(self) -> list[FrozenTrial]:
+        """Trials of a search, without those that were given back or never begun."""
+        trials = self._trials(TrialState.RUNNING, TrialState.COMPLETE, TrialState.FAIL)
+        return [t for t in trials if t.state != TrialState.FAIL or _REASON in t.user_attrs]
+
+    def _missing(self, wanted: dict[str, Point]) -> list[Point]:
+        known = {_key(m.point) for m in self.outcomes()}
+        open_trials = self._trials(TrialState.WAITING, TrialState.RUNNING)
+        known |= {_key(trial.user_attrs.get(_POINT)) for trial in open_trials}
+        return [point for key, point in wanted.items() if key not in known]
+
+    def _add_missing(self, wanted: dict[str, Point]) -> None:
+        for point in self._missing(wanted):
+            self._add(point)
+
+    def _add(self, point: Point) -> None:
+        self.study.enqueue_trial(point if self._axes else {}, user_attrs={_POINT: point})
+
+    def _take(self) -> Trial | None:
+        """Take the first point that waits; None where there is none."""
+        while self._trials(TrialState.WAITING):
+            trial = self.study.ask()
+            point = trial.user_attrs.get(_POINT)
+            # None: another worker took the last one. Two workers that begin at once add a point
+            # twice, and the first trial counts.
+            if point is not None and not self._is_known(point, trial.number):
+                self._suggested(trial)
+                return trial
+            self.study.tell(trial, state=TrialState.PRUNED)
+        return None
+
+    def _is_known(self, point: Point, number: int) -> bool:
+        return any(
+            _key(trial.user_attrs.get(_POINT)) == _key(point)
+            and (trial.state == TrialState.COMPLETE or trial.number < number)
+            for trial in self._trials(TrialState.COMPLETE, TrialState.RUNNING)
+            if trial.number != number
+        )
+
+    def _measure(
+        self,
+        trial: Trial,
+        point: Point,
+        following: Callable[[Point, Outcome], Point | None] = lambda _point, _outcome: None,
+    ) -> None:
+        """Run a point and store its outcome; a worker that is stopped gives it back."""
+        beats = itertools.count(1)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            outcome = run_point(
+                configured(self._config, point),
+                self._timeout_s,
+                BEAT_S,
+                lambda: trial.set_user_attr(_BEAT, next(beats)),
+            )
+            if (added := following(point, outcome)) is not None:
+                self._add_missing({_key(added): added})
+            self._store(trial, outcome)
+        except UpdateFinishedTrialError:  # this worker slept so long that others took it for dead
+            return
+        except BaseException:
+            self._give_back(trial.number, point)
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        self._on_outcome(MeasuredPoint(point, outcome))
+
+    def _store(self, trial: Trial, outcome: Outcome) -> None:
+        if outcome.result is None:
+            trial.set_user_attr(_REASON, outcome.reason)
+            self.study.tell(trial, state=TrialState.FAIL)
+        else:
+            trial.set_user_attr(_RESULT, outcome.result)
+            self.study.tell(trial, cost(outcome.result))
+
+    def _wait_for_others(self) -> None:
+        """Wait a moment, and give back the points of workers that died."""
+        time.sleep(POLL_S)
+        now = time.monotonic()
+        for trial in self._trials(TrialState.RUNNING):
+            beat = trial.user_attrs.get(_BEAT, 0)
+            seen, since = self._beats.get(trial.number, (-1, now))
+            if seen != beat:
+                self._beats[trial.number] = beat, now
+            elif now - since > self._dead_after_s:
+                self._give_back(trial.number, trial.user_attrs.get(_POINT))
+
+    def _give_back(self, number: int, point: Point | None) -> None:
+        try:
+            self.study.tell(number, state=TrialState.FAIL)
+        except (ValueError, UpdateFinishedTrialError):  # somebody else did
+            return
+        if point is not None:
+            self._add(point)
 
 
 def cost(result: dict[str, Any]) -> float:
@@ -227,12 +300,11 @@ def cost(result: dict[str, Any]) -> float:
     return spent * UNREACHED_PENALTY * (2 - (columns["best_test_accuracy"] or 0))
 
 
-def _key(point: Point) -> str:
+def _deciding(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a configuration but for where its data lie."""
+    options = config | config["data_options"]
+    return {name: options[name] for name in options if name not in _FREE}
+
+
+def _key(point: Point | None) -> str:
     return json.dumps(point, sort_keys=True)
-
-
-def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    if done.returncode < 0:
-        return f"killed by signal {-done.returncode}"
-    lines = done.stderr.strip().splitlines()
-    return lines[-1].removeprefix("torchspeed: ") if lines else f"exit status {done.returncode}"

@@ -123,9 +123,7 @@ class _Trainer:
     def goes_on(self) -> bool:
         """Tell whether there is another epoch."""
         done, config = self.trainee.epochs, self.run.config
-        return len(done) < config.epochs and not (
-            done and done[-1].reaches(config.target_accuracy)
-        )
+        return len(done) < config.epochs and not (done and done[-1].reaches(config.target_share))
 
     def epoch(self) -> tuple[LoopResult, EpochRecord]:
         """Train for an epoch, and test where one is due."""
@@ -172,7 +170,7 @@ class _Trainer:
         return replace(
             self.run.result("train", trainee.loops, last.train_loss, last.test_accuracy),
             epochs=trainee.epochs,
-            time_to_accuracy=time_to_accuracy(trainee.epochs, self.run.config.target_accuracy),
+            time_to_accuracy=time_to_accuracy(trainee.epochs, self.run.config.target_share),
             forecast=self._forecast(),
         )
 

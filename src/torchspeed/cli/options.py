@@ -1,0 +1,133 @@
+"""Gives commands the options that records declare, and reads the records from their values."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import Field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from torchspeed.data.options import DataOptions
+from torchspeed.errors import TorchspeedError
+from torchspeed.training.config import RunConfig
+
+Record = TypeVar("Record")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def takes(
+    *records: type, without: Collection[str] = (), several: Collection[str] = ()
+) -> Callable[[Command], Command]:
+    """Give a command the options that some records declare, in place of its ``**options``.
+
+    Args:
+        records: dataclasses whose fields are made by `torchspeed.options.option`.
+        without: names or headings of options that the command does not take.
+        several: names of options that take several values, with commas between.
+    """
+
+    def add(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        parameters = [*own, _CONFIG]
+        for record in records:
+            for declared, kind in _options(record):
+                if not {declared.name, declared.metadata["panel"]} & set(without):
+                    takes_several = declared.name in several
+                    parameters.append(_parameter(declared, kind, takes_several=takes_several))
+        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return add
+
+
+def read(record: type[Record], values: dict[str, Any]) -> Record:
+    """Make a record of the values of options; others keep their defaults."""
+    names = {declared.name for declared, _ in _options(record)} & set(values)
+    return record(**{name: values[name] for name in names})
+
+
+def configure(options: dict[str, Any]) -> RunConfig:
+    """Return the configuration that the options of a command ask for."""
+    return replace(read(RunConfig, options), data_options=read(DataOptions, options))
+
+
+def complete_from(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what shells ask for the names that begin as a word does."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def _options(record: type) -> Iterator[tuple[Field[Any], Any]]:
+    hints = get_type_hints(record)
+    for declared in fields(record):
+        if "option" in declared.metadata:
+            yield declared, hints[declared.name]
+
+
+def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspect.Parameter:
+    metadata, default = declared.metadata, declared.default
+    settings = metadata["option"]
+    name = declared.name.replace("_", "-")
+    if takes_several:
+        kind, default = str, None
+        settings = {"help": settings["help"], "rich_help_panel": "Settings, several with commas"}
+    if default is None:
+        kind |= None
+    switch = kind in (bool, bool | None)
+    named = f"--{name}/--no-{name}" if switch and default is not False else f"--{name}"
+    offered = list(metadata["names"])
+    complete = complete_from(offered) if offered else None
+    settings = typer.Option(named, *metadata["flags"], autocompletion=complete, **settings)
+    return inspect.Parameter(
+        declared.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, settings],
+    )
+
+
+def _take_file(context: typer.Context, file: Path | None) -> Path | None:
+    """Make the values of a TOML file the defaults of a command's options.
+
+    Raises:
+        TorchspeedError: no such file, no TOML, or an option that the command has not.
+    """
+    if file is None:
+        return None
+    try:
+        values = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TorchspeedError(f"{file} is no TOML ({error}); give lines like epochs = 3") from None
+    values = {name.replace("-", "_"): value for name, value in values.items()}
+    known = {parameter.name for parameter in context.command.params}
+    for name in values:
+        if name not in known:
+            raise TorchspeedError(
+                f"{file}: {context.info_name} has no option {name.replace('_', '-')}; see --help"
+            )
+    context.default_map = values
+    return file
+
+
+_CONFIG = inspect.Parameter(
+    "config",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        Path | None,
+        typer.Option(
+            is_eager=True,
+            callback=_take_file,
+            help="TOML file with values of options; the command line overrides them.",
+        ),
+    ],
+)

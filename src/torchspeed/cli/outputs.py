@@ -1,0 +1,63 @@
+"""Where a run's results go, and how many devices take part."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.options import option
+from torchspeed.training.config import DEVICE
+
+LOGS = "Logs of epochs"
+"""Heading of ``--help``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Options of a command that runs on some devices and reports."""
+
+    devices: str = option(
+        "1",
+        "Devices that work together: a number, auto for all GPUs, or a list: 0,2.",
+        panel=DEVICE,
+    )
+    json: Path | None = option(None, "Write the result to this file too.", panel="Output")
+    baseline: Path | None = option(
+        None, "What --json wrote on fewer devices: adds the scaling efficiency.", panel="Output"
+    )
+    profile: Path | None = option(
+        None,
+        "Write torch.profiler's trace of some steps to this file, for Perfetto.",
+        panel="Output",
+    )
+    quiet: bool = option(False, "Show no progress.", "-q", panel="Output")
+    log: Path | None = option(None, "Add a row for each epoch to this CSV file.", panel=LOGS)
+    tensorboard: Path | None = option(
+        None, "Write losses, accuracy, rate and phases for TensorBoard to this folder.", panel=LOGS
+    )
+
+
+def check_writable(path: Path | None) -> None:
+    """Find out before a long run, not after it, that its result cannot be written.
+
+    Args:
+        path: file that the run will write; None if it writes none.
+
+    Raises:
+        TorchspeedError: the folder is missing or not writable, or the path is a folder.
+    """
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise TorchspeedError(f"no folder {path.parent} for {path.name}; make it first")
+    if path.is_dir():
+        raise TorchspeedError(f"{path} is a folder; give a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise TorchspeedError(
+            f"{path} cannot be written ({error.strerror}); give a file in a writable folder"
+        ) from None

@@ -1,0 +1,35 @@
+"""Options of the command line, declared once: as the fields of the records that the work takes.
+
+A field's name, type and default are the option's; ``option`` adds the help text and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+from typing import Any
+
+
+def option(
+    default: Any,
+    description: str = "",
+    *flags: str,
+    panel: str | None = None,
+    names: Iterable[str] = (),
+    compare: bool = True,
+    **limits: float,
+) -> Any:
+    """Declare a field of a record that is an option of commands too.
+
+    Args:
+        default: of both.
+        description: of the field, and the help text.
+        flags: other names of the option, such as ``-m``.
+        panel: heading of ``--help`` under which it stands.
+        names: values that shells offer.
+        compare: whether records that differ in it are different.
+        limits: ``min`` and ``max`` of a number.
+    """
+    settings = {"help": description, "rich_help_panel": panel, **limits}
+    metadata = {"flags": flags, "names": names, "panel": panel, "option": settings}
+    return field(default=default, compare=compare, metadata=metadata)

@@ -1,0 +1,81 @@
+"""One point of a sweep: a training in a process of its own.
+
+One that runs out of memory or is killed spoils no other, and none inherits another's warm caches.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from torchspeed.errors import TorchspeedError
+from torchspeed.measure.allocator import keep_memory
+from torchspeed.training.config import RunConfig
+from torchspeed.training.parent import PARENT, die_with_parent
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a training, or why it failed."""
+
+    result: dict[str, Any] | None
+    """`RunResult.as_dict` without the times of each step; None for a failed point."""
+    reason: str = ""
+    """Why it failed."""
+
+
+def run_point(
+    config: RunConfig, timeout_s: float | None, wait_s: float, waiting: Callable[[], None]
+) -> Outcome:
+    """Train in a process of its own.
+
+    Args:
+        config: what to train.
+        timeout_s: after which the point has failed; None for never.
+        wait_s: seconds between calls of ``waiting``.
+        waiting: called while the point runs.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    os.environ[PARENT] = str(os.getpid())
+    process = context.Process(target=_train, args=(config, theirs))
+    process.start()
+    theirs.close()
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    try:
+        while not ours.poll(wait_s if timeout_s is None else min(wait_s, timeout_s)):
+            if deadline is not None and time.monotonic() > deadline:
+                return Outcome(None, f"took longer than {timeout_s:g} s")
+            waiting()
+        outcome: Outcome = ours.recv()
+        return outcome
+    except EOFError:
+        process.join()
+        code = process.exitcode or 0
+        return Outcome(None, f"killed by signal {-code}" if code < 0 else f"exit status {code}")
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _train(config: RunConfig, connection: Connection) -> None:
+    die_with_parent()
+    keep_memory()
+    from torchspeed.training.train import train  # noqa: PLC0415 - after the memory is set up
+
+    try:
+        values = train(config).as_dict()
+        for rank in values["ranks"]:
+            del rank["samples_s"]
+        outcome = Outcome(values)
+    except TorchspeedError as error:
+        outcome = Outcome(None, str(error))
+    except (RuntimeError, MemoryError) as error:  # such as too little memory of a GPU
+        outcome = Outcome(None, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
+    connection.send(outcome)

@@ -1,0 +1,49 @@
+"""A PostgreSQL server of Debian's for the time of a test."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """Start a server on a free port, yield the address of its database, and stop it."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
+    pytest.importorskip("psycopg", reason="the Python package psycopg is not here")
+    if programs is None:
+        pytest.skip("Debian's postgresql is not here")
+    # PostgreSQL refuses to run as root, and Debian's user cannot enter root's folders.
+    is_root = os.getuid() == 0
+    owner = pwd.getpwnam("postgres") if is_root else pwd.getpwuid(os.getuid())
+    home = owner.pw_dir if is_root else None
+    folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=home))
+    shutil.chown(folder, owner.pw_uid)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(programs.with_name(program)), "-D", str(folder / "data"), *arguments]
+        subprocess.run(
+            command, user=owner.pw_uid, cwd=folder, check=True, stdout=subprocess.DEVNULL
+        )
+
+    try:
+        run("initdb", "-A", "trust", "-U", owner.pw_name)
+        settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
+        try:
+            yield f"postgresql://{owner.pw_name}@127.0.0.1:{port}/postgres"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder)
