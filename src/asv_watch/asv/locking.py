@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -21,7 +22,6 @@ from asv.console import log
 from asv_watch.asv.declared import declare, read_declared
 from asv_watch.asv.processes import temporary_files_in
 from asv_watch.errors import WatchError
-from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.lock import exclusive_run
 
 LOCKED_COMMANDS = (Check, Continuous, Find, Profile, Rm, Run, Setup, Update)
@@ -45,8 +45,12 @@ def locked(original: Any, name: str) -> Any:
                 return original(cls, conf, args, **options)
         except WatchError as error:
             raise asv.util.UserError(str(error)) from error
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, asv.util.UserError) as error:
+            # While a case runs, asv turns the one into the other.
+            cause = error.__context__ if isinstance(error, asv.util.UserError) else error
+            if not isinstance(cause, KeyboardInterrupt):
+                raise
             log.error("Interrupted; what was measured is stored")
-            sys.exit(ExitStatus.INTERRUPTED)
+            sys.exit(128 + getattr(cause, "signal_number", signal.SIGINT))
 
     return run_from_conf_args

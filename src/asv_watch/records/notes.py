@@ -33,6 +33,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
+from asv_watch.files import read_regular
 from asv_watch.records.records import Commit, Problem
 
 FILE_NAME = "notes.toml"
@@ -139,12 +140,12 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     """
     path = results / FILE_NAME
     try:
-        stored = msgspec.toml.decode(path.read_bytes(), type=_File)
+        stored = msgspec.toml.decode(read_regular(path), type=_File)
     except FileNotFoundError:
         return Notes(), []
     except OSError as error:
         return Notes(), [Problem(str(path), f"it cannot be read: {error.strerror}")]
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return Notes(), [
             Problem(str(path), f"{error}; none of its notes is used: correct it (docs/history.md)")
         ]

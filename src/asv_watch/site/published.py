@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from asv_watch.errors import WatchError
+from asv_watch.files import read_regular
 
 
 class PublishedValue(msgspec.Struct, frozen=True):
@@ -39,11 +40,11 @@ def read_published(file: Path | None) -> tuple[dict[str, object], ...]:
     if file is None:
         return ()
     try:
-        values = msgspec.json.decode(file.read_bytes(), type=list[PublishedValue])
+        values = msgspec.json.decode(read_regular(file), type=list[PublishedValue])
     except OSError as error:
         raise WatchError(
             f"{file}: {error.strerror}; mend the key published_values of asv.conf.json"
         ) from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WatchError(f"{file} is no list of published values: {error}") from error
     return tuple(msgspec.to_builtins(value) for value in values)

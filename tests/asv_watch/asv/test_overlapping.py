@@ -156,6 +156,7 @@ def test_an_interrupt_ends_what_was_started_ahead_and_keeps_what_is_done(
     assert len(started) >= 2
     process.send_signal(number)
     process.communicate(timeout=10)
+    assert process.returncode == 128 + number
     _, running = psutil.wait_procs(started, timeout=5)
     assert not running
     assert [(line["case"], line["outcome"]) for line in project.lines()] == [
