@@ -200,16 +200,29 @@ def test_environments_are_told_apart_by_what_differs() -> None:
 
     alike = [environment("2.14.1"), environment("2.15.0")]
     assert list(names.environment_labels(alike).values()) == [
-        "torch 2.14.1 · torchvision 0.29",
-        "torch 2.15.0 · torchvision 0.29",
+        "torch 2.14.1",
+        "torch 2.15.0",
     ]
     apart = [environment("2.15.0"), environment("2.15.0", OMP_NUM_THREADS="2")]
     assert list(names.environment_labels(apart).values()) == [
-        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 1",
-        "torch 2.15.0 · torchvision 0.29 · OMP_NUM_THREADS 2",
+        "torch 2.15.0 · OMP_NUM_THREADS 1",
+        "torch 2.15.0 · OMP_NUM_THREADS 2",
     ]
     bare = Environment("existing-py", "", {}, {})
     assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
+
+
+def test_no_two_environments_have_one_label() -> None:
+    made = [Environment(f"{tool}-py3.12", "3.12") for tool in ("conda", "virtualenv")]
+    assert list(names.environment_labels(made).values()) == ["conda-py3.12", "virtualenv-py3.12"]
+    pinned = [
+        Environment(f"torch-numpy{numpy}", "3.12", {"torch": "2.15.0", "numpy": numpy})
+        for numpy in ("1.26", "2.4")
+    ]
+    assert list(names.short_labels(pinned).values()) == [
+        "torch 2.15.0 · numpy 1.26",
+        "torch 2.15.0 · numpy 2.4",
+    ]
 
 
 def test_a_long_history_is_told_over_several_files(

@@ -31,6 +31,10 @@ import { logScale } from "./scales.js";
 const LINE = 18;
 const GAP = 8;
 const HEAD = 24;
+/** Height of a row's name where it stands above its bars, as a phone has no room beside them. */
+const NAME = 18;
+/** Charts below this width have names above the bars. */
+const NARROW = 560;
 /** Width of a letter in pixels, roughly. */
 const LETTER = 6.7;
 
@@ -48,7 +52,7 @@ function shortened(text, letters) {
 function layoutOf(rows, { width, metric }) {
   const marks = rows.flatMap((row) => row.marks);
   const longest = Math.max(...rows.map((row) => row.label.length)) * LETTER + 14;
-  const left = Math.min(longest, width * (width < 560 ? 0.42 : 0.4));
+  const left = width < NARROW ? 0 : Math.min(longest, width * 0.4);
   const room = Math.min(
     Math.max(...marks.map(({ text }) => text.length)) * LETTER + 14,
     width / 3,
@@ -68,8 +72,10 @@ function layoutOf(rows, { width, metric }) {
 function rowLabel({ label, href }, left, middle) {
   const text = svg(
     "text",
-    { class: "strong", x: fix(left - 10), y: fix(middle + 4), "text-anchor": "end" },
-    shortened(label, Math.floor((left - 8) / LETTER)),
+    left
+      ? { class: "strong", x: fix(left - 10), y: fix(middle + 4), "text-anchor": "end" }
+      : { class: "strong", x: 0, y: fix(middle + 4) },
+    left ? shortened(label, Math.floor((left - 8) / LETTER)) : label,
   );
   return href ? svg("a", { href, "aria-label": label }, text) : text;
 }
@@ -124,7 +130,7 @@ function drawMark(mark, x, middle, { metric, width }) {
  */
 function drawAxis(x, bottom, { width, metric }) {
   let lastEnd = -Infinity;
-  return x.ticks(width < 560 ? 3 : 5).flatMap((tick) => {
+  return x.ticks(width < NARROW ? 3 : 5).flatMap((tick) => {
     const at = Math.round(x(tick)) + 0.5;
     const text = metric ? formatTick(tick, metric) : formatRatioTick(tick);
     const half = (text.length * LETTER) / 2;
@@ -149,7 +155,8 @@ export function drawBars(root, rows, options) {
   let y = HEAD;
   for (const row of rows) {
     const height = row.marks.length * LINE;
-    parts.push(rowLabel(row, left, y + height / 2));
+    parts.push(rowLabel(row, left, left ? y + height / 2 : y + NAME / 2));
+    if (!left) y += NAME;
     row.marks.forEach((mark, i) =>
       parts.push(drawMark(mark, x, y + i * LINE + LINE / 2, options)),
     );
