@@ -426,7 +426,7 @@ def test_help_comes_without_torch_and_has_examples() -> None:
 
 def test_shell_completion() -> None:
     words = {"COMP_WORDS": "torchspeed train --data ex", "COMP_CWORD": "3"}
-    done = torchspeed(_ASV_WATCH_COMPLETE="complete_bash", **words)
+    done = torchspeed(_TORCHSPEED_COMPLETE="complete_bash", **words)
     assert "exchange_rate" in done.stdout
     assert complete_from(list_workloads())("res") == [
         "resnet18_mnist", "resnet18", "resnet34", "resnet50"

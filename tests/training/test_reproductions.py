@@ -35,6 +35,7 @@ def test_a_published_figure_is_one_command(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     if name == "exchange-rates":
+        (tmp_path / "data").mkdir()
         write_series(tmp_path / "data" / "exchange_rate.txt.gz", rows=7588)
     assert main(["reproduce", name, "--limit-batches", "2"]) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
