@@ -29,6 +29,7 @@ from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
+from tests.js.node import NODE
 from torchspeed.published.values import site_rows
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path, environment = chromium()
+    os.environ["PLAYWRIGHT_NODEJS_PATH"] = NODE  # playwright's own needs libatomic, which is rare
     with sync_playwright() as driver:
         entry = driver.chromium.launch(executable_path=path, args=FLAGS, env=environment)
         yield entry

@@ -13,7 +13,7 @@ from typing import Any
 from asv_watch.site.build import STATIC
 
 _FOLDERS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-_NODE = shutil.which("node", path=_FOLDERS) or "node"
+NODE = shutil.which("node", path=_FOLDERS) or "node"
 """Node.js, which `make test` brings from the package index."""
 
 
@@ -33,7 +33,7 @@ def evaluate(module: str, expression: str, argument: object = None) -> Any:
         f"process.stdout.write(JSON.stringify({expression}));\n"
     )
     done = subprocess.run(
-        [_NODE, "--input-type=module", "--eval", script],
+        [NODE, "--input-type=module", "--eval", script],
         input=json.dumps(argument),
         capture_output=True,
         text=True,
