@@ -8,11 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from asv_watch.asv.commands import find_cause
 from asv_watch.errors import PlaceError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine import room
+from asv_watch.night.attempts import NIGHTS, Attempts
 from tests.asv_watch.night.test_fortnight import INSTALL_FILE, Nights, nights
 from tests.conftest import commit
 
@@ -105,3 +108,21 @@ def test_a_full_disk_is_found_after_a_case_failed(
 )
 def test_the_place_is_told_from_the_commit(printed: str, is_place: bool) -> None:
     assert find_cause(printed).is_place is is_place
+
+
+@given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
+@pytest.mark.fault(
+    "clock that jumps",
+    tried="the clock is any years ahead or behind when a task fails",
+    holds="no task is set aside before its third failure",
+)
+def test_a_jump_of_the_clock_sets_nothing_aside(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("attempts")
+    clock = iter(times)
+    attempts = Attempts(folder, "suites", lambda: next(clock))
+    for _ in times:
+        attempts.add_failure("task", "reason")
+        assert not attempts.failures["task"].set_aside
+    assert Attempts(folder, "suites", lambda: 0).failures == attempts.failures
