@@ -10,26 +10,6 @@ from pathlib import Path
 
 import pytest
 
-MODEL = '''"""A model of the last value."""
-
-from torch import Tensor, nn
-
-from torchspeed.models.registry import register_model
-
-
-@register_model("last_value")
-class LastValue(nn.Module):
-    """Scales the last value of each series."""
-
-    def __init__(self, features: int = 4, window: int = 3) -> None:
-        super().__init__()
-        self.features = features
-        self.window = window
-        self.output = nn.Linear(features, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.output(x[:, -1])
-'''
 SUITE = '''"""Forecasting models that somebody added."""
 
 from ._cases import DEVICES
@@ -60,6 +40,12 @@ def _insert(path: Path, before: str, line: str) -> None:
     path.write_text(text.replace(before, line + before))
 
 
+def _readme_steps(root: Path) -> str:
+    """The README's commands that add a model, up to the commit."""
+    section = (root / "README.md").read_text().partition("## Measure your own model")[2]
+    return section.partition("```sh\n")[2].partition("git add")[0]
+
+
 def _is_needed(name: str) -> bool:
     return name == "results/benchmarks.json" or not name.startswith(("results/", "docs/images/"))
 
@@ -73,11 +59,8 @@ def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_pa
             shutil.copy(root / name, tmp_path / name)
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
 
-    (tmp_path / "src/torchspeed/models/last_value.py").write_text(MODEL)
-    row = '    _forecast("last_value", 16, 3, 4, 1),\n'
-    _insert(tmp_path / "src/torchspeed/workloads.py", '    _forecast("darnn_flux_literal"', row)
-    name = 'TIME_SERIES += ["last_value"]\n'
-    _insert(tmp_path / "benchmarks/_cases.py", "FLUX_LITERAL = [", name)
+    subprocess.run(["sh", "-ec", _readme_steps(root)], cwd=tmp_path, check=True)
+    assert (tmp_path / "src/torchspeed/models/last_value.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
     raised = '    code_version = "2"\n'
     _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (SMALL_CNNS", raised)
