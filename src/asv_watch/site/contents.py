@@ -138,12 +138,6 @@ class SeriesSummary:
         return values[0] if values else 0.0
 
     @property
-    def spark_range(self) -> tuple[float, float]:
-        """The least and the greatest value in ``spark``, which has one at least."""
-        known = [value for value in self.spark if value is not None]
-        return min(known), max(known)
-
-    @property
     def labels(self) -> dict[str, str]:
         """Labels of the case."""
         return self.series.case.labels

@@ -70,10 +70,6 @@ export const firstParam = (state, key, otherwise = "") => state.params[key]?.[0]
  */
 export const allParams = (state, key) => state.params[key] ?? [];
 
-/** The words of a filter, in lower case. @param {State} state */
-export const filterWords = (state) =>
-  firstParam(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
-
 /** The state that the address describes now. */
 export const currentState = () => parseAddress(location.hash);
 
