@@ -26,7 +26,6 @@ from asv_watch.statistics.partition import Array
 from tests.asv_watch.labelled_series import (
     KINDS,
     LabelledSeries,
-    make_ratio_set,
     make_series,
     make_set,
 )
@@ -48,13 +47,6 @@ def ours_confirmed(values: Sequence[float] | Array) -> Found:
     """Confirmed steps, of a series that still grows."""
     detected = find_steps(values)
     return [(s.position, 1 if s.direction == "up" else -1) for s in detected if s.confirmed]
-
-
-def of_ratios(series: LabelledSeries) -> Found:
-    """Steps of a whole series of ratios with known standard errors."""
-    assert series.errors is not None
-    detected = find_steps(series.values, standard_errors=series.errors)
-    return [(step.position, 1 if step.direction == "up" else -1) for step in detected]
 
 
 def asv_steps(values: Sequence[float] | Array) -> Found:
@@ -107,16 +99,9 @@ def matches(detected: Iterable[tuple[int, int]], steps: Sequence[tuple[int, floa
 
 def evaluate_whole(detector: Detector, labelled: Sequence[LabelledSeries]) -> Whole:
     """Run a detector once over the values of each series."""
-    return evaluate(lambda series: detector(series.values), labelled)
-
-
-def evaluate(
-    detector: Callable[[LabelledSeries], Found], labelled: Sequence[LabelledSeries]
-) -> Whole:
-    """Run a detector once over each series."""
     right = wrong = true = commits = 0
     for series in labelled:
-        matched = matches(detector(series), series.steps)
+        matched = matches(detector(series.values), series.steps)
         right += sum(index >= 0 for index in matched)
         wrong += sum(index < 0 for index in matched)
         true += len(series.steps)
@@ -182,16 +167,6 @@ def main() -> None:
     parser.add_argument("--online", type=int, default=300, help="growing series")
     options = parser.parse_args()
     seed = options.seed
-    ratios = make_ratio_set(seed + 7, options.whole)
-    for name, result in (
-        ("with known standard errors", evaluate(of_ratios, ratios)),
-        ("without", evaluate_whole(ours, ratios)),
-    ):
-        print(
-            f"ratios, {name}: F1 {result.f1:.3f} (precision {result.precision:.3f}, recall "
-            f"{result.recall:.3f}), {result.false_alarms:.2f} false alarms/1000",
-            flush=True,
-        )
     for name, whole, growing in (("ours", ours, ours_confirmed), ("asv", asv_steps, asv_steps)):
         print(f"{name}: {cpu_milliseconds(whole):.1f} ms of CPU for 300 values", flush=True)
         for what, kinds, part in (("", KINDS, 1), ("heavy drift, ", ("heavy drift",), 3)):

@@ -17,8 +17,6 @@ LENGTHS = (30, 100, 300)
 KINDS = ("plain", "plain", "drifting", "spiky", "two modes")
 MOST_STEPS = {30: 1, 100: 2, 300: 4}
 """Most steps of a series by its length."""
-RATIO_NOISE = 0.005
-RATIO_KINDS = ("plain", "plain", "drifting", "spiky")
 CLEARANCE = 8
 """Fewest commits between two steps, and between a step and an end."""
 
@@ -33,34 +31,6 @@ class LabelledSeries:
     noise: float
     """Standard deviation around the level (of the logarithm), a second mode included."""
     kind: str
-    errors: np.ndarray | None = None
-    """Known standard error of the logarithm of each value."""
-
-
-def make_ratio_series(
-    rng: np.random.Generator, length: int, kind: str, step_count: int
-) -> LabelledSeries:
-    """Draw a series of ratios of interleaved comparisons, with their standard errors.
-
-    The noise is 0.5 %: standard errors that differ from night to night, most of them between
-    0.2 and 1 %, and 0.2 % that they do not know of.
-    """
-    errors = RATIO_NOISE * np.sqrt(0.84) * rng.lognormal(-0.125, 0.5, length)
-    plain = make_series(rng, length, 0.4 * RATIO_NOISE, kind, step_count)
-    values = plain.values / plain.values[0] * np.exp(rng.normal(0.0, errors))
-    return LabelledSeries(values, plain.steps, RATIO_NOISE, kind, errors)
-
-
-def make_ratio_set(seed: int, count: int) -> list[LabelledSeries]:
-    """Draw a set of series of ratios that covers kinds, lengths and step counts evenly."""
-    rng = np.random.default_rng(seed)
-    series = []
-    for number in range(count):
-        length = LENGTHS[number % len(LENGTHS)]
-        kind = RATIO_KINDS[number // len(LENGTHS) % len(RATIO_KINDS)]
-        steps = int(rng.integers(0, MOST_STEPS[length] + 1))
-        series.append(make_ratio_series(rng, length, kind, steps))
-    return series
 
 
 def make_series(

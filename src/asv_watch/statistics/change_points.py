@@ -32,10 +32,8 @@ explains the series nearly as well (within a cost of 1.5), and, while one of the
 among the 30 newest values, when the series without its last and without its last two
 values shows it too. That takes two commits longer; alarms are raised from nothing less.
 
-Where the standard error of each value is known, the noise of a value has the variance
-``error^2 + t^2``: t is what the differences of neighbours exceed their errors by. Everything else
-is the same, with weights in proportion. Stage 2 is in `asv_watch.statistics.partition`,
-stage 3 in `asv_watch.statistics.pruning`. 300 values take 4 ms of CPU, or 11 ms with errors.
+Stage 2 is in `asv_watch.statistics.partition`, stage 3 in `asv_watch.statistics.pruning`. 300
+values take 4 ms of CPU.
 
 Optimal partitioning: Jackson et al. (2005), doi:10.1109/LSP.2001.838216. The capped cost:
 Fearnhead and Rigaill (2019), doi:10.1080/01621459.2017.1385466. Drift and steps:
@@ -50,7 +48,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from asv_watch.statistics.noise import excess_variance, median_of
+from asv_watch.statistics.noise import median_of
 from asv_watch.statistics.partition import (
     BLOCK,
     Array,
@@ -122,7 +120,6 @@ def values_to_confirm() -> int:
 
 def find_steps(
     values: Sequence[float] | Array,
-    standard_errors: Sequence[float] | Array | None = None,
     find_block: BlockFinder = partition_block,
 ) -> list[Step]:
     """Find the steps of a series.
@@ -130,45 +127,30 @@ def find_steps(
     Args:
         values: Finite values in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
-        standard_errors: Standard error of the logarithm of each value (0.005 is 0.5 %), where
-            it is known, as of the ratios of interleaved comparisons. What the values differ by
-            beyond that counts as noise that all of them have.
         find_block: Gives what `partition_block` does, perhaps from a cache.
 
     Returns:
         The steps in order; none for a series too short to tell.
 
     Raises:
-        ValueError: A value is not finite; or there is not a positive standard error for each
-            value, or they are given for values that are not all positive.
+        ValueError: A value is not finite.
     """
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         raise ValueError("values must be finite: leave out what was not measured")
-    errors = None if standard_errors is None else _checked_errors(array, standard_errors)
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
         return []
-    fit = _fit(array, errors, find_block)
+    fit = _fit(array, find_block)
     steps = _steps(fit, fit.likeliest)
-    confirmed = _confirmed(array, errors, fit, find_block) if steps else []
+    confirmed = _confirmed(array, fit, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
     ]
 
 
-def _checked_errors(values: Array, standard_errors: Sequence[float] | Array) -> Array:
-    errors = np.asarray(standard_errors, dtype=np.float64)
-    if errors.shape != values.shape or not (np.isfinite(errors) & (errors > 0)).all():
-        raise ValueError("give a finite, positive standard error for each value")
-    if not (values > 0).all():
-        raise ValueError("only positive values have standard errors of their logarithms")
-    return errors
-
-
 def _confirmed(
     values: Array,
-    errors: Array | None,
     fit: _Fit,
     find_block: BlockFinder,
 ) -> list[Step]:
@@ -179,8 +161,7 @@ def _confirmed(
     for left_out in range(1, CONFIRMING_RUNS):
         if len(values) - left_out < 2 * FEWEST_VALUES:
             return []
-        earlier_errors = None if errors is None else errors[:-left_out]
-        earlier_fit = _fit(values[:-left_out], earlier_errors, find_block)
+        earlier_fit = _fit(values[:-left_out], find_block)
         earlier = _steps(earlier_fit, earlier_fit.heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
@@ -196,8 +177,6 @@ class _Fit:
 
     y: Array
     """Logarithms (or values over ``unit``) less ``centre``, over ``scale``."""
-    relative_noise: Array | None
-    """Variance of the noise of each value over that of a typical one, where it is known."""
     centre: float
     scale: float
     unit: float | None
@@ -245,24 +224,14 @@ def _least_variance(smallest: float) -> float:
     return 2 * (smallest / 15) ** 2
 
 
-def _fit(values: Array, errors: Array | None, find_block: BlockFinder) -> _Fit:
+def _fit(values: Array, find_block: BlockFinder) -> _Fit:
     plain, unit, smallest = _on_scale(values)
     centre = median_of(plain)
     least = _least_variance(smallest)
-    if errors is None:
-        relative_noise = None
-        scale = scale_of(plain, least)
-    else:
-        variances = errors**2 + excess_variance(plain, errors)
-        scale = math.sqrt(max(2 * median_of(variances), least))
-        relative_noise = np.maximum(2 * variances, least) / scale**2
-    y = (plain - centre) / scale
-    boundaries, likeliest, heaviest = partition(
-        plain if errors is None else y, least, relative_noise, find_block
-    )
+    scale = scale_of(plain, least)
+    boundaries, likeliest, heaviest = partition(plain, least, find_block)
     return _Fit(
-        y,
-        relative_noise,
+        (plain - centre) / scale,
         centre,
         scale,
         unit,
@@ -286,5 +255,5 @@ def _steps(fit: _Fit, choice: int) -> list[Step]:
             values_after=tested.end - tested.position,
             confirmed=False,
         )
-        for tested in prune(fit.y, fit.relative_noise, fit.boundaries, side, fit.smallest)
+        for tested in prune(fit.y, fit.boundaries, side, fit.smallest)
     ]

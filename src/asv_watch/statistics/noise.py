@@ -72,27 +72,6 @@ def _normal_size(share: float) -> float:
     return NormalDist().inv_cdf((1 + share) / 2)
 
 
-def excess_variance(y: npt.NDArray[np.float64], errors: npt.NDArray[np.float64]) -> float:
-    """Variance that values have beyond their known standard errors, from neighbours' differences.
-
-    It is the least for which the differences, over their standard deviations, are no larger than
-    normal ones by either quantile; 0 where the errors alone explain them.
-    """
-    squares = np.diff(y) ** 2
-    known = errors[:-1] ** 2 + errors[1:] ** 2
-
-    def is_explained(excess: float) -> bool:
-        return variance_of_differences(np.sqrt(squares / (known + 2 * excess))) <= 1
-
-    low, high = 0.0, difference_variance(y)
-    if is_explained(low):
-        return low
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_explained(middle) else (middle, high)
-    return high
-
-
 def noise_between_runs(*segments: Sequence[float]) -> float | None:
     """Noise of a series from one run to the next, steps and spikes left aside.
 

@@ -4,12 +4,11 @@ The second stage of `asv_watch.statistics.change_points`, where the model is des
 optimal partitioning over the innovations of a Kalman filter, for a few ratios of drift to noise
 at once.
 
-Where all values have the same noise, the filter's variances depend on a segment's length alone,
-so the filters of all possible starts and all ratios advance together with variances from a table.
-Where the noise of each value is known, each start has variances of its own. Either way it takes
-O(n^2) time and O(n) memory; longer series are partitioned in overlapping blocks, in O(n). A block
-without known noise is partitioned by its own values alone, on their own scale, so that a caller
-may cache its partition: a new value changes only the last block.
+The filter's variances depend on a segment's length alone, so the filters of all possible starts
+and all ratios advance together with variances from a table, in O(n^2) time and O(n) memory; longer
+series are partitioned in overlapping blocks, in O(n). A block is partitioned by its own values
+alone, on their own scale, so that a caller may cache its partition: a new value changes only the
+last block.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ Block = tuple[Array, float, int]
 
 
 def partition_block(y: Array, least_variance: float, length: int) -> BlockPartition:
-    """Partition a block whose values all have the same noise.
+    """Partition a block.
 
     Args:
         y: Its values, at most `BLOCK`.
@@ -123,7 +122,6 @@ def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
     in_order = [blocks[place] for place in longest_first]
     partitioned = _partition_blocks(
         [(y - median_of(y)) / scale_of(y, least) for y, least, _ in in_order],
-        _EqualNoise(),
         np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
     )
     return [block for _, block in sorted(zip(longest_first, partitioned, strict=True))]
@@ -132,17 +130,13 @@ def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
 def partition(
     y: Array,
     least_variance: float,
-    relative_noise: Array | None,
     find_block: BlockFinder = partition_block,
 ) -> tuple[list[int], int, int]:
     """Partition a series.
 
     Args:
-        y: The series; where the noise of each value is known, with first differences of
-            variance 1 apart from steps and spikes.
+        y: The series.
         least_variance: What the variance of first differences counts as at least.
-        relative_noise: Variance of the noise of each value over that of a typical one; ``None``
-            where it is the same for all.
         find_block: Gives what `partition_block` does, perhaps from a cache.
 
     Returns:
@@ -154,12 +148,7 @@ def partition(
     boundaries: list[list[int]] = [[] for _ in choices]
     costs = _DRIFT_PENALTY * math.log(length) * (DRIFT_RATIOS > 0)
     for part in blocks_of(len(y)):
-        if relative_noise is None:
-            block = find_block(y[part], least_variance, length)
-        else:
-            penalty = np.array([_STEP_PENALTY * math.log(length)])
-            variances = _KnownNoise(relative_noise[part])
-            [block] = _partition_blocks([y[part]], variances, penalty)
+        block = find_block(y[part], least_variance, length)
         low = part.start + _MARGIN if part.start else 0
         high = part.stop - _MARGIN if part.stop < len(y) else len(y)
         for choice in choices:
@@ -171,50 +160,7 @@ def partition(
     return boundaries[likeliest], likeliest, heaviest
 
 
-class _EqualNoise:
-    """The filters of all starts where the noise of all values is the same."""
-
-    def __init__(self) -> None:
-        tables = filters(BLOCK)
-        self._gain, self._precision, self._log_variance = (
-            table[:, :, np.newaxis]
-            for table in (tables.gain, tables.precision, tables.log_variance)
-        )
-
-    def start_cost(self, now: int) -> float:
-        """Return what a segment that starts at a value costs beyond the penalty."""
-        return 0.0
-
-    def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
-        return self._gain[-now:], self._precision[-now:], self._log_variance[-now:]
-
-
-class _KnownNoise:
-    """The filters of all starts where the noise of each value is known."""
-
-    def __init__(self, relative_noise: Array) -> None:
-        self._relative = relative_noise
-        self._noise = filters(BLOCK).noise[:, np.newaxis]
-        self._drift = DRIFT_RATIOS[:, np.newaxis] * self._noise
-        self._level = self._noise * relative_noise[:, np.newaxis, np.newaxis]
-
-    def start_cost(self, now: int) -> float:
-        """Its noise: else a segment would gain by starting at the noisiest value."""
-        return math.log(self._relative[now])
-
-    def advance(self, now: int) -> tuple[Array, Array, Array]:
-        """Gain, precision and log of the variance at a value: (earlier starts, ratios, 1)."""
-        predicted = self._level[:now] + self._drift
-        variance = predicted + self._relative[now] * self._noise
-        gain = predicted / variance
-        self._level[:now] = (1 - gain) * predicted
-        return gain, 1 / variance, np.log(2 * variance)
-
-
-def _partition_blocks(
-    blocks: Sequence[Array], variances: _EqualNoise | _KnownNoise, penalties: Array
-) -> list[BlockPartition]:
+def _partition_blocks(blocks: Sequence[Array], penalties: Array) -> list[BlockPartition]:
     """Optimal partitioning of blocks, the longest first, for all drift ratios at once."""
     lengths = [len(y) for y in blocks]
     count, choices, longest = len(blocks), len(DRIFT_RATIOS), lengths[0]
@@ -222,6 +168,10 @@ def _partition_blocks(
     for place, y in enumerate(blocks):
         values[: len(y), place] = y
     cap = SPIKE**2
+    tables = filters(BLOCK)
+    gains, precisions, log_variances = (
+        table[:, :, np.newaxis] for table in (tables.gain, tables.precision, tables.log_variance)
+    )
     # The first axis is the starts of the last segment: the filter's level, and the least cost
     # of everything up to here when the last segment starts there. The last axis is the blocks, so
     # that what is computed at once is contiguous.
@@ -236,7 +186,6 @@ def _partition_blocks(
             count -= 1
         y = values[now, :count]
         if now:
-            gain, precision, log_variance = variances.advance(now)
             earlier = (slice(now), slice(None), slice(count))
             error, square, near = (
                 error_buffer[earlier],
@@ -245,16 +194,16 @@ def _partition_blocks(
             )
             np.subtract(y, level[earlier], out=error)
             np.multiply(error, error, out=square)
-            square *= precision
+            square *= precisions[-now:]
             np.less(square, cap, out=near)
             np.minimum(square, cap, out=square)
-            square += log_variance
+            square += log_variances[-now:]
             cost[earlier] += square
-            error *= gain
+            error *= gains[-now:]
             error *= near
             level[earlier] += error
         level[now, :, :count] = y
-        cost[now, :, :count] = best[:, :count] + penalties[:count] + variances.start_cost(now)
+        cost[now, :, :count] = best[:, :count] + penalties[:count]
         costs = cost[: now + 1, :, :count]
         start = costs.argmin(axis=0)
         best_start[now + 1, :, :count] = start

@@ -51,52 +51,32 @@ class LevelEstimator:
         self._variance = tables.level_variance[:, choice]
         self._noise = noise
 
-    def level(self, nearest_first: Array, relative_noise: Array | None) -> tuple[float, float]:
+    def level(self, nearest_first: Array) -> tuple[float, float]:
         """Estimate the level at the first value, and the variance of the estimate.
 
         Values far from the median of those nearby are spikes and do not count;
-        the others weigh less the further away they are, if there is drift, and the
-        noisier they are, if that is known.
+        the others weigh less the further away they are, if there is drift.
 
         Args:
             nearest_first: The values on this side, the one at the boundary first.
-            relative_noise: Variance of the noise of each over that of a typical value, if known.
         """
         length = len(nearest_first)
         centre = median_of(nearest_first[: self._nearby])
-        spread = self._spread[:length]
-        if relative_noise is not None:
-            spread = spread * np.sqrt(relative_noise)
-        near = np.abs(nearest_first - centre) < spread
+        near = np.abs(nearest_first - centre) < self._spread[:length]
         counted = int(near.sum())
         if 2 * counted < length:
             near[:] = True
             counted = length
         weights = self._weights[:length] * near
-        if relative_noise is not None:
-            weights /= relative_noise
         level = float((weights * nearest_first).sum() / weights.sum())
-        if relative_noise is not None:
-            return level, self._filtered_variance(relative_noise[near])
         if counted <= len(self._variance):
             return level, float(self._variance[counted - 1])
         settled = float(self._variance[-1])
         return level, settled if self.drift else self._noise / counted
 
-    def _filtered_variance(self, relative_noise: Array) -> float:
-        """Variance of the level after a filter has run over values towards the boundary."""
-        if not self.drift:
-            return self._noise / float((1 / relative_noise).sum())
-        variance = math.inf
-        for noise in (self._noise * relative_noise)[::-1].tolist():
-            predicted = variance + self.drift
-            variance = noise if math.isinf(predicted) else predicted * noise / (predicted + noise)
-        return variance
-
 
 def prune(
     y: Array,
-    relative_noise: Array | None,
     boundaries: list[int],
     side: LevelEstimator,
     smallest: float,
@@ -105,20 +85,16 @@ def prune(
 
     Args:
         y: The series, as it was partitioned.
-        relative_noise: Variance of the noise of each value over that of a typical one, if known.
         boundaries: Positions of the first values after the boundaries.
         side: Estimator of the levels.
         smallest: Smallest difference of levels to keep.
     """
 
-    def noise_of(part: slice) -> Array | None:
-        return None if relative_noise is None else relative_noise[part]
-
     def test(start: int, position: int, end: int) -> TestedBoundary:
         towards = slice(position - 1, start - 1 if start else None, -1)
-        before, before_variance = side.level(y[towards], noise_of(towards))
+        before, before_variance = side.level(y[towards])
         onwards = slice(position, end)
-        after, after_variance = side.level(y[onwards], noise_of(onwards))
+        after, after_variance = side.level(y[onwards])
         error = math.sqrt(before_variance + after_variance + side.drift)
         return TestedBoundary(start, position, end, before, after, abs(after - before) / error)
 

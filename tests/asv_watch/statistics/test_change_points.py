@@ -14,7 +14,6 @@ from tests.asv_watch import evaluate_change_points as evaluation
 from tests.asv_watch.labelled_series import (
     KINDS,
     NOISE,
-    make_ratio_set,
     make_series,
     make_set,
 )
@@ -194,43 +193,6 @@ def test_under_heavy_drift_as_well_as_wanted() -> None:
     )
     assert result.f1 >= 0.60
     assert result.false_alarms <= 0.75
-
-
-def test_ratios_with_known_standard_errors_as_well_as_wanted() -> None:
-    """Noise of 0.5 %, steps of 2 % and more."""
-    result = evaluation.evaluate(evaluation.of_ratios, make_ratio_set(2031, 240))
-    assert result.f1 >= 0.95
-    assert result.false_alarms <= 0.3
-
-
-def test_with_equal_standard_errors_the_same_steps_are_found() -> None:
-    for series in make_set(2032, 45):
-        without = [step.position for step in find_steps(series.values)]
-        # Smaller than the noise: the rest is found out from the values.
-        errors = [series.noise / 10] * len(series.values)
-        steps = find_steps(series.values, standard_errors=errors)
-        assert [step.position for step in steps] == without
-
-
-def test_values_known_to_be_noisy_are_no_step_and_sure_ones_are() -> None:
-    rng = np.random.default_rng(3)
-    values = np.exp(rng.normal(0.0, 0.002, 40))
-    values[20:24] *= 1.03
-    errors = np.full(40, 0.002)
-    assert [step.position for step in find_steps(values, standard_errors=errors)] == [20, 24]
-    errors[20:24] = 0.03
-    assert find_steps(values, standard_errors=errors) == []
-
-
-@pytest.mark.parametrize("errors", [[0.01] * 9, [0.01] * 9 + [0.0], [0.01] * 9 + [math.nan]])
-def test_standard_errors_must_be_one_positive_number_a_value(errors: list[float]) -> None:
-    with pytest.raises(ValueError, match="standard error for each"):
-        find_steps([1.0] * 10, standard_errors=errors)
-
-
-def test_only_positive_values_have_standard_errors() -> None:
-    with pytest.raises(ValueError, match="positive values"):
-        find_steps([1.0] * 9 + [0.0], standard_errors=[0.01] * 10)
 
 
 def test_online_as_well_as_wanted() -> None:
