@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,13 +74,14 @@ def _findings(project: Path) -> tuple[History, tuple[Change, ...]]:
     return history, analyse(history).changes
 
 
-def _published(project: Path) -> tuple[str, list[str], str]:
-    """The words of the page, the titles of the feed, and what the badge says."""
+def _published(project: Path) -> tuple[dict[str, Any], list[str], str]:
+    """The index of the site, the titles of the feed, and what the badge says."""
     html = project / "html"
-    text = unescape(re.sub("<[^>]*>", " ", (html / "index.html").read_text()))
+    index = json.loads((html / "index.json").read_text())
+    assert index["overview"]["headline"] in unescape((html / "index.html").read_text())
     _, *titles = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
     [badge] = re.findall("<title>speed: (.*)</title>", (html / "badge.svg").read_text())
-    return re.sub(r"\s+", " ", text), titles, badge
+    return index, titles, badge
 
 
 @pytest.mark.timeout(1800)
@@ -95,9 +97,9 @@ def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
     assert history.commits[suspicion.commit].hash == newest
     publish = [sys.executable, "-m", "asv_watch.cli", "publish"]
     subprocess.run(publish, cwd=project, env=os.environ | {"HOME": str(tmp_path)}, check=True)
-    words, titles, badge = _published(project)
+    index, titles, badge = _published(project)
     assert (titles, badge) == ([], "no change")
-    assert "1 slower" not in words
+    assert "slower" not in index["overview"]["headline"]
 
     output = _run("nightly", project, tmp_path, "--budget", "10min")
     assert output.index("new commit:") < output.index("measured change:")
@@ -112,11 +114,13 @@ def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
     assert change.interval[0] > 1
     assert change.comparisons == CONFIRMED
 
-    words, titles, badge = _published(project)
-    assert "1 slower" in words
-    assert re.search(r"Suite it slow \+[45]\.\d % ", words)
-    assert culprit[:8] in words
-    assert "aten::cumsum accounts for 100 %" in words
+    index, titles, badge = _published(project)
+    assert "made 1 case slower" in index["overview"]["headline"]
+    assert index["overview"]["commits"]["changes"] == [0]
+    [shown] = index["changes"]
+    assert re.fullmatch(r"\+[45]\.\d %", shown["text"])
+    assert index["commits"][shown["c"]][0] == culprit
+    assert "aten::cumsum accounts for 100 %" in shown["cause"]
     assert badge == "1 worse"
     [title] = titles
     assert re.search(r"slow.*: worse, \+[45]\.\d", title)
