@@ -82,6 +82,11 @@ _OF_THE_PLACE = (
 )
 _OF_WHAT_IS_MEASURED = (
     (
+        re.compile(r"Found multiple wheels in"),
+        "asv's own build command makes wheels of the dependencies too; give asv.conf.json "
+        '"build_command": ["python -m pip wheel --no-deps -w {{build_cache_dir}} {{build_dir}}"]',
+    ),
+    (
         re.compile(
             r"(?:No matching distribution found for|find a version that satisfies the "
             r"requirement) (?P<what>[\w.=<>+-]+)"

@@ -10,8 +10,9 @@ import asv.environment
 import asv.repo
 import asv.util
 
+from asv_watch.asv.commands import find_cause
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.records.git import top_of
 
 
@@ -58,11 +59,12 @@ def build_package(
             env=os.environ | environment.build_env_vars,
         )
     except (asv.util.ProcessError, asv.util.UserError) as error:
-        output = (
-            getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
-        ).strip()
+        output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
+        cause = find_cause(output)
+        if cause.is_place:
+            raise PlaceError(cause.reason) from error
         raise WatchError(
-            f"commit {commit[:8]} cannot be built and installed ({output.splitlines()[-1]}); "
+            f"commit {commit[:8]} cannot be built and installed ({cause.reason}); "
             "choose another commit, or correct the build commands in asv.conf.json"
         ) from error
     aside.rename(folder)

@@ -92,6 +92,13 @@ def compare(
             "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
         ),
     ] = False,
+    values: Annotated[
+        bool,
+        typer.Option(
+            "--values",
+            help="Compare peak memory and tracked values too; without timed cases always.",
+        ),
+    ] = False,
     fail_if_slower: Annotated[
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
@@ -114,6 +121,7 @@ def compare(
         release=release,
         machine=machine,
         cases=cases,
+        values=values,
         fail_if_slower=fail_if_slower,
     )
 

@@ -9,8 +9,9 @@ from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
+from asv_watch.compare.values import compare_values, report_values
 from asv_watch.exit_status import ExitStatus
-from asv_watch.interleave.cases import list_cases
+from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
 from asv_watch.statistics.ratio import verdict
 from asv_watch.statistics.rule import Verdict
@@ -24,6 +25,7 @@ def compare(
     release: str,
     machine: str,
     cases: str,
+    values: bool,
     fail_if_slower: bool,
 ) -> ExitStatus:
     """Compare two sides in interleaved rounds and print the table; store the result.
@@ -35,12 +37,14 @@ def compare(
         release: release of a side that names none.
         machine: name of this machine; the host's if empty.
         cases: regular expression of cases; the short set if empty.
-        fail_if_slower: return `ExitStatus.SLOWER` where a case got slower.
+        values: compare peak memory and tracked values as well, which is done in any case where
+            nothing that is timed matches.
+        fail_if_slower: return `ExitStatus.SLOWER` where a case got slower or has more.
 
     Raises:
         WatchError: a side does not exist, or no case ran on both.
     """
-    selection = matching(cases, otherwise=SHORT).only_times()
+    selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as place:
@@ -48,13 +52,26 @@ def compare(
         environments = sides[0].environment, sides[1].environment
         preflight.check_room(place.configuration, environments)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        compared = measure(place, sides, list_cases(place, environments, selection))
-    print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
+        benchmarks = list_benchmarks(place, environments)
+        others = value_cases(benchmarks, selection, place.declared, tracked=True)
+        only_times = selection.only_times()
+        timed = timed_cases(benchmarks, only_times, place.declared, needed=not others)
+        compared_values = (
+            list(compare_values(sides, place.configuration.suites, others))
+            if values or not timed
+            else []
+        )
+        compared = measure(place, sides, timed, extra=[value.stored for value in compared_values])
+    if timed:
+        print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
+    if compared_values:
+        print(f"\n{report_values(compared_values)}")
     if compared.path is None:
         print("not stored: no commit names the working tree's changes")
     else:
         print(f"stored in {compared.path.relative_to(root)}")
-    if compared.failed:
+    if compared.failed or any(value.has_failed for value in compared_values):
         return ExitStatus.SOME_CASES_FAILED
-    slower = any(verdict(case) is Verdict.WORSE for case in compared.ratios)
+    verdicts = [*map(verdict, compared.ratios), *(value.verdict for value in compared_values)]
+    slower = Verdict.WORSE in verdicts
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

@@ -157,15 +157,22 @@ def _nothing_timed(
     words = {"track": "track a value", "peakmemory": "measure peak memory"}
     listed = " and ".join(f"{count} {words.get(kind, kind)}" for kind, count in others.items())
     return (
-        f"no case that times something here {matches}: {listed}; measure both versions with "
-        "`asv run`, then `asv-watch compare --stored` compares the values"
+        f"no case that times something here {matches}: {listed}; "
+        "`asv-watch compare --values` compares these"
     )
 
 
 def value_cases(
-    benchmarks: Benchmarks, selection: Selection, declared: Declared
+    benchmarks: Benchmarks, selection: Selection, declared: Declared, *, tracked: bool = False
 ) -> list[ValueCase]:
-    """Return the selected cases of peak memory and exact counts that may run here."""
+    """Return the selected cases of peak memory and exact counts that may run here.
+
+    Args:
+        benchmarks: entries of asv's list.
+        selection: of cases.
+        declared: what the suites declare.
+        tracked: list every ``track_*``, not only those that are declared to be exact.
+    """
     return [
         ValueCase(
             name,
@@ -181,7 +188,9 @@ def value_cases(
             parameters=params,
         )
         for benchmark, params, name, identity in _runnable(benchmarks, selection, declared)
-        if benchmark["type"] == "peakmemory" or benchmark.get("exact")
+        if benchmark["type"] == "peakmemory"
+        or benchmark.get("exact")
+        or (tracked and benchmark["type"] == "track")
     ]
 
 
