@@ -25,39 +25,42 @@ from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.records import Commit
 from asv_watch.records.release_order import main_release
 
-_Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00\ud800-\udfff]*$")]
-"""What can be the name of a file, or the argument of a command."""
+_UNUSABLE = re.compile("[\x00\ud800-\udfff]")
+"""What neither the name of a file nor the argument of a command can hold."""
 _RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
 """Words that choose environments, where a release may be named too."""
 
 
 class _Entries(msgspec.Struct):
-    """Types of the entries of asv.conf.json that are used here; asv itself checks none."""
+    """Types of the entries of asv.conf.json that are used here; asv itself checks none.
 
-    repo: _Text
-    project: _Text
-    branches: Annotated[list[_Text | None], msgspec.Meta(min_length=1)]
-    pythons: Annotated[list[_Text], msgspec.Meta(min_length=1)]
+    No text has a pattern here: msgspec 0.22 crashes where such a text is part of a union.
+    """
+
+    repo: str
+    project: str
+    branches: Annotated[list[str | None], msgspec.Meta(min_length=1)]
+    pythons: Annotated[list[str], msgspec.Meta(min_length=1)]
     matrix: dict[str, Any]
     include: list[dict[str, Any]]
     exclude: list[dict[str, Any]]
-    env_dir: _Text
-    benchmark_dir: _Text
-    results_dir: _Text
-    html_dir: _Text
-    environment_type: _Text | None
-    build_command: list[_Text] | _Text | None
-    install_command: list[_Text] | _Text | None
-    measured_paths: list[_Text] = []
-    machines: list[_Text] = []
-    package_dir: _Text = ""
-    reference: _Text = ""
-    preload: list[_Text] = []
+    env_dir: str
+    benchmark_dir: str
+    results_dir: str
+    html_dir: str
+    environment_type: str | None
+    build_command: list[str] | str | None
+    install_command: list[str] | str | None
+    measured_paths: list[str] = []
+    machines: list[str] = []
+    package_dir: str = ""
+    reference: str = ""
+    preload: list[str] = []
     fork_safe_from: dict[str, str] = {}
     gpu_cases: str = ""
-    facts_script: _Text = ""
-    profiler: _Text = ""
+    facts_script: str = ""
+    profiler: str = ""
     environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
     release_cases: str = ""
 
@@ -366,12 +369,24 @@ def load_settings(root: Path) -> Any:
     try:
         read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
-        msgspec.convert(vars(conf), _Entries)
+        _check_texts(msgspec.to_builtins(msgspec.convert(vars(conf), _Entries)))
         return conf
     except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
         raise WatchError(
             f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
         ) from error
+
+
+def _check_texts(entries: dict[str, Any]) -> None:
+    """Refuse texts that can be neither the name of a file nor an argument of a command.
+
+    Raises:
+        ValueError: an entry is or lists one.
+    """
+    for name, entry in entries.items():
+        for text in entry if isinstance(entry, list) else [entry]:
+            if isinstance(text, str) and _UNUSABLE.search(text):
+                raise ValueError(f"{name!r} holds a character that no name of a file can have")
 
 
 def _releases(
