@@ -27,7 +27,8 @@ export default [
         "error",
         {
           selector: "ImportNamespaceSpecifier, ImportDefaultSpecifier, ExportDefaultDeclaration",
-          message: "The script is joined from named imports and exports (asv_watch/site/bundle.py).",
+          message:
+            "The script is joined from named imports and exports (asv_watch/site/bundle.py).",
         },
       ],
     },

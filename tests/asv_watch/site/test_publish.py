@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.asv_watch.site.conftest import SOURCES, Project, tree
+from tests.asv_watch.site.conftest import SOURCES, Project, registered, tree
 
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
 
@@ -361,7 +361,7 @@ def test_damage_is_named_and_the_rest_published(
     assert victim.name in output
     assert "Traceback" not in output
     index = json.loads((project.html / "index.json").read_text())
-    assert [problem["path"] for problem in index["problems"]] == [
+    assert [problem["path"] for problem in _about(project)["problems"]] == [
         f"results/ci-2core/{victim.name}"
     ]
     assert victim.name in (project.html / "data" / "about.js").read_text()
@@ -408,7 +408,7 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     for path in (*named, benchmarks):
         assert output.count(path.name) == 1, path
     index = json.loads((project.html / "index.json").read_text())
-    assert len(index["problems"]) == len(named) + 1
+    assert len(_about(project)["problems"]) == len(named) + 1
     assert sum(series["last"] is not None for series in index["series"]) > 10
 
 
@@ -478,9 +478,15 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     index = _index(project)
     events = [event["text"] for event in index["events"] if event["kind"] == "kernel"]
     assert events == ["kernel: 6.1 → 6.2"]
-    (record,) = index["records"]
-    assert record["machine"] == {"kernel": "6.2"}
-    assert index["commits"][record["c"]][0].startswith(torn.name[:8])
+    [setup] = _about(project)["setups"]
+    assert setup["facts"]["kernel"] == "6.2"
+    assert index["commits"][setup["recorded"]][0].startswith(torn.name[:8])
+
+
+def _about(project: Project) -> dict[str, Any]:
+    """The data of the view of the data itself."""
+    about: dict[str, Any] = registered(project.html / "data" / "about.js")[1]
+    return about
 
 
 def _index(project: Project) -> dict[str, Any]:
