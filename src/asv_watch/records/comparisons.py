@@ -60,6 +60,9 @@ class Version(msgspec.Struct, frozen=True, eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Version) and self._identity == other._identity
 
+    def __ne__(self, other: object) -> bool:  # the one that is inherited compares objects
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self._identity)
 
