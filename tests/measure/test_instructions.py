@@ -51,7 +51,7 @@ def _count(source: Path, folder: Path, *cases: Case, **variables: str) -> list[C
 
 MORE = """
 from torchspeed.models.registry import register_model
-from torchspeed.models.tpa_lstm import TPALSTM
+from torchspeed.models.tuned.tpa_lstm import TunedTPALSTM as TPALSTM
 
 
 @register_model("tpa_lstm_more")
