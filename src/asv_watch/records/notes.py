@@ -62,7 +62,10 @@ class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     recipe: Text
     reason: Text
-    first: CommitStart | None = msgspec.field(name="from", default=None)
+    # Not `CommitStart | None`: msgspec 0.22 crashes now and then on a pattern in a union.
+    first: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{7,64})?$")] = msgspec.field(
+        name="from", default=""
+    )
     benchmarks: tuple[str, ...] = _ALL
 
 
@@ -150,14 +153,12 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
             Problem(str(path), f"{error}; none of its notes is used: correct it (docs/history.md)")
         ]
     named = {note.commit for note in stored.change} | {
-        note.first for note in stored.recipe if note.first is not None
+        note.first for note in stored.recipe if note.first
     }
     named |= set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}
-    placed: dict[str | None, int] = {
-        start: matching[0] for start, matching in positions.items() if len(matching) == 1
-    }
-    placed[None] = 0
+    placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
+    placed[""] = 0
     return Notes(
         [Placed(placed[note.commit], note) for note in stored.change if note.commit in placed],
         [(placed[note.first], note) for note in stored.recipe if note.first in placed],
