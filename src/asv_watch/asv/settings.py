@@ -22,8 +22,8 @@ from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.main_release import main_release
 from asv_watch.records.records import Commit
-from asv_watch.records.release_order import main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """What neither the name of a file nor the argument of a command can hold."""

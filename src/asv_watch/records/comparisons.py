@@ -19,8 +19,8 @@ import msgspec
 
 from asv_watch.files import read_regular
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
+from asv_watch.records.main_release import main_release
 from asv_watch.records.records import Problem
-from asv_watch.records.release_order import main_release
 
 FOLDER = "comparisons"
 EARLIER_FORMAT = "it has an earlier format; convert it with `asv-watch results migrate`"

@@ -1,21 +1,10 @@
-"""Releases of requirements: what they are called, and their order, as pip has it."""
+"""The order of a requirement's releases, as pip has it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from packaging.version import InvalidVersion, Version
-
-
-def main_release(requirements: Mapping[str, str]) -> str:
-    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is.
-
-    Args:
-        requirements: name to release, in the order of asv.conf.json.
-    """
-    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
-    return next(pinned, "").removeprefix("pip+")
 
 
 @cache
