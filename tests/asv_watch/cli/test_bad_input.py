@@ -139,7 +139,7 @@ def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
 def test_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
     complaint = bench(repository, "--release", "1.0.0")
     assert "asv.conf.json pins no release 1.0.0" in complaint
-    assert "2.15.0, 2.14.1" in complaint
+    assert "it pins torch 2.15.0, torch 2.14.1" in complaint
 
 
 def test_cases_that_are_no_pattern(bench: Bench, repository: Path) -> None:

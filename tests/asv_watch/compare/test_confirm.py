@@ -31,8 +31,8 @@ def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     suspects = find_suspects(history, analyse(history).changes, MACHINE)
     cases = [series.case.name for series in history.series]
     assert suspects == [
-        Suspect(cases[1], "2.15.0", commit_hash(38), commit_hash(39)),
-        Suspect(cases[2], "2.15.0", commit_hash(19), commit_hash(20)),
+        Suspect(cases[1], "torch 2.15.0", commit_hash(38), commit_hash(39)),
+        Suspect(cases[2], "torch 2.15.0", commit_hash(19), commit_hash(20)),
     ]
     assert find_suspects(history, analyse(history).changes, "another") == []
 
