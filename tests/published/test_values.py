@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from torchspeed.cli.main import app
+from torchspeed.cli.reproduce import NAMES
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import PublishedValue, load_sources
 from torchspeed.published.__main__ import SITE_VALUES, site_values
@@ -82,8 +83,11 @@ def test_the_commands_are_understood_and_name_what_exists() -> None:
         program, name, *arguments = command.split()
         assert program == "torchspeed"
         parsed = group.commands[name].make_context(name, arguments).params
-        assert parsed.get("model", parsed.get("models")) in list_workloads()
-        assert parsed.get("data", "exchange_rate") in DATA
+        if name == "reproduce":
+            assert parsed["name"] in NAMES
+        else:
+            assert parsed["model"] in list_workloads()
+            assert parsed["data"] in DATA
 
 
 def test_site_rows_are_in_seconds_with_the_differences() -> None:
