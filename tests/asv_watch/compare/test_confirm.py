@@ -103,5 +103,9 @@ def test_a_real_change_is_measured_and_interference_is_refuted(
     assert "measured: suite.Suite.time_it('slow'), +" in output
     assert "no change: suite.Suite.time_it('plain'), " in output
 
+    status, output, errors = _run("confirm", project, tmp_path)
+    assert status == 0, output + errors
+    assert "measured: suite.Suite.time_it('slow'), +" in output, "a second comparison agrees"
+    assert "time_it('plain')" not in output, "what was refuted is not compared again"
     status, output, _ = _run("confirm", project, tmp_path)
     assert (status, output) == (0, "no change has to be compared\n")
