@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 
 SUITE = """
@@ -51,7 +53,9 @@ def work(model):
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    root = make_project(SUITE, {"src/package.py": PACKAGE.format(slow=2000)})
+    configuration = json.dumps(CONFIGURATION | {"gpu_cases": "'cuda"})
+    files = {"asv.conf.json": configuration, "src/package.py": PACKAGE.format(slow=2000)}
+    root = make_project(SUITE, files)
     commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
     return root
 
