@@ -34,12 +34,13 @@ def add_release(root: Path, requirements: Mapping[str, str]) -> str:
     path = root / "asv.conf.json"
     text = path.read_text(encoding="utf-8")
     conf = load_settings(root)
-    listed = [of_release[requirement] for of_release in listed_releases(conf).get(requirement, [])]
+    lists = listed_releases(conf)
+    listed = [of_release[requirement] for of_release in lists.get(requirement, [])]
     if release in listed:
         raise WatchError(f"{requirement} {release} is listed in asv.conf.json already")
     if not hasattr(conf, "releases"):
         text = text.replace("{\n", f'{{\n{_INDENT}"releases": {{\n{_INDENT}}},\n', 1)
-    if not listed and (key := _KEY.search(text)):
+    if requirement not in lists and (key := _KEY.search(text)):
         text = _with_list(text, key, requirement)
     name = re.escape(json.dumps(requirement))
     start = re.compile(rf"^(?P<indent> *){name}: *\[ *\n", re.M)

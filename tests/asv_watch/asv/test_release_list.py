@@ -13,9 +13,10 @@ from asv_watch.asv.release_list import add_release
 from asv_watch.errors import WatchError
 from asv_watch.records.release_order import release_order
 
+BARE = '{\n    "version": 1,\n    "repo": "."\n}\n'
 HEAD = '{\n    // a comment, "releases": {}\n    "version": 1,\n    "releases": {\n'
 LIST = '        "numpy": [\n'
-TAIL = '        ]\n    },\n    "pythons": ["3.11"]\n}\n'
+TAIL = '        ]\n    },\n    "repo": "."\n}\n'
 
 
 def _file(folder: Path, releases: list[str]) -> Path:
@@ -59,7 +60,7 @@ def test_a_release_is_listed_once(tmp_path: Path) -> None:
     assert path.read_text() == before
 
 
-@pytest.mark.parametrize("text", ['{\n    "version": 1\n}\n', HEAD + '        "a": [\n' + TAIL])
+@pytest.mark.parametrize("text", [BARE, HEAD + '        "a": [\n' + TAIL])
 def test_a_requirement_that_is_not_listed_yet_begins_a_list(tmp_path: Path, text: str) -> None:
     path = tmp_path / "asv.conf.json"
     path.write_text(text)
@@ -71,7 +72,8 @@ def test_a_requirement_that_is_not_listed_yet_begins_a_list(tmp_path: Path, text
 
 def test_a_file_that_is_not_laid_out_in_lines_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "asv.conf.json"
-    path.write_text('{"version": 1}')
+    one_line = '{"version": 1, "repo": "."}'
+    path.write_text(one_line)
     with pytest.raises(WatchError, match='no list of numpy under "releases"'):
         add_release(tmp_path, {"numpy": "2.1.0"})
-    assert path.read_text() == '{"version": 1}'
+    assert path.read_text() == one_line
