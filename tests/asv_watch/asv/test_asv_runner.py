@@ -106,7 +106,7 @@ def test_setup_runs_before_each_call_and_is_not_timed(tmp_path: Path) -> None:
 
 
 def test_our_suites_set_up_once_a_sample(tmp_path: Path, root: Path) -> None:
-    assert ISOLATED in (root / "benchmarks" / "__init__.py").read_text()
+    assert ISOLATED in (root / "benchmarks" / "_suite.py").read_text()
     result, order = _run(tmp_path, SUITE + ISOLATED, "Prepared")
     assert result == {"samples": [0.5, 0.5, 0.5], "number": 2}
     assert order == ["setup", *SAMPLE] * 3
@@ -136,10 +136,8 @@ def test_without_that_setting_calls_after_a_setup_are_timed_one_by_one(tmp_path:
 
 
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    pins = [
-        pin for pin in project["optional-dependencies"]["watch"] if pin.startswith("asv_runner")
-    ]
+    project = tomllib.loads((root / "src/asv_watch/pyproject.toml").read_text())["project"]
+    pins = [pin for pin in project["dependencies"] if pin.startswith("asv_runner")]
     assert pins == [f"asv_runner=={pinned_asv_runner()}"]
     assert metadata.version("asv_runner") == pinned_asv_runner()
 
