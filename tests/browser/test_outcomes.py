@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
+from urllib.parse import urlencode
 
 from tests.asv_watch.asv.project import CONFIGURATION, Project
 from tests.asv_watch.site.stored_values import labels_of
+from tests.browser.visitor import Visitor
 from tests.conftest import git
 
 SUITE = """
@@ -41,7 +42,7 @@ class Uncached:
 
 
 def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
-    make_repository: Callable[..., Path], tmp_path: Path
+    make_repository: Callable[..., Path], tmp_path: Path, visit: Callable[..., Visitor]
 ) -> None:
     folder = make_repository(
         {
@@ -81,10 +82,19 @@ def test_ok_failed_timed_out_skipped_stale_and_never_run_are_told_apart(
     assert series["old"][:2] == ("stale", 1)
     assert series["new"][0] == "never run"
 
-    page = (folder / "html" / "index.html").read_text()
-    status = page.split('data-view="status" aria-labelledby')[1].split("<section", maxsplit=1)[0]
-    for place, (kind, (state, _, reason)) in enumerate(series.items()):
-        row = unescape(status.split(f'<tr data-s="{place}">')[1].split("</tr>")[0])
-        assert state in row
-        why = "last measured 1 measured commits ago" if kind == "old" else reason
-        assert why in row
+    visitor = visit((folder / "html" / "index.html").as_uri())
+    shown = {
+        "good": ("✓ ok", ""),
+        "broken": ("✗ failed", series["broken"][2]),
+        "cached": ("✗ failed", series["cached"][2]),
+        "slow": ("⏱ timed out", "stopped after 8 s"),
+        "shy": ("– skipped", "needs a full moon"),
+        "old": ("◷ behind", "1 commit behind the newest"),
+        "new": ("· never run", ""),
+    }
+    for kind, row in shown.items():
+        visitor.go("#/about?" + urlencode({"outcome": series[kind][0], "q": kind}))
+        assert [tuple(cells[1:3]) for cells in visitor.rows("#about-app table.list")] == [row]
+    visitor.go("#/about")  # what needs a look, where nothing else is asked for
+    rows = visitor.rows("#about-app table.list")
+    assert sorted(row[1] for row in rows) == ["⏱ timed out", "✗ failed", "✗ failed"]
