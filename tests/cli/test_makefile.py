@@ -37,8 +37,11 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     shutil.copytree(ROOT / ".ci", folder / ".ci")
     shutil.copy(ROOT / "Makefile", folder)
-    (folder / "pyproject.toml").write_text(PROJECT)
-    (folder / "backend.py").write_text(BACKEND)
+    watcher = folder / "src" / "asv_watch"
+    watcher.mkdir(parents=True)
+    for project in (folder, watcher):
+        (project / "pyproject.toml").write_text(PROJECT)
+        (project / "backend.py").write_text(BACKEND)
     return folder
 
 
