@@ -15,6 +15,4 @@ class ExitStatus(IntEnum):
     """The command line is wrong: an unknown command, option or value."""
     SOME_CASES_FAILED = 3
     """The job was done and published, but some cases or commits in it failed."""
-    SLOWER = 4
-    """A case is slower: in a gate, or in a comparison with ``--fail-if-slower``."""
     INTERRUPTED = 130

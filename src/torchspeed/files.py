@@ -1,36 +1,9 @@
-"""Reads and digests regular files; writes files that stay whole when the process is killed."""
+"""Writes files that stay whole when the process is killed."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-import stat
 from pathlib import Path
-from typing import IO
-
-
-def read_regular(path: Path | str) -> bytes:
-    """Read a regular file, or one that a symbolic link leads to; reading a fifo would never end.
-
-    Raises:
-        OSError: The file is missing (a dangling link included), cannot be read, or is a
-            folder, fifo, socket or device.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
-    with open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        return stream.read()
-
-
-def digest(path: Path | str) -> str:
-    """Return the digest of the content of a file, or of the reason why it cannot be read."""
-    try:
-        content = read_regular(path)
-    except OSError as error:
-        content = f"{error.errno}, not read".encode()
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -52,46 +25,6 @@ def write_whole(path: Path, content: bytes) -> None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     _sync_folder(path.parent)
-
-
-def append_durably(path: Path, content: bytes) -> None:
-    """Add content to the end of a file, on a line of its own, and wait until it is stored.
-
-    A last line that was cut off does not swallow the first new one. Of content that cannot be
-    stored whole, nothing stays.
-
-    Raises:
-        OSError: The disk is full, or the file cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not path.exists()
-    try:
-        with path.open("a+b", buffering=0) as stream:
-            length = stream.tell()
-            if length > 0:
-                stream.seek(-1, os.SEEK_END)
-                if stream.read(1) != b"\n":
-                    content = b"\n" + content
-            try:
-                _write_all(stream, content)
-                os.fsync(stream.fileno())
-            except BaseException:
-                stream.truncate(length)
-                if is_new:
-                    path.unlink()
-                raise
-    except OSError as error:  # what `write` raises names no file, and `seek` in a fifo no number
-        number, text = error.errno or errno.EINVAL, error.strerror or str(error)
-        raise OSError(number, text, str(path)) from error
-    if is_new:
-        _sync_folder(path.parent)
-
-
-def _write_all(stream: IO[bytes], content: bytes) -> None:
-    """Write to a stream without a buffer, which may take a part at a time."""
-    left = memoryview(content)
-    while left:
-        left = left[stream.write(left) :]
 
 
 def _sync_folder(folder: Path) -> None:
