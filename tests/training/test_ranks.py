@@ -26,7 +26,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer
 from torchspeed.training.launch import launch, root_of
-from torchspeed.training.parent import PARENT
+from torchspeed.training.parent import LAUNCHER
 from torchspeed.training.phases import PhaseSummary
 from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import load_baseline
@@ -213,7 +213,7 @@ def test_a_terminated_launcher_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def terminated(*_: Any) -> None:
         raise SignalException("", signal.SIGTERM)
 
-    for variable in (PARENT, "OMP_NUM_THREADS"):  # are as before after the test
+    for variable in (LAUNCHER, "OMP_NUM_THREADS"):  # are as before after the test
         monkeypatch.setenv(variable, "1")
     monkeypatch.setattr("torchspeed.training.launch.elastic_launch", lambda *_, **__: terminated)
     with pytest.raises(TorchspeedError, match="stopped by SIGTERM; all 2 ranks are stopped"):

@@ -14,7 +14,7 @@ from torchspeed.cli.session import run_and_report
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.group import end_rank, join_group, leave_group, was_launched
 from torchspeed.training.launch import launch, tell_launcher
-from torchspeed.training.parent import die_with_parent
+from torchspeed.training.parent import die_with_launcher
 from torchspeed.training.recipes import complete
 from torchspeed.training.results import RunResult
 
@@ -41,7 +41,7 @@ def as_ranks(
         TorchspeedError: unknown model, strategy and device count do not go together, more GPUs
             than there are, or what stopped the run.
     """
-    die_with_parent()
+    die_with_launcher()
     config, outputs = complete(configure(options)), read(Outputs, options)
     strategy = config.strategy
     if strategy == "fsdp" and mode != "train":

@@ -26,7 +26,7 @@ from torch.distributed.elastic.multiprocessing.errors import (
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.parent import PARENT
+from torchspeed.training.parent import LAUNCHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def launch(arguments: list[str], devices: int) -> None:
     # Each rank would otherwise start a thread for every core.
     threads = str(max(1, (os.cpu_count() or 1) // devices))
     os.environ.setdefault("OMP_NUM_THREADS", threads)
-    os.environ[PARENT] = str(os.getpid())
+    os.environ[LAUNCHER] = str(os.getpid())
     try:
         with logs, _without_agent_log():
             elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)

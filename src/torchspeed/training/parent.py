@@ -1,24 +1,28 @@
-"""Ends a process with the one that started it: ranks with a launcher, points with a sweep."""
+"""Ends a process with the process that started it: ranks with a launcher, points with a sweep."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1
-"""Linux: the signal that a process gets when its parent dies (prctl(2))."""
+from torchspeed.measure.orphans import die_with_parent
 
-PARENT = "TORCHSPEED_LAUNCHER"
-"""Environment variable with the id of the process that started this one."""
+LAUNCHER = "TORCHSPEED_LAUNCHER"
+"""Environment variable by which ranks learn the id of the process that launched them."""
 
 
-def die_with_parent() -> None:
-    """Have the kernel end this process when the one named by ``PARENT`` is gone; Linux only."""
-    parent = os.environ.get(PARENT)
-    if parent is None or not sys.platform.startswith("linux"):
+def die_with_launcher() -> None:
+    """End this process when the launcher named by ``LAUNCHER`` ends, if a launcher started it."""
+    launcher = os.environ.get(LAUNCHER)
+    if launcher is not None:
+        die_with(int(launcher))
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when process ``parent``, which started it, ends; Linux only."""
+    if not sys.platform.startswith("linux"):
         return
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(parent):  # it went before the call above
+    die_with_parent()
+    if os.getppid() != parent:  # it ended before the call above
         os.kill(os.getpid(), signal.SIGKILL)

@@ -16,7 +16,7 @@ from typing import Any
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.allocator import keep_memory
 from torchspeed.training.config import RunConfig
-from torchspeed.training.parent import PARENT, die_with_parent
+from torchspeed.training.parent import die_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ def run_point(
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    os.environ[PARENT] = str(os.getpid())
-    process = context.Process(target=_train, args=(config, theirs))
+    process = context.Process(target=_train, args=(config, theirs, os.getpid()))
     process.start()
     theirs.close()
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -64,8 +63,8 @@ def run_point(
         ours.close()
 
 
-def _train(config: RunConfig, connection: Connection) -> None:
-    die_with_parent()
+def _train(config: RunConfig, connection: Connection, parent: int) -> None:
+    die_with(parent)
     keep_memory()
     from torchspeed.training.train import train  # noqa: PLC0415 - after the memory is set up
 
