@@ -70,7 +70,7 @@ def test_what_cannot_be_submitted_is_one_line(
 
 @pytest.fixture
 def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that answers as Codespeed 0.13.0 did (tools/try_codespeed.py), and what it got."""
+    """A server that answers as Codespeed 0.13.0 did, and what it got."""
     received: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
