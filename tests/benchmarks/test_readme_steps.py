@@ -19,7 +19,7 @@ from ._suite import _ModelSuite
 class Added(_ModelSuite):
     """At the batch of their sources."""
 
-    params = (["last_value"], DEVICES)
+    params = (["gru"], DEVICES)
     param_names = ("model", "device")
 '''
 TESTS = (
@@ -60,7 +60,7 @@ def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_pa
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
 
     subprocess.run(["sh", "-ec", _readme_steps(root)], cwd=tmp_path, check=True)
-    assert (tmp_path / "src/torchspeed/models/last_value.py").is_file()
+    assert (tmp_path / "src/torchspeed/models/gru.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
     raised = '    code_version = "2"\n'
     _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (SMALL_CNNS", raised)
