@@ -1,6 +1,6 @@
 """Writes what the gate measured to a pull request, in a job that runs none of its code.
 
-What may be believed is in docs/gate-threats.md.
+What may be believed is in docs/pull-requests.md.
 """
 
 from __future__ import annotations
