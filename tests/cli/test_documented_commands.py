@@ -1,6 +1,5 @@
-"""Every training command in the README and in docs/training.md runs, at a small size."""
+"""Every command that trains in any page runs, at a small size."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,9 @@ import torch
 
 from tests.data.test_images import write_cifar10, write_mnist
 from tests.data.test_series import write_series
+from tests.docs.pages import pages
 from torchspeed.cli.main import main
 
-ROOT = Path(__file__).parents[2]
 SMALLER = {
     "-e": "1",
     "--epochs": "1",
@@ -25,19 +24,17 @@ SWEPT = {"-b": ["4", "8"], "-w": ["0", "1"]}
 """Option of a sweep to small values; of each that is documented, two at most are swept."""
 
 
+RUN = ("train", "inference", "smooth-inference", "sweep", "reproduce", "latency")
+
+
 def documented() -> list[str]:
-    """The commands in the documents, without those that others contain with more options."""
-    commands = set()
-    for page in (ROOT / "README.md", ROOT / "docs" / "training.md"):
-        text = page.read_text().replace("\\\n", " ")
-        commands |= set(
-            re.findall(
-                r"torchspeed (?:train|inference|smooth-inference|sweep|reproduce|latency)\b"
-                r"[^`\n|(]* -[^`\n|(]*",
-                text,
-            )
-        )
-    commands = {command.partition("#")[0] for command in commands}
+    """The commands in the pages, without those that others contain with more options."""
+    commands = {
+        command
+        for page in pages()
+        for command in page.commands()
+        if command.startswith("torchspeed") and command.split()[1] in RUN and " -" in command
+    }
     words = {" ".join(command.split()): set(command.split()) for command in commands}
     return sorted(
         command

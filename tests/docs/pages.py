@@ -1,0 +1,65 @@
+"""The pages that people read, and the commands and links in them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GENERATED = ("docs/commands.md", "docs/faults.md")
+"""Pages that a tool writes, and that other tests compare with what it would write now."""
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m")
+_COMMAND = re.compile(rf"^(?:\.venv/bin/)?((?:{'|'.join(_PROGRAMS)}) .*)$")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A tracked Markdown file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Path below the root of the checkout."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    def blocks(self, language: str) -> list[str]:
+        """Return the contents of the fenced blocks of a language."""
+        return [body for kind, body in _FENCE.findall(self.text) if kind == language]
+
+    def links(self) -> list[str]:
+        """Return the targets of links and pictures, those in code left out."""
+        return _LINK.findall(re.sub(r"`[^`\n]*`", "", _FENCE.sub("", self.text)))
+
+    def anchors(self) -> set[str]:
+        """Return the anchors that GitHub gives the headings."""
+        headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", self.text), re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    def commands(self) -> Iterator[str]:
+        """Yield the commands of shell blocks and of code in sentences, without comments."""
+        lines = "\n".join(self.blocks("sh")).replace("\\\n", " ").splitlines()
+        lines = [part for line in lines for part in line.partition(" #")[0].split(" && ")]
+        for line in [*lines, *re.findall(r"`([^`\n]+)`", _FENCE.sub("", self.text))]:
+            if found := _COMMAND.match(line.strip()):
+                yield found[1]
+
+
+def pages() -> list[Page]:
+    """Return the pages that git tracks or would track."""
+    listed = subprocess.check_output(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        text=True,
+    )
+    paths = [ROOT / name for name in sorted(set(listed.split("\0"))) if name]
+    return [Page(path) for path in paths if path.is_file() and "node_modules" not in path.parts]

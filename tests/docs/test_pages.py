@@ -1,0 +1,67 @@
+"""The pages hold together: links, length, pictures, and what code calls them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import GENERATED, ROOT, Page, pages
+
+PAGES = pages()
+MOST_LINES = 150
+MOST_LINES_OF_README = 100
+LARGEST_PICTURE = 200_000
+EXEMPT_FROM_LENGTH = (*GENERATED, "CHANGELOG.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Page) -> None:
+    for link in page.links():
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.path.parent / name).resolve() if name else page.path
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in Page(target).anchors(), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_short(page: Page) -> None:
+    most = MOST_LINES_OF_README if page.name == "README.md" else MOST_LINES
+    if page.name not in EXEMPT_FROM_LENGTH:
+        assert len(page.text.splitlines()) <= most
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        if path in reached or path.suffix != ".md":
+            continue
+        reached.add(path)
+        for link in Page(path).links():
+            target = (path.parent / link.partition("#")[0]).resolve()
+            if target.is_dir():
+                waiting += target.glob("*.md")
+            elif target.exists():
+                waiting.append(target)
+    assert [page.name for page in PAGES if page.path not in reached] == []
+
+
+def test_every_picture_is_shown_and_small() -> None:
+    shown = {(page.path.parent / link).resolve() for page in PAGES for link in page.links()}
+    for picture in (ROOT / "docs" / "images").rglob("*.png"):
+        assert picture in shown, picture
+        assert picture.stat().st_size < LARGEST_PICTURE, picture
+
+
+def test_pages_that_code_names_exist() -> None:
+    named = subprocess.check_output(
+        ["git", "grep", "-hoE", r"docs/[a-z_/-]+\.md", "--", ":!*.md"], cwd=ROOT, text=True
+    )
+    for name in set(named.split()) - {"docs/a.md", "docs/index.md"}:  # of projects that tests make
+        assert (ROOT / name).is_file(), name
