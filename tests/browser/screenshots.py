@@ -1,14 +1,16 @@
-"""Takes the README's pictures of a published site.
+"""Takes the pictures of a published site that README and docs/site.md show.
 
     python -m tests.browser.screenshots html docs/images
 
-The pictures show whatever the site holds: publish first. Needs Chromium.
+The pictures show whatever the site holds: publish first. Each has a numbered mark beside every
+part that docs/site.md explains. Needs Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
@@ -18,31 +20,57 @@ from tests.browser.visitor import FLAGS, chromium
 SIZE: ViewportSize = {"width": 1280, "height": 800}
 
 
-def settled(page: Page) -> None:
+@dataclass(frozen=True)
+class View:
+    """The first screen at an address, and selectors of the parts that get a mark."""
+
+    address: str
+    marked: tuple[str, ...] = ()
+
+
+VIEWS = {
+    "overview": View("#/"),
+    "changes": View("#/changes"),
+    "timeline": View("#/timeline"),
+    "comparison": View("#/compare"),
+    "releases": View("#/releases"),
+    "about": View("#/about"),
+    "case": View("#/case?s=small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')"),
+}
+
+_MARK = """([part, number]) => {
+  const box = part.getBoundingClientRect();
+  const mark = document.createElement("div");
+  mark.textContent = number;
+  Object.assign(mark.style, {
+    position: "absolute", zIndex: 1000, width: "24px", height: "24px", borderRadius: "12px",
+    font: "bold 14px/24px sans-serif", textAlign: "center", color: "white", background: "#b3261e",
+    left: `${Math.max(box.left + scrollX - 28, 2)}px`, top: `${Math.max(box.top + scrollY, 2)}px`,
+  });
+  document.body.append(mark);
+}"""
+
+
+def wait_until_drawn(page: Page) -> None:
     done = "() => document.querySelector('main').getAttribute('aria-busy') === 'false'"
     page.wait_for_function(done)
     page.wait_for_timeout(300)
 
 
-VIEWS = {
-    "overview": "#/",
-    "timeline": "#/timeline",
-    "comparison": "#/compare",
-    "releases": "#/releases",
-}
-
-
 def take(site: Path, folder: Path) -> None:
-    """Writes a picture of the first screen of each of these views."""
+    """Write a picture of each of `VIEWS`."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         program, environment = chromium()
         browser = driver.chromium.launch(executable_path=program, args=FLAGS, env=environment)
         page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-        for name, address in VIEWS.items():
+        for name, view in VIEWS.items():
             page.goto("about:blank")
-            page.goto((site / "index.html").resolve().as_uri() + address)
-            settled(page)
+            page.goto((site / "index.html").resolve().as_uri() + view.address)
+            wait_until_drawn(page)
+            for number, selector in enumerate(view.marked, start=1):
+                part = page.locator(selector).locator("visible=true").first.element_handle()
+                page.evaluate(_MARK, [part, number])
             page.screenshot(path=folder / f"{name}.png")
         browser.close()
 
