@@ -2,7 +2,7 @@
 
 
 class WatchError(Exception):
-    """Bad input or a bad place to work in.
+    """Bad input, or a folder that cannot be worked in.
 
     Its message is one line that names the input and the remedy. Entry points
     print it to standard error and exit with status 1, without a traceback.
@@ -10,7 +10,7 @@ class WatchError(Exception):
 
 
 class PlaceError(WatchError):
-    """Something is wrong with the place: its disk, memory or network, or the package index.
+    """Something is wrong with the disk, the memory, the network or the package index.
 
     What is measured is not to blame, so a night counts it against no commit.
     """

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """What a script can tell from the status; 128 and a signal's number as shells have it."""
+    """Meaning of each status; 128 and a signal's number is that of shells."""
 
     DONE = 0
     FAILED = 1

@@ -13,11 +13,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, ViewportSize, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.visitor import FLAGS, chromium
 
-SIZE: ViewportSize = {"width": 1280, "height": 800}
+WIDTH = 1280
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,80 @@ class View:
 
     address: str
     marked: tuple[str, ...] = ()
+    height: int = 800
 
 
 VIEWS = {
-    "overview": View("#/"),
-    "changes": View("#/changes"),
-    "timeline": View("#/timeline"),
-    "comparison": View("#/compare"),
-    "releases": View("#/releases"),
-    "about": View("#/about"),
-    "case": View("#/case?s=small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')"),
+    "finding": View("#/releases", height=570),
+    "overview": View(
+        "#/",
+        (
+            "label:has-text('Machine')",
+            "h1",
+            "h2:has-text('newest commits')",
+            "h2:has-text('against')",
+            "a:has-text('suspected')",
+            "h2:has-text('Newest values')",
+        ),
+    ),
+    "changes": View(
+        "#/changes",
+        (
+            "p:has-text('measured changes')",
+            "summary:has-text('Filters')",
+            "th:has-text('Change')",
+            "th:has-text('State')",
+            "th:has-text('Since')",
+            "th:has-text('Cause')",
+        ),
+    ),
+    "timeline": View(
+        "#/timeline",
+        (
+            "label:has-text('Horizontal')",
+            "label:has-text('Vertical')",
+            "label:has-text('Add a case')",
+            "h3, h2, .chart",
+        ),
+    ),
+    "comparison": View(
+        "#/compare",
+        (
+            "label:has-text('Compare')",
+            "label:has-text('From')",
+            "label:has-text('Show')",
+            "p:has-text('geometric mean')",
+            "p:has-text('Grey')",
+        ),
+    ),
+    "releases": View(
+        "#/releases",
+        (
+            "p:has-text('neighbouring')",
+            "a:has-text('Findings')",
+            "h3, h2, .chart",
+            "h2:has-text('What each release changed')",
+            "th:has-text('Compared')",
+            "th:has-text('Why')",
+        ),
+    ),
+    "case": View(
+        "#/case?s=small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')",
+        (
+            "th:has-text('Newest time')",
+            "th:has-text('Newest change')",
+            "th:has-text('Noise')",
+            "h2:has-text('History')",
+        ),
+    ),
+    "about": View(
+        "#/about",
+        (
+            "h2:has-text('newest runs')",
+            "h2:has-text('Machines')",
+            "h2:has-text('around the code')",
+        ),
+    ),
 }
 
 _MARK = """([part, number]) => {
@@ -63,8 +127,9 @@ def take(site: Path, folder: Path) -> None:
     with sync_playwright() as driver:
         program, environment = chromium()
         browser = driver.chromium.launch(executable_path=program, args=FLAGS, env=environment)
-        page = browser.new_page(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
+        page = browser.new_page(color_scheme="light", reduced_motion="reduce")
         for name, view in VIEWS.items():
+            page.set_viewport_size({"width": WIDTH, "height": view.height})
             page.goto("about:blank")
             page.goto((site / "index.html").resolve().as_uri() + view.address)
             wait_until_drawn(page)

@@ -1,4 +1,4 @@
-"""Reads the outcome of one case, and the reason for it, off asv's result of its process.
+"""Reads the outcome of one case and its reason from asv's result of its process.
 
 asv stores null for failed and for timed-out cases, NaN for skipped and for deselected ones, and no
 message.

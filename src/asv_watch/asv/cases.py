@@ -25,7 +25,7 @@ def process_name(benchmark: dict[str, Any], index: int) -> str:
 
 
 def skipped_because(benchmark: dict[str, Any]) -> str:
-    """Return why the suite skips cases of a benchmark, as far as it says."""
+    """Return the suite's reasons for skipping cases of a benchmark."""
     return str(benchmark.get("skipped_because") or "skipped by its suite")
 
 

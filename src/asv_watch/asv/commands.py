@@ -1,4 +1,4 @@
-"""Runs commands: asv, with its output in a log, its phases and cases on the terminal; others."""
+"""Runs asv, with its output in a log and its progress on the terminal, and other commands."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class AsvError(WatchError):
 
 
 class AsvPlaceError(AsvError, PlaceError):
-    """asv failed as a whole, because of the place."""
+    """asv failed as a whole because of the disk, the memory or the network."""
 
 
 def find_cause(log: str) -> Cause:

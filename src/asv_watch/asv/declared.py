@@ -79,5 +79,5 @@ def declare(declared: Declared) -> None:
 
 
 def declared() -> Declared:
-    """Return what the project of the asv command that goes on declares."""
+    """Return what the project of the running asv command declares."""
     return _Current.declared

@@ -91,8 +91,8 @@ class MeasuredRun:
         rounds, store = self._rounds, self._store
         call, first_call = rounds.begin(case), rounds.first(benchmark, case)
         report = self._remaining.continued.get(case)
-        if case in rounds.settled:
-            return rounds.settled[case]
+        if case in rounds.finished_early:
+            return rounds.finished_early[case]
         if call < first_call:
             return BenchmarkResult([math.nan], [None], [None], 0, "", None)
         continues = call > first_call or bool(self._options.get("append_samples"))
@@ -113,7 +113,7 @@ class MeasuredRun:
             # A text or an infinity would be stored as it is, and could not be published.
             result = result._replace(result=[None], samples=[None], number=[None])
         if outcome != "ok":
-            rounds.settled[case] = result
+            rounds.finished_early[case] = result
         elif earlier:
             result = result._replace(samples=[earlier + result.samples[0]])
         extra = {"samples": samples, "rounds_left": left}

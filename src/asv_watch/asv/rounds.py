@@ -14,8 +14,8 @@ class Rounds:
     """The rounds of a run, while asv goes through them.
 
     Attributes:
-        settled: asv's result of each case that failed or was skipped in this run: its further
-            rounds are not measured.
+        finished_early: asv's result of each case that failed or was skipped in this run; its
+            further rounds are not measured.
     """
 
     def __init__(self, remaining: Remaining, options: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ class Rounds:
         self._remaining = remaining
         self._options = options
         self._calls: Counter[str] = Counter()
-        self.settled: dict[str, Any] = {}
+        self.finished_early: dict[str, Any] = {}
 
     def plan(self) -> dict[str, int]:
         """Return the number of rounds that each case will run in."""
@@ -72,7 +72,7 @@ class Rounds:
         for index in skipping.selected_cases(self._remaining.benchmarks, benchmark):
             case = case_name(benchmark, cases_of(benchmark)[index])
             is_stored = self._calls[case] < self.first(benchmark, case)
-            if index >= first and case not in self.settled and not is_stored:
+            if index >= first and case not in self.finished_early and not is_stored:
                 names[case] = process_name(benchmark, index)
         return names
 

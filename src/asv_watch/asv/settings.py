@@ -1,4 +1,4 @@
-"""What asv.conf.json says, as far as driving asv needs it."""
+"""The entries of asv.conf.json that driving asv needs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class EnvironmentSpec:
 
     @property
     def label(self) -> str:
-        """What sentences call it: its main requirement, or its name where it pins none."""
+        """Its name in sentences: its main requirement, or its own name if it pins none."""
         return self.release or self.name
 
     def with_requirements(self, requirements: Mapping[str, str], folder: Path) -> EnvironmentSpec:

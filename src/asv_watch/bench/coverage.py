@@ -24,7 +24,7 @@ class Coverage:
     def __init__(
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
-        """Read off what is stored.
+        """Read what is stored.
 
         Args:
             results: folder of all machines' results.

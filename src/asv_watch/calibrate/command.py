@@ -20,7 +20,7 @@ from asv_watch.records.git import ask_git
 
 
 def calibrate(root: Path, *, comparisons: int, release: str, machine: str, cases: str) -> None:
-    """Compare HEAD with itself, and print what the ratios differ from 1 by.
+    """Compare HEAD with itself, and print how far the ratios are from 1.
 
     Each comparison is stored; the site's Status shows the noise of all of them.
 

@@ -1,4 +1,4 @@
-"""Is this a place where a run can succeed? Asked before anything is installed or measured."""
+"""Checks that a run can succeed here, before anything is installed or measured."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Threshold = Annotated[
 
 Undecided = Annotated[
     Literal["fail", "pass"],
-    typer.Option(help="What it means that the time did not suffice to decide."),
+    typer.Option(help="Result of the gate if the time was too short to decide."),
 ]
 
 

@@ -96,7 +96,7 @@ def compare(
         bool,
         typer.Option(
             "--values",
-            help="Compare peak memory and tracked values too; without timed cases always.",
+            help="Compare peak memory and tracked values too, as always where no case is timed.",
         ),
     ] = False,
     fail_if_slower: Annotated[

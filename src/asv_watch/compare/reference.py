@@ -1,7 +1,7 @@
 """Measures commits interleaved with the reference, and renews the reference.
 
 The reference is a commit with a release that asv.conf.json names. Because every commit is
-measured in turn with it, the state of the machine cancels in their ratio
+measured interleaved with it, the state of the machine cancels in their ratio
 (`asv_watch.judge.measured_pairs`).
 """
 

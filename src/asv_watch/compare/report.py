@@ -14,7 +14,7 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 
 WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 RULE = (
-    "A difference is a ratio whose interval leaves 1 out and that is "
+    "A difference is a ratio whose interval excludes 1 and that is "
     f"{MINIMUM_EFFECT:.1%} or more away from 1."
 )
 

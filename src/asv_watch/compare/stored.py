@@ -51,7 +51,7 @@ class StoredResult:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The ratio of two stored values, with what can be said of its interval."""
+    """The ratio of two stored values, with its interval if both values have one."""
 
     ratio: float
     interval: tuple[float, float]
@@ -97,8 +97,8 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
         (
             f"**{second}** against **{first}**",
             table(head, rows),
-            f"{RULE} Values that were measured one after the other raise a suspicion only; "
-            "`asv-watch compare` of the two versions tells.",
+            f"{RULE} Values of separate runs raise only a suspicion; "
+            "`asv-watch compare` measures the two versions.",
         )
     )
 

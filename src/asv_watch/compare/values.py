@@ -1,4 +1,4 @@
-"""Compares what times nothing, peak memory and tracked values, by repeated processes.
+"""Compares peak memory and tracked values in repeated processes.
 
 A value that every process of a side repeats is compared by equality. Any other is measured by five
 processes of each side in turn, and differs where the two ranges do not overlap, which happens by
@@ -95,7 +95,7 @@ def compare_values(
         for result in measure_values(sides, suites, waiting):
             rounds[result.case].append(result)
             print(f"process {number} of each side: {result.case}", flush=True)
-        waiting = [case for case in waiting if not _is_settled(case, rounds[case.name])]
+        waiting = [case for case in waiting if not _is_finished(case, rounds[case.name])]
     for case in cases:
         yield _compared(rounds[case.name])
 
@@ -114,7 +114,7 @@ def report_values(values: Sequence[ComparedValue]) -> str:
     )
 
 
-def _is_settled(case: ValueCase, results: Sequence[CaseValues]) -> bool:
+def _is_finished(case: ValueCase, results: Sequence[CaseValues]) -> bool:
     compared = _compared(results)
     if case.exact or len(compared.before) < len(results) or len(compared.after) < len(results):
         return True

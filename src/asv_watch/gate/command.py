@@ -179,7 +179,7 @@ def _nearest(
 def measure(
     sides: tuple[Side, Side], suites: Path, cases: Sequence[TimedCase], budget: Budget
 ) -> list[GateCase]:
-    """Measure cases, and again those that were slower, until the time is over.
+    """Measure cases, then the slower ones again, until the time is over.
 
     Few cases are finished before others begin, and none begins that would not be finished in time.
     A case that any measurement does not call slower is measured no further. A case that is called

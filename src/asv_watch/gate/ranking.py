@@ -142,11 +142,13 @@ def rank(
 def one_of_each_first(cases: Sequence[TimedCase]) -> list[TimedCase]:
     """Put the first case of every benchmark before the second one of any; keep the order else."""
     seen: Counter[str] = Counter()
-    turns = []
+    occurrences = []
     for case in cases:
-        turns.append(seen[benchmark_of(case)])
+        occurrences.append(seen[benchmark_of(case)])
         seen[benchmark_of(case)] += 1
-    return [case for _, case in sorted(zip(turns, cases, strict=True), key=lambda pair: pair[0])]
+    return [
+        case for _, case in sorted(zip(occurrences, cases, strict=True), key=lambda pair: pair[0])
+    ]
 
 
 def benchmark_of(case: TimedCase) -> str:

@@ -31,7 +31,7 @@ _Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
 
 
 class CaseState(Enum):
-    """What the gate says of a case."""
+    """The state of a case in the gate."""
 
     SLOWER = "slower"
     """In every measurement."""
@@ -121,7 +121,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         return measurements_needed(len(self.cases))
 
     def state(self, case: GateCase) -> CaseState:
-        """Say how one of the cases fared."""
+        """Return the state of one of the cases."""
         verdicts = [verdict(change) for change in case.changes]
         if case.failed:
             return CaseState.FAILED
@@ -187,7 +187,7 @@ def measurements_needed(cases: int) -> int:
 
 
 def read_result(path: Path) -> GateResult:
-    """Read a file that nobody vouches for.
+    """Read a file from an untrusted source.
 
     Raises:
         WatchError: it cannot be read, is too large, or is no result of the gate.

@@ -1,1 +1,1 @@
-"""Two versions take samples in turn on one core."""
+"""Interleaves samples of two versions on one core."""

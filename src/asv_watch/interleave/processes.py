@@ -1,4 +1,4 @@
-"""One round of one case: a process on each side, which take samples in turn.
+"""One round of one case: a process on each side, with interleaved samples.
 
 Each side has a server that imports modules once and, where they are as fast in a fork as
 elsewhere, forks a process for each suite, and that one for each case (`asv_watch.probes.timer`).
@@ -218,7 +218,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 def measure_round(
     servers: tuple[Server, Server], case: TimedCase, first: int = 0
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Measure one case on two sides, in turns A B B A.
+    """Measure one case on two sides, in the order A B B A.
 
     Args:
         servers: before and after.

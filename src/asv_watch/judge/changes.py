@@ -117,7 +117,7 @@ def changes_of(
     pairs: Sequence[MeasuredPair],
     suspicions: Sequence[Suspicion],
 ) -> Iterator[Change]:
-    """Yield the changes of a series: those measured, then what is suspected besides.
+    """Yield the changes of a series: the measured ones, then the suspected ones.
 
     Args:
         history: The history.
@@ -149,7 +149,7 @@ def changes_of(
     for suspicion in suspicions:
         before, after = suspicion.levels
         ends = order.position(suspicion.previous), order.position(suspicion.commit)
-        if not _is_settled(ends, after / before, pairs, measured):
+        if not _is_answered(ends, after / before, pairs, measured):
             yield Change(
                 series=index,
                 previous=suspicion.previous,
@@ -162,7 +162,7 @@ def changes_of(
             )
 
 
-def _is_settled(
+def _is_answered(
     ends: tuple[int, int],
     ratio: float,
     pairs: Sequence[MeasuredPair],

@@ -1,6 +1,6 @@
 """The smallest change that an interleaved comparison of a machine can show.
 
-A comparison shows a change where its interval leaves 1 out and the ratio is `MINIMUM_EFFECT` or
+A comparison shows a change where its interval excludes 1 and the ratio is `MINIMUM_EFFECT` or
 more from 1. So the smallest one is half the width of the interval, but not less than that effect.
 Of a case it is the median of its newest comparisons.
 """

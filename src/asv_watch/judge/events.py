@@ -1,4 +1,4 @@
-"""Events: changes around the code, of a machine, an environment or the recipe of measuring."""
+"""Events: changes of a machine, an environment or the recipe of measuring."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def machine_steps(history: History, steps: Sequence[Mapping[int, Step]]) -> set[
 
 
 def _kind(series: Series) -> str:
-    """Return what votes together: a metric of the models, or all of one unit without models."""
+    """Return the group that votes together: a metric of the models, or all series of a unit."""
     labels = series.case.labels
     return labels["metric"] if "model" in labels else series.unit
 

@@ -6,7 +6,7 @@ reach across it. Conditions are the facts of the machine, environment variables,
 threads and how processes are started. Installed packages are no conditions: they are what is
 measured, as much as the code.
 
-A fact that was not recorded says nothing: a segment ends where a fact is first *recorded* with
+A fact that was not recorded is ignored: a segment ends where a fact is first *recorded* with
 another value than the last recorded one.
 """
 

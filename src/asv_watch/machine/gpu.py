@@ -12,7 +12,7 @@ from pathlib import Path
 
 @functools.cache
 def gpu_is_plainly_absent() -> bool:
-    """True only where nothing at all speaks for a GPU of NVIDIA.
+    """True only if nothing indicates an NVIDIA GPU.
 
     A wrong "present" costs a process per case, a wrong "absent" loses values:
     in doubt this says False, and the case itself tells.

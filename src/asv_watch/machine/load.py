@@ -1,4 +1,4 @@
-"""What else the machine does while we measure."""
+"""The load that other work puts on the machine during a measurement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psutil
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What else the machine did during a measurement."""
+    """The load of other work during a measurement."""
 
     before: float
     """Load average over the minute before."""

@@ -15,7 +15,7 @@ _LONGEST_NUMBER = 6
 
 
 def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
-    """Return the commits from the oldest on that is to be measured.
+    """Return the commits from the oldest one that is to be measured.
 
     Args:
         oldest: a number of commits, a date such as ``2025-01-31``, or a commit, tag or branch;

@@ -1,4 +1,4 @@
-"""Prints what cases measure that time nothing: peak memory, exact counts.
+"""Prints the peak memory and the exact counts that cases measure.
 
 Runs as a script in the environment that is measured, ``python -P values.py <folder of suites>
 <benchmark>-<place of the case> ...``; it needs nothing of this package. A case is made by its own

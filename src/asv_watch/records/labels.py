@@ -64,7 +64,7 @@ def case_labels(
 
 
 def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
-    """Read the pass and the metric off a benchmark's function name and type.
+    """Read the pass and the metric from a benchmark's function name and type.
 
     Values of one metric are compared with each other, so what is no pass of a model (an epoch, an
     import) is a metric of its own. The metric of a ``track_forward`` is ``phase time`` if it is in

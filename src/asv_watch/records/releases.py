@@ -1,4 +1,4 @@
-"""What is known of each release on a machine: ``results/<machine>/releases.jsonl``.
+"""Facts about each release on a machine: ``results/<machine>/releases.jsonl``.
 
 One line for each time that a release was installed and tried, the newest last. What it changed is
 in the comparisons of kind ``release`` (`asv_watch.records.comparisons`).

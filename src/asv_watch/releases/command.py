@@ -127,7 +127,7 @@ def add(
 def _with_companions(
     configuration: Configuration, wanted: dict[str, str], requirement: str
 ) -> dict[str, str]:
-    """Add what the listed releases name besides, the newest that fits where they differ in it.
+    """Add the other packages that the listed releases name: the newest that fits if they differ.
 
     Raises:
         WatchError: the package index cannot be reached, or offers none that fits.

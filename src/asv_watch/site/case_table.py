@@ -115,7 +115,7 @@ def main_groups(contents: Contents) -> set[str]:
 def look(column: Column, contents: Contents) -> str:
     """CSS classes of a column, such as a device and a pass: its hue and its dash.
 
-    The hue of a device says nothing, and is left out, where all was measured on one.
+    The hue of a device is left out if everything was measured on one.
     """
     device, direction = (*column, "", "")[:2]
     shows_device = device in _DEVICES and len(contents.devices) > 1

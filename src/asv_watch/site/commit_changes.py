@@ -15,7 +15,7 @@ RECENT = 10
 def recent_changes(
     contents: Contents, changes: Iterable[Change]
 ) -> tuple[int, tuple[Change, ...]]:
-    """Return how many commits were measured lately, and those of some changes that are at them."""
+    """Return the number of newest commits that are looked at, and the changes at them."""
     measured = {commit for setup in contents.setups for commit in setup.commits}
     measured |= {change.commit for change in contents.changes}
     recent = set(sorted(measured)[-RECENT:])

@@ -149,7 +149,7 @@ class SeriesSummary:
 
     @property
     def owner(self) -> str:
-        """What summaries of many changes call it: its model, or else its group of benchmarks."""
+        """Name in summaries of many changes: its model, or else its group of benchmarks."""
         return self.model if "pass" in self.labels else self.group
 
     @property

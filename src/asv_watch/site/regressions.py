@@ -36,7 +36,7 @@ class Regression:
 
 
 def lasting_regressions(contents: Contents) -> tuple[Regression, ...]:
-    """Return every series that is worse than it was, in the order of the site."""
+    """Return every series with a regression that lasts, in the order of the site."""
     measured: dict[int, list[Change]] = {}
     for change in reversed(contents.changes):
         if change.is_measured:

@@ -44,10 +44,10 @@ class LevelEstimator:
         tables = filters(BLOCK)
         noise = float(tables.noise[choice])
         self.drift = float(DRIFT_RATIOS[choice]) * noise
-        settled = float(tables.gain[0, choice]) if self.drift else 0.0
-        self._weights = (1 - settled) ** np.arange(length)
+        steady_gain = float(tables.gain[0, choice]) if self.drift else 0.0
+        self._weights = (1 - steady_gain) ** np.arange(length)
         self._spread = SPIKE * np.sqrt(noise + self.drift * np.arange(length))
-        self._nearby = max(FEWEST_VALUES, math.ceil(2 / settled)) if settled else length
+        self._nearby = max(FEWEST_VALUES, math.ceil(2 / steady_gain)) if steady_gain else length
         self._variance = tables.level_variance[:, choice]
         self._noise = noise
 
@@ -71,8 +71,8 @@ class LevelEstimator:
         level = float((weights * nearest_first).sum() / weights.sum())
         if counted <= len(self._variance):
             return level, float(self._variance[counted - 1])
-        settled = float(self._variance[-1])
-        return level, settled if self.drift else self._noise / counted
+        steady_variance = float(self._variance[-1])
+        return level, steady_variance if self.drift else self._noise / counted
 
 
 def prune(

@@ -1,6 +1,6 @@
-"""Is one version slower than another, from samples that were interleaved.
+"""Decides whether one version is slower, from interleaved samples.
 
-Two processes, one a version, take turns at samples of some 20 ms: A B B A, A B B A ...
+Two processes, one for each version, take samples of some 20 ms in the order A B B A, A B B A ...
 Interference slows neighbouring samples equally, and only ever adds time. What remains
 differs from process to process, such as the layout of memory; so a comparison consists of
 several rounds, each with new processes.
@@ -12,7 +12,7 @@ several rounds, each with new processes.
 - Its interval is Student's for the logarithms, at 99 %, from the standard deviation of all rounds.
   A few rounds underestimate the spread of some cases, so a caller names the least spread to
   assume, such as the median of all cases.
-- It is a difference where the interval leaves 1 out and the ratio is `MINIMUM_EFFECT` from 1.
+- It is a difference if the interval excludes 1 and the ratio is `MINIMUM_EFFECT` from 1.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
     """
     if len(before) != len(after) or not before or len(before) % 2:
         raise ValueError(
-            f"{len(before)} and {len(after)} samples do not form turns A B B A: "
+            f"{len(before)} and {len(after)} samples do not form groups A B B A: "
             "give both sides the same even number of samples, 2 or more"
         )
     if not all(0 < sample < math.inf for sample in (*before, *after)):

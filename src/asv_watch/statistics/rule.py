@@ -86,7 +86,7 @@ def judge(before: Measurement, after: Measurement, *, higher_is_better: bool = F
     """Decide whether two measurements of one case differ.
 
     Args:
-        before: The earlier one, or the one that the other is held against.
+        before: The earlier one, or the baseline.
         after: The other, in the same unit.
         higher_is_better: Whether more is better; by default less is.
     """

@@ -13,7 +13,7 @@ CLEARLY_BELOW = 0.95
 """A model has learnt when its error is at most this share of both other errors."""
 
 NEAR_ZERO = 0.05
-"""Share of a column's mean size below which an error in percent of a value says nothing."""
+"""Share of a column's mean size below which an error in percent of a value is meaningless."""
 
 
 @dataclass(frozen=True, slots=True)

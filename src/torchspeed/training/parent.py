@@ -20,7 +20,7 @@ def die_with_launcher() -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel end this process when process ``parent``, which started it, ends; Linux only."""
+    """End this process, on Linux, when process ``parent``, which started it, ends."""
     if not sys.platform.startswith("linux"):
         return
     die_with_parent()

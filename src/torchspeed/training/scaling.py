@@ -16,7 +16,7 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.results import RunResult
 
 SAME = ("model", "data", "batch_size", "precision", "image_size", "optimiser", "workers")
-"""What must not differ, or the comparison says nothing."""
+"""Options that have to be equal for the comparison to mean anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ class Sweep:
         points: Iterable[Point],
         following: Callable[[Point, Outcome], Point | None] = lambda _point, _outcome: None,
     ) -> None:
-        """Work until every point has an outcome, whoever measured it.
+        """Work until every point has an outcome, from this worker or another.
 
         Args:
             points: what to run, in order.

@@ -67,9 +67,9 @@ def test_drift_and_interference_do_not_move_a_round(
 @pytest.mark.parametrize(
     ("before", "after", "error"),
     [
-        ([], [], "do not form turns"),
-        ([1.0], [1.0], "do not form turns"),
-        ([1.0, 1.0], [1.0, 1.0, 1.0, 1.0], "do not form turns"),
+        ([], [], "do not form groups"),
+        ([1.0], [1.0], "do not form groups"),
+        ([1.0, 1.0], [1.0, 1.0, 1.0, 1.0], "do not form groups"),
         ([1.0, 0.0], [1.0, 1.0], "above zero"),
         ([1.0, 1.0], [1.0, math.nan], "finite"),
         ([1.0, 1.0], [1.0, math.inf], "finite"),
