@@ -1,4 +1,4 @@
-"""The subcommand that handles stored results: check, merge, convert, prune and export them."""
+"""The subcommand that handles stored results: check, merge, prune and export them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ EXAMPLES = (
 
 def results(
     action: Annotated[
-        Literal["check", "merge", "migrate", "prune", "export"],
+        Literal["check", "merge", "prune", "export"],
         typer.Argument(
             help="check: name each fault of the files; merge: add results of folders and "
-            "branches; migrate: convert files of an earlier format; prune: list what no page "
-            "shows; export: write a table, a row for each "
+            "branches; prune: list what no page shows; export: write a table, a row for each "
             "measurement (.csv, .parquet)."
         ),
     ],
@@ -33,14 +32,13 @@ def results(
     *,
     remove: Annotated[bool, typer.Option("--remove", help="prune: remove what it lists.")] = False,
 ) -> int | None:
-    """Check, merge, convert, prune or export the stored results."""
+    """Check, merge, prune or export the stored results."""
     from asv_watch.exchange import results_command as job
 
     names = names or []
     allowed = {
         "check": range(2),
         "merge": range(1, 1000),
-        "migrate": range(1),
         "prune": range(1),
         "export": range(1, 2),
     }
@@ -54,8 +52,6 @@ def results(
         return job.check(root, *names)
     if action == "merge":
         job.merge(root, names)
-    elif action == "migrate":
-        job.migrate(root)
     elif action == "prune":
         job.prune(root, remove_them=remove)
     else:

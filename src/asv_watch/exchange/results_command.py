@@ -14,7 +14,6 @@ from asv_watch.asv.settings import (
 )
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
-from asv_watch.exchange.migrating import migrate as migrate_results
 from asv_watch.exchange.pruning import find_unused, remove
 from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import write_table
@@ -55,20 +54,6 @@ def merge(root: Path, sources: Sequence[str]) -> None:
         for source in sources:
             with results_in(source, root) as results:
                 print(f"{source}: {merge_results(results, target, machines)}", flush=True)
-
-
-def migrate(root: Path) -> None:
-    """Convert results of an earlier format.
-
-    Raises:
-        WatchError: a file cannot be converted, or something is measuring.
-    """
-    results = results_folder(root)
-    with exclusive_run(environments_folder(root), "results migrate"):
-        changed = {path.relative_to(root) for path in migrate_results(results)}
-    for path in sorted(changed):
-        print(path)
-    print(f"{len(changed)} files converted" if changed else "every file has today's format")
 
 
 def prune(root: Path, *, remove_them: bool) -> None:

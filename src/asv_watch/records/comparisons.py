@@ -17,13 +17,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.files import read_regular
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.main_release import main_release
 from asv_watch.records.records import Problem
 
 FOLDER = "comparisons"
-EARLIER_FORMAT = "it has an earlier format; convert it with `asv-watch results migrate`"
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
@@ -252,9 +250,6 @@ def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]
     if header is None:
         unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
         message = "line 1 is no header of a comparison; the file was left out"
-        if not unreadable:
-            first_line = read_regular(path).partition(b"\n")[0].replace(b" ", b"")
-            message = EARLIER_FORMAT if first_line.endswith(b'"format":1}') else message
         return None, unreadable or [Problem(str(path), message)]
     comparison = StoredComparison(
         path,
