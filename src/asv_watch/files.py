@@ -1,13 +1,16 @@
-"""Reads and digests regular files; writes files that stay whole when the process is killed."""
+"""Reads, digests and locks files; writes files that stay whole when the process is killed."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import IO
+
+from asv_watch.errors import WatchError
 
 
 def read_regular(path: Path | str) -> bytes:
@@ -31,6 +34,31 @@ def digest(path: Path | str) -> str:
     except OSError as error:
         content = f"{error.errno}, not read".encode()
     return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def lock(descriptor: int, path: Path) -> bool:
+    """Lock an open file or folder until it is closed; return whether no other process holds it.
+
+    Raises:
+        WatchError: Its file system supports no locks, as some network file systems.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise WatchError(
+            f"{path} cannot be locked ({error.strerror}); move it to a disk that supports locks"
+        ) from error
+    return True
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with its parents, so that their names survive a loss of power."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync_folder(folder.parent)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -63,7 +91,7 @@ def append_durably(path: Path, content: bytes) -> None:
     Raises:
         OSError: The disk is full, or the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     is_new = not path.exists()
     try:
         with path.open("a+b", buffering=0) as stream:

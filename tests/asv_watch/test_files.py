@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.files import append_durably, write_whole
+from asv_watch.files import append_durably, make_folder, write_whole
 
 
 @contextmanager
@@ -49,62 +48,87 @@ def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
 class Disk:
     """What a folder would hold after a loss of power: what was synchronised, and nothing else."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._folder = folder
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._root = root
         self._contents: dict[int, bytes] = {}
-        """Inode to its content when it was last synchronised."""
-        self.files: dict[str, bytes] = {}
-        """Name to content, of the names that the folder had when it was last synchronised."""
+        """Inode of a file to its content when it was last synchronised."""
+        self._names: dict[int, dict[str, int]] = {root.stat().st_ino: {}}
+        """Inode of a folder to its names and their inodes when it was last synchronised."""
         self.states: list[dict[str, bytes]] = []
-        """`files` after each synchronisation, and if the renames so far were stored as well."""
+        """Files after each synchronisation, and if the renames so far were stored as well."""
         monkeypatch.setattr(os, "fsync", self._synchronise)
 
     def _synchronise(self, descriptor: int) -> None:
-        found = os.fstat(descriptor)
-        names = {path.name: path.stat().st_ino for path in self._folder.iterdir()}
-        if stat.S_ISREG(found.st_mode):
-            path = next(name for name, inode in names.items() if inode == found.st_ino)
-            self._contents[found.st_ino] = (self._folder / path).read_bytes()
-            if path in self.files:  # an older content of the same file
-                self.files[path] = self._contents[found.st_ino]
-        visible = {name: self._contents.get(inode, b"") for name, inode in names.items()}
-        if stat.S_ISDIR(found.st_mode):
-            self.files = visible
-        self.states += [dict(self.files), visible]
+        inode, path = os.fstat(descriptor).st_ino, Path(f"/proc/self/fd/{descriptor}").resolve()
+        if path.is_dir():
+            self._names[inode] = self._names_in(path)
+        else:
+            self._contents[inode] = path.read_bytes()
+        renamed = {
+            entry.stat().st_ino: self._names_in(entry)
+            for entry in (self._root, *self._root.rglob("*"))
+            if entry.is_dir()
+        }
+        self.states += [self.files(self._names), self.files(renamed)]
+
+    def files(self, names: Mapping[int, Mapping[str, int]] | None = None) -> dict[str, bytes]:
+        """Path to content; by default of the names that were synchronised."""
+        names = self._names if names is None else names
+
+        def below(folder: int, prefix: str) -> Iterator[tuple[str, bytes]]:
+            for name, inode in names.get(folder, {}).items():
+                if inode in self._folders:
+                    yield from below(inode, f"{prefix}{name}/")
+                else:
+                    yield prefix + name, self._contents.get(inode, b"")
+
+        return dict(below(self._root.stat().st_ino, ""))
+
+    @property
+    def _folders(self) -> set[int]:
+        return {entry.stat().st_ino for entry in self._root.rglob("*") if entry.is_dir()}
+
+    @staticmethod
+    def _names_in(folder: Path) -> dict[str, int]:
+        return {entry.name: entry.stat().st_ino for entry in folder.iterdir()}
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["append", "replace"]), st.binary(min_size=1, max_size=20)),
+        st.tuples(
+            st.sampled_from(["new/desk/lines", "file", "new/file"]),
+            st.sampled_from([append_durably, write_whole]),
+            st.binary(min_size=1, max_size=20),
+        ),
         max_size=8,
     )
 )
 @pytest.mark.fault(
     "loss of power",
-    tried="at any synchronisation of the disk while lines are appended and files replaced",
+    tried="at any synchronisation of the disk while lines are appended and files replaced, also "
+    "in new folders",
     holds="what was reported as stored is there; a file is the old or the new one",
 )
 def test_what_is_stored_survives_a_loss_of_power(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, bytes]]
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[str, Callable[[Path, bytes], None], bytes]],
 ) -> None:
     folder = tmp_path_factory.mktemp("disk")
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(folder, monkeypatch)
-        reported = {"lines": b"", "file": b""}
-        for kind, content in steps:
-            before, disk.states = dict(reported), []
-            if kind == "append":
-                append_durably(folder / "lines", content + b"\n")
-            else:
-                write_whole(folder / "file", content)
-            after = {
-                name: path.read_bytes() for name in reported if (path := folder / name).exists()
-            }
+        reported: dict[str, bytes] = {}
+        for name, write, content in steps:
+            before, disk.states = reported.get(name, b""), []
+            make_folder((folder / name).parent)
+            write(folder / name, content + b"\n")
+            after = (folder / name).read_bytes()
             for state in disk.states:
-                for name, old in before.items():
-                    assert state.get(name, b"") in {old, after.get(name, b"")}
-            reported |= after
-            assert {name: disk.files.get(name, b"") for name in reported} == reported
+                assert state.get(name, b"") in {before, after}
+                assert {other: state.get(other) for other in reported if other != name} == {
+                    other: stored for other, stored in reported.items() if other != name
+                }
+            reported[name] = after
+            assert {name: disk.files().get(name) for name in reported} == reported
 
 
 @pytest.mark.fault(

@@ -19,7 +19,7 @@ from asv.console import log
 
 from asv_watch.asv.case_outcomes import is_finite_number
 from asv_watch.asv.machine_identity import this_machine
-from asv_watch.files import write_whole
+from asv_watch.files import make_folder, write_whole
 from asv_watch.records import outcomes, run_records, suite_lists
 from asv_watch.records.git import ask_git
 from asv_watch.records.json_lines import append_lines
@@ -39,7 +39,7 @@ def write_json(
     text = json.dumps(data) if compact else json.dumps(data, indent=4, sort_keys=True)
     target = Path(path).absolute()
     with _refusing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         write_whole(target, text.encode())
 
 

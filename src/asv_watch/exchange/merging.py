@@ -16,7 +16,7 @@ from typing import Any
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results, different_facts
 from asv_watch.exchange.result_paths import list_results, refuse_links
-from asv_watch.files import read_regular, write_whole
+from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records import notes, suite_lists
 from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
 
@@ -80,7 +80,7 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
         else:
             contents[place] = merged
     for place, content in contents.items():
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
         write_whole(place, content)
     names = tuple(path.relative_to(source).as_posix() for path in others)
     return Merged(added, len(contents) - added, unchanged, names)

@@ -7,7 +7,6 @@ its holder ends, also when it is killed; the file's content says who holds it.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -26,6 +25,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from asv_watch.errors import WatchError
+from asv_watch.files import lock
 from asv_watch.machine import leftovers
 from asv_watch.machine.leftovers import LOCK, RUN, end_processes
 
@@ -60,24 +60,17 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     with ExitStack() as stack:
         descriptor = _open(path)
         stack.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if os.environ.get(LOCK) != str(path):
-                raise WatchError(_who_holds(path)) from error
-            folder = Path(os.environ[RUN])
-        except OSError as error:
-            raise WatchError(
-                f"{path} cannot be locked ({error.strerror}); "
-                "keep the checkout on a disk that supports locks"
-            ) from error
-        else:
+        if lock(descriptor, path):
             _clean_up_after_the_last(path)
             folder = _choose_folder()
             _write(descriptor, {**_myself(job), "folder": str(folder)})
             stack.callback(_write, descriptor, {})
             stack.enter_context(_guarded(folder))
             stack.enter_context(_variables({RUN: str(folder), LOCK: str(path)}))
+        elif os.environ.get(LOCK) == str(path):
+            folder = Path(os.environ[RUN])
+        else:
+            raise WatchError(_who_holds(path))
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
         stack.enter_context(_signals())
@@ -96,7 +89,8 @@ def _open(path: Path) -> int:
 
 
 def _myself(job: str) -> dict[str, Any]:
-    return {"job": job, "host": platform.node(), "pid": os.getpid(), "started": int(time.time())}
+    started = time.strftime("%Y-%m-%d %H:%M")
+    return {"job": job, "host": platform.node(), "pid": os.getpid(), "started": started}
 
 
 def _write(descriptor: int, holder: Mapping[str, Any]) -> None:
@@ -107,7 +101,7 @@ def _write(descriptor: int, holder: Mapping[str, Any]) -> None:
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
@@ -116,10 +110,9 @@ def _who_holds(path: Path) -> str:
     holder = _read(path)
     who = "another run"
     if holder:
-        started = time.strftime("%Y-%m-%d %H:%M", time.localtime(holder.get("started")))
         who = (
             f"`{holder.get('job')}` (process {holder.get('pid')} on {holder.get('host')}, "
-            f"started {started})"
+            f"started {holder.get('started')})"
         )
     return f"{who} is measuring in this checkout; wait for its end or stop it, then try again"
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from asv_watch.files import read_regular, write_whole
+from asv_watch.files import make_folder, read_regular, write_whole
 
 FILE_NAME = "benchmarks.json"
 API_VERSION = 2
@@ -149,5 +149,5 @@ def _read(path: Path) -> Entries | None:
 def _write(path: Path, entries: Entries) -> None:
     if _read(path) == entries:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_whole(path, list_bytes(entries))

@@ -4,12 +4,11 @@ The new contents grow in a hidden folder *inside* the published one: it is on
 the same file system, so entries move by rename; the published folder's own
 ``.gitignore`` keeps it out of git even if the process is killed; and the
 published folder stays the same directory, so that a server running in it (such
-as ``asv preview``) goes on serving.
+as ``asv-watch preview``) goes on serving.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from asv_watch.errors import WatchError
+from asv_watch.files import lock
 
 KEPT = ".gitignore"
 KEPT_TEXT = """\
@@ -91,12 +91,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder alone; the lock goes with the process, however it ends."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise WatchError(
-                f"another process is publishing to {folder}: wait for it to end"
-            ) from error
+        if not lock(descriptor, folder):
+            raise WatchError(f"another process is publishing to {folder}: wait for it to end")
         yield
     finally:
         os.close(descriptor)
