@@ -105,7 +105,7 @@ def _publish(request: PublishRequest, log: Any) -> int:
             "contents": _contents(fresh),
         }
         (fresh / MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
-    log.info(f"The site is in {site}: `asv preview` shows it")
+    log.info(f"The site is in {site}: `asv-watch preview` shows it")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         log.info(f"Left out, as About the data lists: {reason} ({count})")
     # Without a line, or a file of lines, reasons or comparisons are missing, but no results.
