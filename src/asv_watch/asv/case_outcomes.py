@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-import signal
 from typing import Any
 
 from asv.runner import JSON_ERROR_RETCODE
 from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.asv.cases import skipped_because
+from asv_watch.asv.commands import exit_in_words
 
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
 _REASON_LENGTH = 2000
@@ -58,7 +58,7 @@ def _reason(result: Any) -> str:
     """Say why a case gave no value: the end of what it printed, where the exception is."""
     if result.errcode == JSON_ERROR_RETCODE:
         return _NO_RESULT
-    return result.stderr.strip()[-_REASON_LENGTH:] or _exit(result.errcode)
+    return result.stderr.strip()[-_REASON_LENGTH:] or exit_in_words(result.errcode)
 
 
 def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str]:
@@ -83,11 +83,3 @@ def is_finite_number(value: Any) -> bool:
         return isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:
         return False
-
-
-def _exit(status: int) -> str:
-    if status >= 0:
-        return f"exit {status}"
-    name = signal.Signals(-status).name
-    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
-    return f"the process was ended by {name}{hint}"

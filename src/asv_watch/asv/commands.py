@@ -152,26 +152,45 @@ def find_cause(log: str) -> Cause:
     return Cause(lines[-1] if lines else "it printed nothing")
 
 
-def run_command(command: Sequence[str], timeout_s: float, **options: Any) -> str:
+def exit_in_words(status: int) -> str:
+    """Say how a process ended, from its exit status, minus the signal if one ended it."""
+    if status >= 0:
+        return f"exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    name = names.get(-status, f"signal {-status}")
+    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
+    return f"the process was ended by {name}{hint}"
+
+
+def run_command(
+    command: Sequence[str],
+    timeout_s: float,
+    *,
+    late: type[WatchError] = WatchError,
+    **options: Any,
+) -> str:
     """Run a command and return what it printed.
 
     Args:
         command: the program and its arguments.
         timeout_s: seconds after which it is ended.
+        late: raised then; a `PlaceError` where it waits for the network.
         options: of `subprocess.run`, such as ``cwd``.
 
     Raises:
-        PlaceError: it took too long, or failed because of the place.
-        WatchError: it failed otherwise.
+        PlaceError: it failed because of the place.
+        WatchError: it failed otherwise, or took too long (`late`).
     """
     try:
         process = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout_s, check=False, **options
         )
     except subprocess.TimeoutExpired:
-        raise PlaceError(f"no answer after {timeout_s:g} s; try again later") from None
+        raise late(f"no answer after {timeout_s:g} s; try again later") from None
     if process.returncode:
         cause = find_cause(process.stderr)
+        if process.returncode < 0:
+            cause = Cause(exit_in_words(process.returncode))
         raise (PlaceError if cause.is_place else WatchError)(cause.reason)
     return str(process.stdout)
 
@@ -274,7 +293,7 @@ def run_asv(
             raise NoCaseError(f"no {kind} matches {selection}; try a plain name, as darnn")
         cause = find_cause(printed)
         if status < 0:
-            cause = Cause(f"it was ended by {signal.Signals(-status).name}")
+            cause = Cause(exit_in_words(status))
         error = AsvPlaceError if cause.is_place else AsvError
         raise error(arguments[0], cause.reason, log)
     return status

@@ -27,7 +27,7 @@ from asv_watch.asv.rounds import Rounds
 from asv_watch.asv.skipping import Remaining
 from asv_watch.asv.spawners import Spawners
 from asv_watch.errors import PlaceError
-from asv_watch.machine.room import check_disk
+from asv_watch.machine.room import check_machine
 from asv_watch.records import run_records
 
 
@@ -109,7 +109,7 @@ class MeasuredRun:
         outcome, reason = outcome_of_case(result, benchmark)
         samples, left = len(result.samples[0] or ()), rounds.left_after(benchmark, call)
         if outcome == "failed":
-            self._check_disk()
+            self._check_machine(reason)
             # A text or an infinity would be stored as it is, and could not be published.
             result = result._replace(result=[None], samples=[None], number=[None])
         if outcome != "ok":
@@ -125,15 +125,16 @@ class MeasuredRun:
         store.report()
         return result
 
-    def _check_disk(self) -> None:
-        """Stop the run where a case may have failed because the disk is full.
+    def _check_machine(self, reason: str) -> None:
+        """Stop the run where the machine is to blame for a case that failed, as a full disk is.
 
         Raises:
             asv.util.UserError: It is; the case is not stored, and measured again later.
         """
         folder = results_files.folder_of(self._results)
+        last_line = reason.rpartition("\n")[2]
         try:
-            check_disk(Path(tempfile.gettempdir()), *([folder] if folder else []))
+            check_machine(last_line, Path(tempfile.gettempdir()), *([folder] if folder else []))
         except PlaceError as error:
             raise asv.util.UserError(str(error)) from error
 

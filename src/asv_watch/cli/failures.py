@@ -16,8 +16,8 @@ _REMEDIES = {
     errno.ENOSPC: "make room on the disk",
     errno.EDQUOT: "make room in your quota",
     errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
-    errno.EACCES: "make it writable for this user",
-    errno.EPERM: "make it writable for this user",
+    errno.EACCES: "let this user read and write it",
+    errno.EPERM: "let this user read and write it",
     errno.EROFS: "work in a copy on a disk that can be written",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a folder is needed there: move the file away",
@@ -26,6 +26,10 @@ _REMEDIES = {
     errno.EINVAL: "a regular file is needed there: move away what is there",
     errno.ELOOP: "a link there leads to itself: remove it",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+    errno.ENFILE: "end other programs, too many files are open",
+    errno.ENOMEM: "end other programs, or add memory",
+    errno.EIO: "its disk fails, see the messages of the kernel",
+    errno.ESTALE: "its network file system was unmounted or changed, mount it again",
 }
 """What a person can do about an error of the operating system, by its number."""
 

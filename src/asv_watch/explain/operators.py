@@ -164,7 +164,7 @@ def _profile(profiler: Path, side: Side, suites: Path, case: TimedCase) -> Profi
             env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
         )
     except WatchError as error:
-        raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
+        raise type(error)(f"{case.name} on {side.name} was not profiled: {error}") from error
     profile: Profile = json.loads(printed)
     if "skipped" in profile:
         raise WatchError(f"{case.name} is skipped on {side.name}")

@@ -20,8 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import msgspec
+
 from asv_watch import probes
+from asv_watch.asv.commands import exit_in_words
 from asv_watch.interleave.sides import Side
+from asv_watch.machine.room import check_machine
 
 MOST_SAMPLES = 16
 """Of each side in a round."""
@@ -30,6 +34,8 @@ SECONDS = 1.5
 """Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
+_LONGEST_ANSWER = 1 << 20
+"""Bytes after which a line is taken for none of the answers."""
 _SECONDS_TO_END = 2.0
 """How long a server may take to end before it is killed."""
 _Process = Literal["fork", "shared", "own"]
@@ -86,6 +92,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: IO[bytes]
         self._answers: IO[bytes]
+        self._unread = b""
+        """What came after the last answer that was read."""
         self._case: TimedCase | None = None
         self._until = 0.0
         """When the round has to be over, on the monotonic clock."""
@@ -150,7 +158,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             stderr=self._errors,
             cwd=self._folder,
             env=environment | {"PYTHONPATH": str(self._side.source)},
-            bufsize=0,  # `_read` waits for the pipe, and must not have read a line ahead
+            bufsize=0,
             start_new_session=True,  # so that it can be killed together with its child
         )
         assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
@@ -167,6 +175,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
         Raises:
             CaseFailedError: the case ended instead.
+            PlaceError: it did, and the machine is to blame, such as for a full disk.
         """
         answer = self._read()
         if "status" in answer:
@@ -174,35 +183,68 @@ class Server(contextlib.AbstractContextManager["Server"]):
             # Not `read`: the process writes where this file's position is.
             errors = os.pread(self._errors.fileno(), written, self._errors_before)
             lines = errors.decode(errors="replace").strip().splitlines()
-            reason = lines[-1] if lines else f"exit status {answer['status']}"
+            status = int(answer["status"])
+            reason = lines[-1] if lines and status >= 0 else exit_in_words(status)
+            check_machine(f"{self._side.name}: {reason}", self._folder)
             raise CaseFailedError(f"{self._side.name}: {reason}", self)
         return answer
 
     def _read(self) -> dict[str, Any]:
-        """Return the next line; the end of the process counts as the end of its case."""
+        """Return the next answer; the end of the process counts as the end of its case.
+
+        Raises:
+            CaseFailedError: there is none in time, or it is no object of JSON.
+        """
         process, case = self._process, self._case
         assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
-        left = self._until - time.monotonic()
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._answers, selectors.EVENT_READ)
-            if not selector.select(max(0.0, min(left, case.timeout))):
-                self._stop(kill=True)
-                reason = f"did not answer in {case.timeout:g} s"
-                if left < case.timeout:
-                    reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
-                raise CaseFailedError(f"{self._side.name} {reason}", self)
-        line = self._answers.readline()
-        answer: dict[str, Any] = json.loads(line) if line else {"status": process.wait()}
+        left = min(case.timeout, self._until - time.monotonic())
+        deadline = time.monotonic() + left
+        try:
+            line = self._read_line(deadline)
+            if line:
+                answer = msgspec.json.decode(line, type=dict[str, Any])
+            else:
+                answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
+        except (TimeoutError, subprocess.TimeoutExpired):
+            reason = f"did not answer in {case.timeout:g} s"
+            if left < case.timeout:
+                reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+            raise self._give_up(reason) from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise self._give_up("wrote something else where its answers go") from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self._stop()
         return answer
 
+    def _give_up(self, reason: str) -> CaseFailedError:
+        """Kill the process; return the error that says why."""
+        self._stop(kill=True)
+        return CaseFailedError(f"{self._side.name} {reason}", self)
+
+    def _read_line(self, deadline: float) -> bytes:
+        """Return the next line; nothing if the process ends before it has written a whole one.
+
+        Raises:
+            TimeoutError: no whole line came by the deadline, on the monotonic clock.
+        """
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._answers, selectors.EVENT_READ)
+            while b"\n" not in self._unread and len(self._unread) < _LONGEST_ANSWER:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise TimeoutError
+                part = os.read(self._answers.fileno(), _LONGEST_ANSWER)
+                if not part:
+                    return b""
+                self._unread += part
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
     def _stop(self, *, kill: bool = False) -> None:
         """End the process and its child: the end of standard input, then a kill."""
         process, self._process = self._process, None
-        self._case = None
+        self._case, self._unread = None, b""
         if process is None:
             return
         with contextlib.suppress(BrokenPipeError):

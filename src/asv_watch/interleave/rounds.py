@@ -160,6 +160,10 @@ def measure_interleaved(
 
     Returns:
         The cases in the order in which they were finished.
+
+    Raises:
+        PlaceError: the machine is to blame for a failure, such as for a full disk; the finished
+            cases are kept.
     """
     comparison = _Comparison(cases, sampling, keep)
     started, measured = time.monotonic(), 0

@@ -16,13 +16,16 @@ import msgspec
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.processes import CASES
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.sides import Side
+from asv_watch.machine.room import check_machine
 from asv_watch.records.comparisons import CaseValues, NoValue
 
 _LONGEST_REASON = 2000
 """Characters: a C++ compiler that fails prints its whole command, and the code."""
+
+_NO_VALUE = "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
 
 Known = Mapping[str, float | NoValue]
 """Case to what is known of it on a side."""
@@ -44,6 +47,9 @@ def measure_values(
 
     Yields:
         Each case with its values, or with the reasons why it has none.
+
+    Raises:
+        PlaceError: the machine is to blame, such as for a full disk.
     """
     by_process: dict[str, list[ValueCase]] = defaultdict(list)
     for case in cases:
@@ -100,6 +106,13 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
                 cwd=folder,
                 env=environment,
             )
+        except PlaceError:
+            raise
         except WatchError as error:
             return [{"failed": str(error)}] * len(cases)
-    return [json.loads(line) for line in printed.splitlines()]
+        answers = [json.loads(line) for line in printed.splitlines()]
+        answers += [{"failed": _NO_VALUE}] * (len(cases) - len(answers))
+        for answer in answers:
+            if "failed" in answer:
+                check_machine(f"{side.name}: {answer['failed']}", Path(folder))
+    return answers

@@ -1,8 +1,10 @@
-"""Whether what is stored still fits on the disk."""
+"""Whether a case failed because of the machine: a disk, open files or memory that ran out."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,6 +12,34 @@ from pathlib import Path
 from asv_watch.errors import PlaceError
 
 _FEWEST_BYTES = 32 * 1024**2
+_ERRORS = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room in your quota",
+    errno.EROFS: "work on a disk that can be written",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+    errno.ENFILE: "end other programs, too many files are open",
+    errno.ENOMEM: "end other programs, or add memory",
+}
+"""Errors of the operating system for which no case is to blame, with the remedies.
+
+A `MemoryError` is none of them: the case wanted more than there is, and smaller ones go on.
+"""
+
+
+def check_machine(reason: str, *folders: Path) -> None:
+    """Refuse to blame a case for a fault of the machine.
+
+    Args:
+        reason: why the case failed: the last line of its error.
+        folders: where it and its run write.
+
+    Raises:
+        PlaceError: the reason is such a fault, or a folder's disk is full or cannot be written.
+    """
+    match = re.search(r"\[Errno (\d+)\]", reason)
+    if match and int(match[1]) in _ERRORS:
+        raise PlaceError(f"{reason}; {_ERRORS[int(match[1])]}, and run the same again")
+    check_disk(*folders)
 
 
 def check_disk(*folders: Path) -> None:

@@ -129,7 +129,8 @@ class _Night:
             except NoCaseError:
                 raise
             except OSError as error:  # a full disk: no commit is to blame, and none will do
-                self._failed["measuring"] = f"{error.filename}: {error.strerror}"
+                where = f"{error.filename}: " if error.filename is not None else ""
+                self._failed["measuring"] = f"{where}{error.strerror}"
                 return
             except WatchError as error:
                 reason = error.reason if isinstance(error, AsvError) else str(error)

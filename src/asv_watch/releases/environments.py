@@ -19,7 +19,7 @@ from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import environment_facts, pinned_asv_runner
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.records.releases import TriedRelease
 from asv_watch.releases.package_index import exactly
 
@@ -47,6 +47,7 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
         python: version of Python, such as ``3.11``.
 
     Raises:
+        PlaceError: the place is to blame, or the package index takes too long.
         WatchError: it cannot be installed.
     """
     if (release.folder / _COMPLETE).exists():
@@ -61,7 +62,7 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
         [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(release.folder)],
         [interpreter, "-m", "pip", "install", "--quiet", *requirements],
     ):
-        _run(command, release, _INSTALL_TIMEOUT)
+        _run(command, release, _INSTALL_TIMEOUT, late=PlaceError)
     (release.folder / _COMPLETE).touch()
 
 
@@ -79,6 +80,9 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
 
     Returns:
         What importing costs and what the environment consists of; or why it failed.
+
+    Raises:
+        PlaceError: the place is to blame, such as a full disk, and not the release.
     """
     tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
     try:
@@ -90,6 +94,8 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
             release.requirements,
             configuration.declared.facts_script,
         )
+    except PlaceError:
+        raise
     except WatchError as error:
         return msgspec.structs.replace(tried, failed=str(error))
     return msgspec.structs.replace(
@@ -122,15 +128,12 @@ def _run(
     release: EnvironmentSpec,
     timeout_s: float,
     variables: dict[str, str] | None = None,
+    late: type[WatchError] = WatchError,
 ) -> str:
-    """Run a command and return what it printed.
-
-    Raises:
-        WatchError: it failed or took too long.
-    """
+    """Run a command as `run_command` does, with the release in the message of its error."""
     folder = release.folder.parent
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        return run_command(command, timeout_s, cwd=folder, env=variables)
+        return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
     except WatchError as error:
         raise type(error)(f"{release.release}: {error}") from error

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import Compared, compare
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.explain.operators import explain
 from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.processes import TimedCase
@@ -136,6 +136,9 @@ def measure_releases(
 
     Yields:
         Each pair that lacks a case, with its comparison, or why there is none.
+
+    Raises:
+        PlaceError: the place is to blame, such as a full disk; no later pair is tried.
     """
     for number, pair in enumerate(pairs, start=1):
         missing = pair.missing(case.name for case in cases)
@@ -144,6 +147,10 @@ def measure_releases(
         if timed or counted:
             try:
                 yield pair, _compare(place, pair, package, timed, counted)
+            except PlaceError:
+                for release in (pair.before, pair.after):
+                    environments.remove_environment(release)
+                raise
             except WatchError as error:
                 yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
@@ -201,6 +208,8 @@ def _explain(
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
             answer = in_words(explain(place, sides, by_name[ratio.case]), ratio.ratio)
+        except PlaceError:
+            raise
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)

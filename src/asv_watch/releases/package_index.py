@@ -91,7 +91,8 @@ def _pip(arguments: Sequence[str]) -> str:
     """Run pip and return what it printed.
 
     Raises:
-        WatchError: it failed.
+        PlaceError: the index cannot be reached, or takes too long.
+        WatchError: it failed otherwise.
     """
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    return run_command([*pip, *arguments], _TIMEOUT)
+    return run_command([*pip, *arguments], _TIMEOUT, late=PlaceError)

@@ -23,6 +23,9 @@ def time_exit():
 def track_kill():
     os.kill(os.getpid(), signal.SIGKILL)
 
+def track_disk():
+    open("/dev/full", "w").write("x" * 99999)
+
 def track_sound():
     return 1
 """
@@ -42,9 +45,12 @@ def test_a_benchmark_that_ends_its_process_is_named(
         "benchmarks/suite.py": SUITE,
     }
     project = Project(make_repository(files), tmp_path)
-    project.asv(*project.run_arguments(), status=2)
+    project.asv(*project.run_arguments("--bench", "leave|exit|kill|sound"), status=2)
     reasons = {line["case"]: line.get("reason", "") for line in project.lines()}
     for name in ("time_leave", "time_exit"):
         assert "ended its process before it gave a value" in reasons[f"suite.{name}"]
     assert reasons["suite.track_kill"].endswith("SIGKILL, perhaps because memory ran out")
     assert reasons["suite.track_sound"] == ""
+    output = project.asv(*project.run_arguments("--bench", "disk"), status=1)
+    assert "No space left on device; make room on the disk, and run the same again" in output
+    assert len(project.lines()) == len(reasons), "the machine is to blame, not the case"

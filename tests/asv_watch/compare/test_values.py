@@ -36,6 +36,9 @@ def peakmem_words():
 
 def track_broken():
     return 1 / 0
+
+def track_ended():
+    raise SystemExit
 """
 PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 
@@ -52,6 +55,7 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     assert process.returncode == 3, printed + wrong
     verdicts = dict(re.findall(r"^\| `suite\.(\S+)`.*\| (.*?)\s*\|$", printed, re.M))
     assert "ZeroDivisionError" in verdicts.pop("track_broken")
+    assert "ended before it gave a value" in verdicts.pop("track_ended")
     assert verdicts == {
         "Suite.track_words('short')": "more",
         "Suite.track_words('long')": "same",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.errors import PlaceError
 from asv_watch.interleave import rounds as rounds_module
 from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
 from asv_watch.interleave.rounds import (
@@ -93,6 +95,32 @@ def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> No
 
     _measure(monkeypatch, play, ["x"])
     assert first_sides == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.fault(
+    "disk full",
+    tried="the temporary disk fills up during a comparison",
+    holds="it ends with the reason; what was finished is stored, and no case counts as failed",
+)
+def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        rounds[case.name] += 1
+        if rounds[case.name] > FEWEST_ROUNDS:
+            raise PlaceError("No space left on device")
+        return ((1.0, 1.0), (1.0, 1.0) if case.name == "quiet" else (1.0 + first / 9,) * 2)
+
+    rounds: Counter[str] = Counter()
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    kept: list[CaseResult] = []
+    cases = [TimedCase(name, name, 1.0) for name in ("quiet", "noisy")]
+    with pytest.raises(PlaceError, match="No space"):
+        measure_interleaved(SIDES, Path(), cases, kept.append)
+    assert [(type(case), case.case) for case in kept] == [
+        (CaseRatio, "quiet"),
+        (CaseRatio, "noisy"),
+    ]
 
 
 def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from asv_watch.asv.commands import find_cause
 from asv_watch.errors import PlaceError
 from asv_watch.exit_status import ExitStatus
-from asv_watch.machine import room
+from asv_watch.machine.room import check_machine
 from asv_watch.night.attempts import NIGHTS, Attempts
 from tests.asv_watch.night.test_fortnight import INSTALL_FILE, Nights, nights
 from tests.conftest import commit
@@ -77,13 +79,29 @@ def test_a_disk_that_is_full_is_blamed_on_no_commit(
     assert len(nights.stored()) == 2
 
 
+@pytest.mark.parametrize(
+    "number",
+    [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM],
+)
+@pytest.mark.fault(
+    "machine at its limit",
+    tried="a case fails because a disk, a quota, the open files or the memory are used up",
+    holds="the run ends with the reason; the case does not count as failed",
+)
+def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> None:
+    check_machine("MemoryError", tmp_path)
+    check_machine("OSError: [Errno 2] No such file or directory: 'x'", tmp_path)
+    with pytest.raises(PlaceError) as error:
+        check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}", tmp_path)
+    assert find_cause(str(error.value)).is_place
+
+
 def test_a_full_disk_is_found_after_a_case_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room.check_disk(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1024))
     with pytest.raises(PlaceError, match="No space left on device") as error:
-        room.check_disk(tmp_path)
+        check_machine("Bus error", tmp_path)
     assert find_cause(str(error.value)).is_place
 
 

@@ -342,6 +342,11 @@ def test_a_release_that_cannot_be_installed_is_kept_as_failed(
     assert "engine===9.0.0 cannot be installed" in releases["engine 9.0.0"].failed
 
 
+@pytest.mark.fault(
+    "package index",
+    tried="releases are listed and measured, and it cannot be reached",
+    holds="the list says so; measuring ends with one line, and no release counts as failed",
+)
 def test_without_an_index_the_list_says_what_is_unknown(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,6 +358,11 @@ def test_without_an_index_the_list_says_what_is_unknown(
     assert status == 0, errors
     assert "| 9.1.0  | 8.1.0 " in printed
     assert printed.splitlines()[-1].startswith("newly published: unknown (")
+    status, _, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    assert status == 1
+    assert len(errors.splitlines()) == 1
+    assert "the package index" in errors
+    assert read_releases(project / "results", "m")[0] == {}
 
 
 @pytest.mark.parametrize(
