@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,10 +31,10 @@ Bench = Callable[..., str]
 def bench(tmp_path: Path) -> Bench:
     """Runs the driver in a folder; returns the one line it says."""
 
-    def run(folder: Path, *arguments: str, **variables: str) -> str:
+    def run(folder: Path, *arguments: str, under: Sequence[str] = (), **variables: str) -> str:
         environment = os.environ | {"HOME": str(tmp_path)} | variables
         done = subprocess.run(
-            [sys.executable, "-m", "asv_watch.cli", "bench", *arguments],
+            [*under, sys.executable, "-m", "asv_watch.cli", "bench", *arguments],
             cwd=folder,
             env=environment,
             capture_output=True,
@@ -72,6 +72,30 @@ def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     for path in (repository, repository / ".git"):
         os.chown(path, 12345, 12345)
     assert "belongs to another user" in bench(repository)
+
+
+@pytest.mark.needs("setpriv")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("results", "results cannot be written to {} (Permission denied); it has to be a folder"),
+        (".asv", "{}/env/run.lock cannot be written (Permission denied); it has to be a file"),
+    ],
+)
+@pytest.mark.fault(
+    "two users",
+    tried="another user made the results or the environments of a shared checkout",
+    holds="one line names what cannot be written",
+)
+def test_a_folder_of_another_user(
+    bench: Bench, repository: Path, folder: str, message: str
+) -> None:
+    theirs = repository / folder
+    theirs.mkdir()
+    os.chown(theirs, 12345, 12345)
+    without_privileges = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    assert message.format(theirs) in bench(repository, under=without_privileges)
 
 
 def test_a_folder_whose_name_git_cannot_share(

@@ -25,13 +25,17 @@ from hypothesis import strategies as st
 
 from asv_watch.asv.settings import load_settings, read_configuration
 from asv_watch.cli.main import main
+from asv_watch.compare.stored import find_results
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
+from asv_watch.exchange.pruning import find_unused, remove
+from asv_watch.exchange.table import write_table
 from asv_watch.gate.comment import comment, is_ours, read_stored
 from asv_watch.gate.result import GateCase, read_result
 from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
+from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import (
     CaseRatio,
     ComparisonWriter,
@@ -203,11 +207,25 @@ def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, dat
             if sizes(after.history)[kind] < count
         }
         assert not lost or after.complaints > before.complaints, (damage, lost)
-        with no_hang(), contextlib.suppress(WatchError):
-            merge_results(results, folder / "merged")
-            merge_results(sound.results, folder / "merged")
+        with no_hang():
+            _use(results, sound, folder)
+            with contextlib.suppress(WatchError):
+                merge_results(results, folder / "merged")
+                merge_results(sound.results, folder / "merged")
     finally:
         shutil.rmtree(folder)
+
+
+def _use(results: Path, made: Generated, folder: Path) -> None:
+    """Let every command that changes or exports results do so."""
+    commits = read_commits(made.repository)
+    with contextlib.suppress(WatchError):
+        write_table(load_history(results, commits), folder / "table.csv")
+    with contextlib.suppress(WatchError):
+        find_results(results, made.repository, made.hashes[-2], made.hashes[-1])
+    with contextlib.suppress(WatchError):
+        known = {commit.hash for commit in commits[1:]}
+        remove(tuple(find_unused(results, known, read_benchmarks(results)[0])))
 
 
 @fuzz

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asv_watch.records.comparisons import (
@@ -76,10 +76,20 @@ def test_every_finished_case_is_on_the_disk_and_no_file_is_empty(tmp_path: Path)
     assert (problems, comparison and comparison.ratios) == ([], (RATIO,))
 
 
-def test_comparisons_of_the_same_second_have_files_of_their_own(tmp_path: Path) -> None:
-    paths = {_write(tmp_path, _header()) for _ in range(3)}
-    assert len(paths) == 3
-    assert len(read_comparisons(tmp_path)[0]) == 3
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 2**34) | st.just(1760000000), max_size=5))
+@pytest.mark.fault(
+    "clock that jumps",
+    tried="comparisons are stored by a clock that jumps any years ahead or back, or stands still",
+    holds="each has a file of its own, and all are read",
+)
+def test_no_comparison_is_lost_to_the_clock(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int]
+) -> None:
+    results = tmp_path_factory.mktemp("results")
+    assert len({_write(results, _header(at)) for at in times}) == len(times)
+    comparisons, problems = read_comparisons(results)
+    assert (len(comparisons), problems) == (len(times), ())
 
 
 def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
