@@ -57,6 +57,8 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
         except WatchError as error:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(str(error)) from error
+        except MemoryError as error:
+            raise UserError("the memory is full; end other programs, or add some") from error
 
     Publish.run = classmethod(run)
 

@@ -72,6 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
         message = "standard output was closed, so the job was stopped"
     except (TyperException, WatchError, OSError, ImportError) as error:
         status, message = explain_failure(error, arguments)
+    except MemoryError:
+        status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"
     print(f"asv-watch: {' '.join(message.split())}", file=sys.stderr)
     return status
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch.errors import PlaceError
 from asv_watch.interleave.processes import (
     CaseFailedError,
     CaseSkippedError,
@@ -86,6 +87,9 @@ class _Comparison:
         """Measure a round of a case and return its ratio in words.
 
         A case that is skipped or fails is closed, without the rounds before that.
+
+        Raises:
+            PlaceError: the machine is to blame for a failure.
         """
         try:
             samples = measure_round(servers, case, first)
@@ -93,6 +97,8 @@ class _Comparison:
         except CaseSkippedError as reason:
             self._close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
             return f"skipped: {reason}"
+        except PlaceError as error:
+            raise PlaceError(f"{case.name} on {error}") from error
         except (CaseFailedError, ValueError) as reason:
             on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
             self._close(
