@@ -67,6 +67,11 @@ def test_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) ->
         read_table(write(tmp_path / "t.csv", text))
 
 
+def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TorchspeedError, match="quotation mark that is not closed"):
+        read_table(write(tmp_path / "t.csv", 'a,b\n"' + "1" * 200_000))
+
+
 def test_not_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"\xff\xfe\x00")

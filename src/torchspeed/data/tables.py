@@ -85,7 +85,12 @@ def read_table(path: Path, columns: int | None = None) -> Table:
             is no finite number, with its line and column.
     """
     text = _read_text(path)
-    rows = _rows(text)
+    try:
+        rows = _rows(text)
+    except csv.Error as error:
+        raise TorchspeedError(
+            f"{path} is no table ({error}); look for a quotation mark that is not closed"
+        ) from None
     if not rows:
         raise TorchspeedError(f"{path} is empty; fetch it again or give another file")
     has_header = all(_number(cell) is None for cell in rows[0])

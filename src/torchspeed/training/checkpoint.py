@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import pickle
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,11 @@ from torchspeed.training.trainee import State
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "strategy", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, pickle.UnpicklingError),
+    *(EOFError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, OverflowError),
+)
+"""What zipfile and torch raise for a file that is damaged."""
 
 
 def check_new(path: Path) -> None:
@@ -98,7 +105,10 @@ def load_parameters(path: Path) -> dict[str, Any]:
     """
     saved = _read(path)
     if "state" in saved and "config" in saved:
-        best: dict[str, Any] = saved["state"]["best"] or saved["state"]["parts"][0]
+        try:
+            best: dict[str, Any] = saved["state"]["best"] or saved["state"]["parts"][0]
+        except (LookupError, TypeError):
+            raise _damaged(path) from None
         return best
     return saved
 
@@ -114,7 +124,11 @@ def _read(path: Path) -> dict[str, Any]:
             if archive.testzip() is not None:
                 raise _damaged(path)
         saved = torch.load(path, weights_only=True, map_location="cpu")
-    except (zipfile.BadZipFile, RuntimeError, pickle.UnpicklingError, EOFError, ValueError):
+    except _DAMAGE:
+        raise _damaged(path) from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # zipfile looks for a place before the file's beginning
+            raise
         raise _damaged(path) from None
     if not isinstance(saved, dict):
         raise _damaged(path)
