@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-_OURS = "torchspeed-*"
-"""Everything temporary that the package makes has such a name."""
-_IN_HOME = (".asv*", ".torchspeed*", ".cache/torchspeed*")
+_OURS = ("asv-watch-*", "torchspeed-*")
+"""Everything temporary that the two packages make has such a name."""
+_IN_HOME = (".asv*",)
 _CACHES = (
     "__pycache__",
     "_cache/",
@@ -61,8 +61,13 @@ class Leftovers:
             if not any(cache in name for cache in _CACHES)
             and (state == "!!" or Path(name).suffix in _RESULTS)
         }
-        at_home = {str(path) for pattern in _IN_HOME for path in self.home.glob(pattern)}
-        return written | at_home | {str(path) for path in self.temporary.glob(_OURS)}
+        elsewhere = ((self.home, _IN_HOME), (self.temporary, _OURS))
+        return written | {
+            str(path)
+            for folder, patterns in elsewhere
+            for pattern in patterns
+            for path in folder.glob(pattern)
+        }
 
     def list_since(self, before: set[str], patience_s: float = 10.0) -> list[str]:
         """Name what was not there before; who cleans up after a killed run has time to finish.
