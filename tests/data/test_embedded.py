@@ -5,7 +5,6 @@ import pytest
 import torch
 from sklearn import datasets
 
-from torchspeed.data.catalogue import DATA, kind_of
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
@@ -21,12 +20,6 @@ def test_digits_are_scikit_learns() -> None:
     assert label == reference.target[-1]
 
 
-def test_digits_resized() -> None:
-    image, _ = load_data("digits", DataOptions(shape=(3, 32, 32))).train[0]
-    assert image.shape == (3, 32, 32)
-    assert 0 <= image.min() <= image.max() <= 1
-
-
 def test_dummy_of_any_shape() -> None:
     images: Any = load_data("dummy", DataOptions(shape=(2, 5, 7), classes=3, items=50))
     assert images.train[0][0].shape == (2, 5, 7)
@@ -38,20 +31,6 @@ def test_dummy_of_any_shape() -> None:
     assert not torch.equal(images.train[0][0], images.test[0][0])
     with pytest.raises(TorchspeedError, match="make no sense"):
         load_data("dummy", DataOptions(shape=(3,)))
-
-
-def test_unknown_name_offers_the_nearest() -> None:
-    with pytest.raises(TorchspeedError, match=r"no data set 'exchange'; did you mean exchange_ra"):
-        load_data("exchange")
-
-
-def test_images_for_a_series_model_are_refused() -> None:
-    with pytest.raises(TorchspeedError, match="digits holds images"):
-        load_data("digits", DataOptions(shape=(10, 5)))
-
-
-def test_every_listed_set_has_a_kind() -> None:
-    assert {kind_of(name) for name in DATA} == {"images", "series", "dummy"}
 
 
 def orders(seed: int, epochs: list[int]) -> list[list[int]]:

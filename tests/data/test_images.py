@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import http.server
 import pickle
-import re
 import struct
 import threading
 from collections.abc import Iterator
@@ -91,19 +90,6 @@ def test_mnist_reads_the_published_format(mnist: Path) -> None:
     assert 0 <= label < 10
 
 
-def test_mnist_is_resized_to_what_the_model_needs(mnist: Path) -> None:
-    data: Any = load_data("mnist", DataOptions(data_dir=mnist, shape=(3, 32, 32)))
-    image, _ = data.test[0]
-    assert image.shape == (3, 32, 32)
-    assert torch.equal(image[0], image[2])
-
-
-def test_fashion_mnist_is_kept_apart_from_mnist(tmp_path: Path) -> None:
-    write_mnist(tmp_path / "FashionMNIST" / "raw", train=3)
-    data: Any = load_data("fashion_mnist", DataOptions(data_dir=tmp_path))
-    assert len(data.train) == 3
-
-
 def test_missing_file_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(TorchspeedError, match=r"train-images-idx3-ubyte is missing.*--download"):
         load_data("mnist", DataOptions(data_dir=tmp_path))
@@ -123,8 +109,6 @@ def test_truncated_gzip_is_named_and_leaves_nothing_behind(mnist: Path) -> None:
     ("content", "fault"),
     [
         (idx_bytes(np.zeros((5, 28, 28)))[:-1], "is cut short"),
-        (idx_bytes(np.zeros((5, 28, 28)))[:6], "is cut short"),
-        (b"", "is cut short"),
         (idx_bytes(np.zeros((5, 27, 28))), r"shape \(27, 28\) where \(28, 28\)"),
         (b"<html>", "or no idx file"),
     ],
@@ -143,25 +127,12 @@ def test_a_label_out_of_range_is_named_with_its_item(mnist: Path) -> None:
         load_data("mnist", DataOptions(data_dir=mnist))
 
 
-def test_images_without_labels_are_refused(mnist: Path) -> None:
-    (mnist / "MNIST/raw/train-labels-idx1-ubyte").write_bytes(idx_bytes(np.zeros(11)))
-    with pytest.raises(TorchspeedError, match="12 images but 11 labels"):
-        load_data("mnist", DataOptions(data_dir=mnist))
-
-
 def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
     data: Any = load_data("cifar10", DataOptions(data_dir=cifar10))
     assert (len(data.train), len(data.test)) == (20, 4)
     image, label = data.train[0]
     assert image.shape == (3, 32, 32)
     assert 0 <= label < 10
-
-
-def test_damaged_cifar10_batch_is_named(cifar10: Path) -> None:
-    batch = cifar10 / "cifar-10-batches-py" / "data_batch_3"
-    batch.write_bytes(batch.read_bytes()[:-1])
-    with pytest.raises(TorchspeedError, match=r"data_batch_3 is damaged.*--download"):
-        load_data("cifar10", DataOptions(data_dir=cifar10))
 
 
 @pytest.fixture
@@ -207,13 +178,6 @@ def test_download_is_announced_and_taken_up_where_it_broke_off(
     data: Any = load_data("mnist", options)
     assert len(data.train) == 12
     assert "downloading mnist to" in capsys.readouterr().err
-
-
-def test_no_network_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datasets.MNIST, "mirrors", ["http://127.0.0.1:9/"])
-    with pytest.raises(TorchspeedError, match=re.escape("check the network")) as caught:
-        load_data("mnist", DataOptions(data_dir=tmp_path, download=True))
-    assert "\n" not in str(caught.value)
 
 
 def test_augmentation_depends_on_seed_epoch_and_index_alone(cifar10: Path) -> None:

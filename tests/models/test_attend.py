@@ -1,13 +1,12 @@
 """Attention in heads of few numbers is the paper's, in parts of a batch and compiled too."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from torchspeed.models.tuned.attention import attend, attention_weights
@@ -85,31 +84,3 @@ def test_the_weights_of_a_part_of_the_batch_are_2_mib_at_most() -> None:
     assert sum(len(weights) for weights in parts) == 20
     assert len(parts) == 4, "five samples of 360 kB each at a time"
     assert all(weights.nbytes <= 2**21 for weights in parts)
-
-
-class _Attention(nn.Module):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        return attend(query, key, value, _keep)
-
-
-def _products(graph: torch.fx.GraphModule) -> int:
-    return sum("matmul" in str(node.target) for node in graph.graph.nodes)
-
-
-@pytest.mark.parametrize(("size", "expected"), [(8, 0), (9, 2)])
-def test_compiled_small_heads_need_no_product(size: int, expected: int) -> None:
-    products: list[int] = []
-
-    def record(graph: torch.fx.GraphModule, _: list[Tensor]) -> torch.fx.GraphModule:
-        products.append(_products(graph))
-        return graph
-
-    torch._dynamo.reset()
-    compiled: Any = torch.compile(_Attention(), fullgraph=True, backend=record)
-    compiled(*(torch.randn(5, size, 300) for _ in range(3)))
-    assert products == [expected]
-
-
-def test_exported_the_whole_batch_takes_two_products() -> None:
-    operands = torch.randn(3, 5, 2, 300).unbind()
-    assert _products(torch.export.export(_Attention(), operands).graph_module) == 2

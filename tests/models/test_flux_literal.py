@@ -60,15 +60,6 @@ def test_a_sample_changes_the_forecasts_of_others(name: str) -> None:
     assert (model(changed)[1:] != out[1:]).any(1).all()
 
 
-@EVERY_MODEL
-def test_a_call_does_not_change_the_next(name: str) -> None:
-    model: Any = model_of(name)
-    x = batch_for(model)
-    first = model(x)
-    model(batch_for(model) * 100)
-    assert torch.equal(model(x), first)
-
-
 @pytest.mark.parametrize("skip", [1, 2, 3, 60])
 def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip: int) -> None:
     gru: Any = model_of("lstnet_flux_literal").skip_gru
@@ -123,12 +114,3 @@ def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
     torch.testing.assert_close(literal(x), paper(x))
     two = batch_for(literal, 2)
     assert not torch.allclose(literal(two)[:1], paper(two)[:1])
-
-
-@EVERY_MODEL
-def test_bad_input_and_configuration_are_named(name: str) -> None:
-    with pytest.raises(ValueError, match="window must be an integer of at least 1, got 0"):
-        create_model(name, window=0)
-    model: Any = create_model(name)
-    with pytest.raises(ValueError, match=r"x must have the shape .* got \(2, 3, 4\)"):
-        model(torch.randn(2, 3, 4))

@@ -100,8 +100,3 @@ def test_the_tuned_models_run_by_default_where_they_were_measured_to_be_faster()
     assert [fastest_on(device) for device in ("cpu", "cuda", "cuda:1")] == [
         *("tuned", "plain", "plain")
     ]
-
-
-def test_an_unknown_implementation_is_named() -> None:
-    with pytest.raises(ValueError, match="must be 'plain' or 'tuned', got 'fast'"):
-        create_model("darnn", "fast")  # type: ignore[arg-type]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,20 +31,6 @@ def test_it_is_the_largest_of_each_square_with_torchs_gradient(
     ]
     assert torch.equal(*gradients)
     assert torch.equal(relu_max_pool(x), expected)
-
-
-@pytest.mark.parametrize("shape", [(3, 2, 4, 6), (1, 3, 5, 7), (2, 1, 2, 3)])
-def test_compiled_it_has_the_same_gradient(shape: tuple[int, int, int, int]) -> None:
-    torch._dynamo.reset()
-    compiled: Any = torch.compile(relu_max_pool, fullgraph=True, backend="aot_eager")
-    x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(0)).float()
-    x.requires_grad_()
-    weights = torch.rand_like(max_pool2d(x.relu(), 2))
-    gradients = [
-        torch.autograd.grad((pool * weights).sum(), x)[0]
-        for pool in (compiled(x), max_pool2d(x.relu(), 2))
-    ]
-    assert torch.equal(*gradients)
 
 
 def test_what_is_not_a_number_stays_visible() -> None:
