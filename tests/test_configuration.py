@@ -39,10 +39,6 @@ def test_the_reference_is_a_commit_with_a_pinned_release(
         assert ask_git(root, "cat-file", "-t", commit) == "commit"
 
 
-def test_the_matrix_is_one_pair_and_no_product(configuration: dict[str, Any]) -> None:
-    assert all(len(values) == 1 for values in configuration["matrix"]["req"].values())
-
-
 def test_the_tests_run_on_the_newest_pair(root: Path, configuration: dict[str, Any]) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     newest = {name: value for name, (value,) in configuration["matrix"]["req"].items()}
@@ -53,9 +49,3 @@ def test_the_tests_run_on_the_newest_pair(root: Path, configuration: dict[str, A
         if (result := re.fullmatch(r"(torch|torchvision)==([\d.]+)", line))
     }
     assert pinned == newest
-
-
-def test_nothing_is_fetched_to_build_or_install_the_project(configuration: dict[str, Any]) -> None:
-    for command in (*configuration["build_command"], *configuration["install_command"]):
-        assert "--no-index" in command
-        assert "--no-deps" in command

@@ -25,14 +25,6 @@ LENET = Row(
 )
 
 
-def test_a_cell_has_the_time_and_the_multiples_of_the_floor() -> None:
-    *_, line = table([LENET]).splitlines()
-    assert line == (
-        "| `lenet5` | forward | 0.2 | 5.58 ms, 27.90x [27.10, 28.30] "
-        "| 2.25 ms, 11.25x [11.00, 11.40] | as plain | as plain |"
-    )
-
-
 def test_a_new_table_replaces_the_old_one_and_nothing_else() -> None:
     page = f"before\n{BEGIN}an old table\n{END}after\n"
     new = page_with(page, [LENET])
@@ -64,8 +56,3 @@ def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
             assert 1 < low <= middle <= high
             assert timed.seconds > row.floor_seconds
     assert "| `tpa_lstm` | backward |" in page.read_text()
-
-
-def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lenet"]) == 1
-    assert "no plain model 'lenet'; there are darnn, dsanet" in capsys.readouterr().err

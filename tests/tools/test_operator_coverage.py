@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
-from tools import operator_coverage
-from tools.operator_coverage import operators_of, report, training_step
-from torchspeed.errors import TorchspeedError
+from tools.operator_coverage import operators_of, training_step
 
 
 def test_operators_in_place_and_views_are_not_told_apart_from_what_they_compute() -> None:
@@ -21,18 +18,3 @@ def test_a_step_of_training_has_the_gradients_and_the_optimisers_operators() -> 
     step = training_step("lenet5")
     names = {name for _ in range(2) for name in operators_of(step)}
     assert {"convolution", "convolution_backward", "max_pool2d_with_indices", "mul"} <= names
-
-
-def test_what_nothing_measures_is_named_after_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    shares = {"convolution": 0.6, "fractional_max_pool3d": 0.4}
-    monkeypatch.setattr(operator_coverage, "shares", lambda _: shares)
-    monkeypatch.setattr(operator_coverage, "of_plain_models", lambda: {"convolution": ["lenet5"]})
-    monkeypatch.setattr(operator_coverage, "of_operator_suite", dict)
-    lines = report()
-    rows = [next(lines) for _ in range(4)][2:]
-    assert rows == [
-        "| `convolution` | 60.0 | `lenet5` |  |",
-        "| `fractional_max_pool3d` | 40.0 |  |  |",
-    ]
-    with pytest.raises(TorchspeedError, match="nothing measures fractional_max_pool3d; add"):
-        next(lines)
