@@ -69,13 +69,8 @@ def _make(checkout: Path, *arguments: str, **variables: str) -> subprocess.Compl
     ("target", "variable", "option"),
     [
         ("bench", "CASES", "cases"),
-        ("bench-full", "TORCH", "torch"),
-        ("nightly", "MACHINE", "machine"),
         ("nightly", "BUDGET", "budget"),
         ("compare", "BEFORE", "before"),
-        ("compare", "AFTER", "after"),
-        ("calibrate", "COMPARISONS", "comparisons"),
-        ("preview", "HOST", "host"),
         ("preview", "PORT", "port"),
         ("planted-slowdown", "REPEATS", "repeats"),
     ],
@@ -103,7 +98,7 @@ def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
     assert not (checkout / "x").exists()
 
 
-@pytest.mark.parametrize("python", ["/nowhere/python; touch x", "$(shell touch x)", "`touch x`"])
+@pytest.mark.parametrize("python", ["/nowhere/python; touch x", "$(shell touch x)"])
 def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: str) -> None:
     done = _make(checkout, "setup", f"PYTHON={python}")
     assert done.returncode == 2
@@ -111,12 +106,11 @@ def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: st
     assert not (checkout / "x").exists()
 
 
-@pytest.mark.parametrize("status", [1, 3, 4])
-def test_make_names_the_status_of_the_command(checkout: Path, status: int) -> None:
-    _fake_python(checkout, f"#!/bin/sh\nexit {status}\n")
+def test_make_names_the_status_of_the_command(checkout: Path) -> None:
+    _fake_python(checkout, "#!/bin/sh\nexit 3\n")
     done = _make(checkout, "bench")
     assert done.returncode == 2
-    assert done.stderr.rstrip().endswith(f"bench] Error {status}")
+    assert done.stderr.rstrip().endswith("bench] Error 3")
 
 
 def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
@@ -127,8 +121,7 @@ def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
     assert not (checkout / "x").exists()
 
 
-@pytest.mark.parametrize("written", ["bin/python", "lib/python3.11/site-packages/pip"])
-def test_an_interrupted_setup_is_repaired(checkout: Path, written: str) -> None:
+def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:
     command = ["make", "setup", f"PYTHON={shutil.which('python3.11')}"]
     # A shell's background jobs ignore Ctrl-C and hand that on.
     first = subprocess.Popen(
@@ -138,7 +131,7 @@ def test_an_interrupted_setup_is_repaired(checkout: Path, written: str) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     until = time.monotonic() + 60
-    while not (checkout / ".venv" / written).exists():
+    while not (checkout / ".venv/bin/python").exists():
         assert time.monotonic() < until
         assert first.poll() is None, "the setup ended before it could be interrupted"
         time.sleep(0.002)

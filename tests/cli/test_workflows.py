@@ -50,34 +50,6 @@ def test_code_of_the_project_runs_without_credentials(path: Path) -> None:
             assert step["with"]["persist-credentials"] is False
 
 
-def test_only_one_job_writes_and_it_checks_out_nothing_to_run(jobs: dict[str, Any]) -> None:
-    writing = {name for name, job in jobs.items() if job["permissions"].get("contents") == "write"}
-    assert writing == {"keep"}
-    assert not any("make " in step.get("run", "") for step in jobs["keep"]["steps"])
-
-
-def test_a_pull_request_is_measured_without_and_commented_with_a_token() -> None:
-    measuring: dict[Any, Any] = _load(ROOT / ".github/workflows/gate.yml")
-    commenting: dict[Any, Any] = _load(ROOT / ".github/workflows/gate-comment.yml")
-    # YAML 1.1 reads the key "on" as true.
-    assert list(measuring) == ["name", True, "permissions", "concurrency", "jobs"]
-    assert measuring[True] == {"pull_request": None}
-    assert "secrets." not in (ROOT / ".github/workflows/gate.yml").read_text()
-    assert measuring["jobs"]["measure"]["runs-on"] == "ubuntu-latest"
-    assert set(commenting[True]) == {"workflow_run", "pull_request_target"}
-    assert commenting[True]["workflow_run"]["workflows"] == [measuring["name"]]
-    job = commenting["jobs"]["comment"]
-    writes = {name for name, access in job["permissions"].items() if access == "write"}
-    assert writes == {"pull-requests", "statuses"}
-    assert not any(map(_runs_code_of_the_project, job["steps"]))
-    [checkout] = _uses(job, CHECKOUT)
-    assert checkout["with"] == {
-        "ref": "${{ github.event.repository.default_branch }}",
-        "persist-credentials": False,
-    }
-    assert "'success'" in job["if"]
-
-
 def test_the_actions_take_what_the_workflows_give_them() -> None:
     for file, name in (("gate", "measure"), ("gate-comment", "comment")):
         action = _load(ROOT / f".github/actions/{file}/action.yml")
@@ -172,17 +144,6 @@ def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
         "results/quick/1.json": "q",
         "results/slow/1.json": "s",
     }
-
-
-def test_nights_of_two_machines_with_one_name_keep_the_results_of_both(hosted: Hosted) -> None:
-    hosted.keep(hosted.clone("a"), {"m/old-env.json": "1"})
-    slow, quick = hosted.clone("slow"), hosted.clone("quick")
-    hosted.keep(quick, {"m/new-env.json": "quick", "m/attempts.jsonl": "q"})
-    done = hosted.keep(slow, {"m/new-env.json": "slow", "m/attempts.jsonl": "s"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    stored = hosted.stored()
-    assert sorted(stored["results/m/new-env.json"].splitlines()) == ["quick", "slow"]
-    assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["q", "s"]
 
 
 def test_what_was_pushed_during_a_night_stays(hosted: Hosted) -> None:

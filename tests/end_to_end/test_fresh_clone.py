@@ -14,8 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,32 +167,6 @@ def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     assert "SmallCNNs.time_forward" in output
     user.does(asv, "publish")
     assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
-
-
-def test_asv_preview_serves_the_site(user: NewUser, benched: str) -> None:
-    port = 8734
-    server = user.starts(str(user.clone / ".venv/bin/asv"), "preview", "--port", str(port))
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                address = f"http://127.0.0.1:{port}/"
-                with urllib.request.urlopen(address, timeout=5) as answer:
-                    page = answer.read().decode()
-                break
-            except OSError:
-                assert time.monotonic() < deadline, "asv preview does not answer"
-                time.sleep(0.2)
-    finally:
-        server.terminate()
-        server.wait()
-    assert "a-new-machine" in page
-
-
-def test_nothing_that_publishes_needs_torch(user: NewUser, benched: str) -> None:
-    installed = user.does(str(user.clone / ".venv/bin/python"), "-m", "pip", "list")
-    assert "\nasv-watch " in installed
-    assert not re.search(r"^torch(vision)? ", installed, re.MULTILINE)
 
 
 @pytest.mark.timeout(900)
