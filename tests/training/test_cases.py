@@ -12,7 +12,6 @@ import torch
 
 from benchmarks.training import BenchmarkJade
 from torchspeed.training import cases
-from torchspeed.training.infer import infer_smoothly
 from torchspeed.workloads import get_workload
 
 
@@ -41,31 +40,6 @@ def test_a_step_moves_every_parameter(name: str) -> None:
     assert all(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
 
 
-def test_loading_takes_every_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    original = torch.utils.data.DataLoader.__iter__
-
-    def counted(self: Any) -> Any:
-        for inputs, targets in original(self):
-            seen.append(len(inputs))
-            yield inputs, targets
-
-    monkeypatch.setattr(torch.utils.data.DataLoader, "__iter__", counted)
-    cases.Loading(0)
-    assert sum(seen) == cases.LOADED_ITEMS
-
-
-def test_time_to_accuracy_repeats_in_epochs_and_accuracy() -> None:
-    torch.set_num_threads(1)
-    first, second = (cases.time_to_accuracy_of("lenet5", "cpu") for _ in range(2))
-    assert first.epochs_to_target == second.epochs_to_target
-    assert first.best_test_accuracy == second.best_test_accuracy
-    assert first.best_test_accuracy is not None
-    assert first.best_test_accuracy >= 0.8
-    assert first.seconds_to_target is not None
-    assert first.seconds_to_target > 0
-
-
 def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
     torch.set_num_threads(1)
     case = cases.AdamSteps("lstnet_solar", "cpu")
@@ -86,21 +60,6 @@ def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
     for once, again, by_hand in zip(*ends, model.parameters(), strict=True):
         assert torch.equal(once, again), "nothing creeps from one sample to the next"
         torch.testing.assert_close(once, by_hand.detach())
-
-
-def test_the_phases_of_resnet50_come_from_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[str] = []
-    original = infer_smoothly
-
-    def counted(config: Any) -> Any:
-        runs.append(config.model)
-        return original(config)
-
-    monkeypatch.setattr(cases, "infer_smoothly", counted)
-    phases = cases.jade_phases("smooth-inference", "cpu", "small")
-    assert runs == ["resnet50"]
-    assert set(phases) == {"data loading", "data processing", "forward", "bookkeeping"}
-    assert all(0 < seconds < 60 for seconds in phases.values())
 
 
 def test_the_suite_runs_each_mode_once_and_skips_what_cannot_run(

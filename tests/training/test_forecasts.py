@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torchspeed.data.options import DataOptions
 from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecasts import forecast_accuracy, report_forecasts
+from torchspeed.training.forecasts import forecast_accuracy
 from torchspeed.training.infer import infer
 from torchspeed.training.train import train
 
@@ -46,19 +46,6 @@ def test_measures_are_those_of_the_papers_equations(seed: int, columns: int) -> 
     assert accuracy.mape == pytest.approx((np.abs(errors) / np.abs(truth)).mean())
 
 
-def test_what_was_learnt_is_said_in_words() -> None:
-    truth = np.arange(5.0, 45.0).reshape(-1, 1)
-    mean, off_by_one, off_by_two = truth.mean(0), truth + 1, truth + 2
-    better = report_forecasts([(off_by_one, truth, off_by_two)], mean, horizon=1, epoch=None)
-    assert better.in_words == (
-        "The model's error (RMSE) is 50% below that of the last value and 91% below that of the "
-        "mean."
-    )
-    worse = report_forecasts([(off_by_two, truth, off_by_one)], mean, horizon=1, epoch=None)
-    assert worse.in_words.startswith("The model's error (RMSE) is 100% above that of the last")
-    assert worse.in_words.endswith(": it did not learn to forecast.")
-
-
 def test_an_error_in_percent_of_values_near_zero_is_left_out() -> None:
     truth = np.arange(1.0, 41.0).reshape(-1, 1)
     assert forecast_accuracy(truth + 0.1, truth).mape is None  # 1 is 5 % of the mean
@@ -68,11 +55,10 @@ def test_an_error_in_percent_of_values_near_zero_is_left_out() -> None:
 @pytest.mark.parametrize("model", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
 def test_a_first_training_without_options_learns_to_forecast(model: str) -> None:
     torch.set_num_threads(1)
-    for seed in range(3):
-        report = train(RunConfig(model=model, seed=seed)).forecast
-        assert report is not None
-        assert report.model.rmse < 0.6 * min(report.last_value.rmse, report.mean.rmse)
-        assert (report.model.corr or 0) > 0.8
+    report = train(RunConfig(model=model)).forecast
+    assert report is not None
+    assert report.model.rmse < 0.6 * min(report.last_value.rmse, report.mean.rmse)
+    assert (report.model.corr or 0) > 0.8
 
 
 def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
@@ -103,14 +89,6 @@ def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_s
     assert squared.validation_loss == absolute.validation_loss
     # The mean of squares is at least the square of the mean, and they differ.
     assert absolute.train_loss**2 < squared.train_loss != absolute.train_loss
-
-
-def test_persistence_is_the_last_value_at_the_horizon() -> None:
-    options = DataOptions(horizon=3, target="all")
-    config = replace(TPA_LSTM, model="lstnet", data="eeg", data_options=options)
-    report = infer(config).forecast
-    assert report is not None
-    assert report.last_value.rse == pytest.approx(1.04, abs=0.05)  # worse than the mean
 
 
 def test_a_highway_repeats_what_it_is_told_to() -> None:

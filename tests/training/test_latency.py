@@ -37,11 +37,6 @@ def test_every_combination_has_ordered_percentiles_and_its_throughput(tmp_path: 
     assert "99th percentile" in file.read_text()
 
 
-def test_measuring_lasts_as_long_as_asked() -> None:
-    [result] = measure(seconds=0.3)
-    assert result.requests * result.batch_size / result.items_per_s >= 0.3
-
-
 def test_a_library_of_aotinductor_answers_as_the_model_does() -> None:
     module, inputs = nn.Linear(3, 2).eval(), torch.randn(4, 3)
     quickly = {"aot_inductor.precompile_headers": False, "cpp_cache_precompile_headers": False}
@@ -69,8 +64,3 @@ def test_a_model_that_torch_cannot_export_is_refused() -> None:
     with pytest.raises(TorchspeedError, match="without export and aot") as caught:
         serving(Decides(), "export", torch.ones(2))
     assert "\n" not in str(caught.value)
-
-
-def test_an_unknown_mode_is_named() -> None:
-    with pytest.raises(TorchspeedError, match="no mode 'jit'; give eager, compile, export, aot"):
-        measure(modes=["jit"])

@@ -12,7 +12,6 @@ from torch.nn import functional as F
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import timeline_for
-from torchspeed.training.recipes import complete
 from torchspeed.training.steps import Network, TrainingStep
 from torchspeed.training.train import train
 from torchspeed.training.trainee import Trainee
@@ -96,20 +95,3 @@ def test_resuming_is_exact_with_all_of_it(tmp_path: Path) -> None:
             getattr(e, name) for e in whole.epochs
         ]
     assert [epoch.test_loss is None for epoch in whole.epochs] == [True, False, False]
-
-
-def test_a_recipe_suits_the_model_and_a_rate_the_optimiser() -> None:
-    assert complete(RunConfig(model="lenet5")).optimiser == "adam"
-    resnet = complete(RunConfig(model="resnet50"))
-    assert (resnet.optimiser, resnet.rate, resnet.epochs) == ("sgd", 0.01, 1)
-    assert complete(RunConfig(model="lenet5", optimiser="SGD")).rate == 0.01
-    assert complete(RunConfig(model="lenet5", optimiser="adamw")).rate == 0.001
-    assert complete(RunConfig(model="lenet5", rate=0.5)).rate == 0.5
-
-
-def test_the_recipe_of_the_first_training_reaches_a_sensible_accuracy() -> None:
-    torch.set_num_threads(1)
-    columns = train(RunConfig(target_accuracy=75)).time_to_accuracy
-    assert columns is not None
-    assert columns.best_test_accuracy is not None
-    assert columns.best_test_accuracy >= 0.75

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import Phase, PhaseClock, Timeline, summarise, timeline_for
-from torchspeed.training.steps import InferenceStep, Network, SmoothInferenceStep, TrainingStep
+from torchspeed.training.steps import Network, SmoothInferenceStep, TrainingStep
 from torchspeed.training.trainee import Trainee
 
 CPU = torch.device("cpu")
@@ -105,33 +105,6 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     assert result.warmup_s + result.wall_s == pytest.approx(wall, rel=0.02)
 
 
-def test_a_delay_in_one_phase_alone_moves_no_other() -> None:
-    network = Network(SlowModel(Delay(), Delay()), nn.functional.cross_entropy, CPU)
-    batches = slow_batches(6, Delay(), Delay(0.05))
-    result = run_loop(batches, InferenceStep(network), timeline_for(CPU))
-    summary = summarise(result.steps[1:])
-    assert summary[Phase.PROCESSING].median_s >= 0.05
-    assert summary[Phase.LOADING].median_s < 0.01
-    assert summary[Phase.FORWARD].median_s < 0.01
-    assert summary[Phase.BACKWARD].total_s == pytest.approx(0, abs=1e-12)
-
-
-def test_warmup_steps_are_left_out_of_the_times_alone() -> None:
-    calls = iter([0.3, 0.0, 0.0, 0.0])
-
-    def batches() -> Iterator[Any]:
-        for pause in calls:
-            time.sleep(pause)
-            yield torch.randn(2, 4), torch.randint(3, (2,))
-
-    network = Network(nn.Linear(4, 3), nn.functional.cross_entropy, CPU)
-    result = run_loop(batches(), InferenceStep(network), timeline_for(CPU), warmup=1)
-    assert (len(result.warmup), len(result.steps)) == (1, 3)
-    assert (result.items, result.measured_items) == (8, 6)
-    assert result.warmup_s >= 0.3
-    assert result.wall_s < 0.3
-
-
 class Queue(Timeline):
     """A device that works through a queue while the host runs on, as a GPU does.
 
@@ -179,17 +152,6 @@ def test_asynchronous_work_is_charged_to_the_phase_that_launched_it(
     # With an idle host, for nothing else: waiting is where the work is, not where one waits.
     if all(on_host == 0 for on_host, _ in work):
         assert [times[phase] for phase in IN_STEP] == [on_device for _, on_device in work]
-
-
-def test_what_the_clock_does_not_see_belongs_to_the_last_phase() -> None:
-    clock = PhaseClock(timeline_for(CPU))
-    clock.start()
-    clock.end_of(Phase.LOADING)
-    clock.end_of(Phase.FORWARD)
-    time.sleep(0.05)
-    times = clock.stop()
-    assert times[Phase.FORWARD] >= 0.05
-    assert times[Phase.LOADING] < 0.05
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")

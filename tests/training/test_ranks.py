@@ -1,34 +1,22 @@
 """Real ranks: processes on this machine that meet through gloo."""
 
-import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 import torch
-from rich.console import Console
-from torch.distributed.elastic.multiprocessing.api import SignalException
-from torch.distributed.elastic.multiprocessing.errors import ProcessFailure
 
-from torchspeed.cli.main import main
-from torchspeed.cli.show import show_run
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer
-from torchspeed.training.launch import launch, root_of
-from torchspeed.training.parent import LAUNCHER
-from torchspeed.training.phases import PhaseSummary
-from torchspeed.training.results import RankTimes, RunResult
 from torchspeed.training.scaling import load_baseline
 from torchspeed.training.train import train
 
@@ -209,60 +197,10 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
         assert all_gone(everyone)
 
 
-def test_a_terminated_launcher_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def terminated(*_: Any) -> None:
-        raise SignalException("", signal.SIGTERM)
-
-    for variable in (LAUNCHER, "OMP_NUM_THREADS"):  # are as before after the test
-        monkeypatch.setenv(variable, "1")
-    monkeypatch.setattr("torchspeed.training.launch.elastic_launch", lambda *_, **__: terminated)
-    with pytest.raises(TorchspeedError, match="stopped by SIGTERM; all 2 ranks are stopped"):
-        launch([], devices=2)
-
-
-def test_bad_input_to_ranks_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # What the agent does for each rank, and does with what it finds.
-    file = tmp_path / "error.json"
-    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(file))
-    assert main(["train", "-d", "minst"]) == 1
-    assert capsys.readouterr().err == ""
-    failure = ProcessFailure(local_rank=1, pid=1, exitcode=1, error_file=str(file))
-    cause = root_of({1: failure}, devices=2)
-    assert cause.startswith("rank 1 failed: no data set 'minst'; did you mean mnist")
-    assert cause.endswith("; the other rank was stopped")
-    assert "\n" not in cause
-
-
-def test_a_killed_rank_is_told_before_those_it_dragged_along(tmp_path: Path) -> None:
-    dragged = ProcessFailure(0, 1, 1, str(tmp_path / "none"))
-    stopped = ProcessFailure(1, 2, -signal.SIGTERM, str(tmp_path / "none"))
-    killed = ProcessFailure(2, 3, -signal.SIGKILL, str(tmp_path / "none"))
-    cause = root_of({0: dragged, 1: stopped, 2: killed}, devices=3)
-    assert cause == "rank 2 was killed by SIGKILL; the other ranks were stopped"
-
-
-def times(rank: int, forward: float) -> RankTimes:
-    phases = {"forward": PhaseSummary(forward, 0.0, forward)}
-    return RankTimes(rank, 1, 1, 1.0, 1.0, phases, {"forward": [forward]})
-
-
-def test_slowest_mean_and_spread_over_ranks() -> None:
-    ranks = [times(0, 1.0), times(1, 4.0), times(2, 1.0)]
-    console = Console(file=io.StringIO(), width=200, record=True)
-    show_run(
-        RunResult("inference", RunConfig().as_dict(), 1, "cpu", 3, 0, ranks, 0, 0.5, None), console
-    )
-    row = console.export_text().split("medians over 3 ranks")[1].split("forward")[1]
-    assert re.findall(r"[\d.]+", row.splitlines()[0]) == ["4", "1", "2", "1.41"]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (None, "cannot be read"),
-        ("{", "is no result of a run"),
         ('{"mode": "train"}', "is no result of a run"),
         ('{"mode": "inference", "config": {}, "world": 1, "items_per_s": 1}', "another mode"),
         ('{"mode": "train", "config": {}, "world": 1, "items_per_s": 1}', "another model"),

@@ -8,9 +8,7 @@ import torch
 from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
-from torchspeed.training.reproductions import REPRODUCTIONS
 
-ROOT = Path(__file__).parents[2]
 PUBLISHED = {
     "workers": ["13.25", "17.95"],
     "batch-size": ["41.96", "4.614"],
@@ -43,14 +41,6 @@ def test_a_published_figure_is_one_command(
         assert number in shown
     assert "here" in shown
     assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-
-
-def test_help_names_every_one_of_them_and_the_documents_show_them() -> None:
-    assert set(reproduce.NAMES) == set(REPRODUCTIONS)
-    page = (ROOT / "docs" / "published.md").read_text()
-    for name in reproduce.NAMES:
-        assert f"torchspeed reproduce {name}" in page
-        assert name == "exchange-rates" or f"images/published/{name}.png" in page
 
 
 def test_another_name_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,20 +14,17 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint
 from torchspeed.training.config import Precision, RunConfig
-from torchspeed.training.infer import infer, infer_smoothly
+from torchspeed.training.infer import infer
 from torchspeed.training.observer import Observer
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.train import train
 from torchspeed.training.trainee import Trainee
-from torchspeed.workloads import list_workloads
 
 LENET = RunConfig(
     model="lenet5", data="digits", batch_size=64, optimiser="sgd", rate=0.1, epochs=1
 )
 DARNN = RunConfig(model="darnn", data="eeg", batch_size=64, optimiser="sgd", rate=0.01, epochs=1,
                   limit_batches=3)  # fmt: skip
-
-INFERENCE_PHASES = {"data loading", "data processing", "forward", "bookkeeping"}
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +62,6 @@ def test_without_phases_the_same_is_learned_and_throughput_is_left() -> None:
     assert columns.data_loading_s is columns.epoch_training_s is None
 
 
-def test_target_that_is_not_reached_is_none() -> None:
-    result = train(replace(LENET, limit_batches=2, epochs=2, target_accuracy=100))
-    assert result.time_to_accuracy is not None
-    assert result.time_to_accuracy.seconds_to_target is None
-    assert result.time_to_accuracy.epochs_to_target is None
-    assert len(result.epochs) == 2
-
-
 @pytest.mark.parametrize("config", [LENET, DARNN])
 def test_a_seed_decides_the_losses(config: RunConfig) -> None:
     config = replace(config, epochs=2, limit_batches=3)
@@ -84,21 +73,6 @@ def test_a_seed_decides_the_losses(config: RunConfig) -> None:
 def test_workers_change_nothing_but_the_time() -> None:
     config = replace(LENET, limit_batches=3)
     assert train(config).loss == train(replace(config, workers=1)).loss
-
-
-@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
-def test_resumed_run_equals_one_without_interruption(tmp_path: Path, optimiser: str) -> None:
-    config = replace(
-        LENET, optimiser=optimiser, rate=0.01, schedule="constant", epochs=3, limit_batches=4
-    )
-    whole = train(config)
-    file = tmp_path / "run.pt"
-    train(replace(config, epochs=2), checkpoint=file)
-    resumed = train(config, checkpoint=file, resume=True)
-    assert [e.train_loss for e in resumed.epochs] == [e.train_loss for e in whole.epochs]
-    assert [e.test_loss for e in resumed.epochs] == [e.test_loss for e in whole.epochs]
-    assert resumed.epochs[0].wall_s != whole.epochs[0].wall_s
-    assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
 
 
 def test_resumed_dropout_and_schedule_equal_one_without_interruption(tmp_path: Path) -> None:
@@ -173,15 +147,6 @@ def test_a_schedule_keeps_its_span_when_more_epochs_are_asked_for(tmp_path: Path
         train(replace(config, schedule_epochs=None, epochs=5), checkpoint=file, resume=True)
 
 
-def test_a_checkpoint_of_a_model_with_other_shapes_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "run.pt"
-    config = replace(LENET, limit_batches=2)
-    other = Trainee(torch.nn.Linear(2, 2), config, steps=2)
-    save_checkpoint(file, config, other.state(), [other.state_of_rank()])
-    with pytest.raises(TorchspeedError, match="parameters do not fit the model"):
-        train(config, checkpoint=file, resume=True)
-
-
 def test_a_worker_that_is_killed_during_a_step_is_one_line() -> None:
     class Kills(Observer):
         def step(self, items: int, times: StepTimes) -> None:
@@ -221,15 +186,6 @@ def test_every_precision_trains(precision: Precision) -> None:
     assert result.loss == pytest.approx(2.3, abs=0.1)
 
 
-@pytest.mark.parametrize("model", list_workloads("time_series"))
-def test_every_forecaster_trains_on_a_real_series(model: str) -> None:
-    config = replace(DARNN, model=model)
-    result = train(config)
-    assert result.accuracy is None
-    assert 0 < result.loss < 10
-    assert result.ranks[0].steps == 2
-
-
 @pytest.mark.parametrize("model", ["flux_cnn", "resnet18_mnist", "squeezenet1_1"])
 def test_classifiers_train_on_real_digits(model: str) -> None:
     size = 64 if model == "squeezenet1_1" else None
@@ -243,13 +199,6 @@ def test_inference_tells_what_training_learned_nothing_of() -> None:
     assert result.accuracy is not None
     assert 0 <= result.accuracy <= 0.3  # an untrained model guesses among ten
     assert "backward" not in result.ranks[0].phases
-
-
-def test_smooth_inference_passes_each_item_several_times() -> None:
-    result = infer_smoothly(replace(LENET, batch_size=16, limit_batches=7), passes=3)
-    assert result.ranks[0].steps == 6
-    assert result.ranks[0].items == 6 * 16
-    assert set(result.ranks[0].phases) == INFERENCE_PHASES
 
 
 def test_result_is_json_with_units(tmp_path: Path) -> None:
@@ -268,23 +217,11 @@ def test_result_is_json_with_units(tmp_path: Path) -> None:
     ("config", "message"),
     [
         (replace(LENET, model="lenet"), "no workload 'lenet'; did you mean lenet5"),
-        (replace(LENET, device="cuda:99"), "use --device cpu"),
-        (replace(LENET, device="tpu"), "device is 'tpu'"),
         (replace(LENET, data="el_nino"), "lenet5 takes images, and el_nino is"),
         (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
-        (replace(LENET, image_size=32), "lenet5 takes images of 28x28 alone"),
-        (replace(DARNN, model="lstnet", data_options=DataOptions(target="pg5")), "every col"),
         (replace(DARNN, model="lstnet", data_options=DataOptions(window=4)), "kernel"),
-        (replace(DARNN, target_accuracy=90), "is a forecast and has no accuracy"),
-        (replace(LENET, model="vgg19", image_size=8), "too small for vgg19"),
         (replace(LENET, limit_batches=1), "the only step would be warm-up"),
-        (
-            replace(LENET, loss="absolute"),
-            "trained to classify, not to forecast; leave out --loss",
-        ),
         (replace(LENET, strategy="fsdp", ema=0.9), "fsdp cannot be used with --ema"),
-        (replace(LENET, strategy="fsdp", compile=True), "fsdp cannot be used with --compile"),
-        (replace(LENET, strategy="fsdp", precision="16-mixed"), "with --precision 16-mixed"),
     ],
 )
 def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: str) -> None:

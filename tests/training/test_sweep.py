@@ -13,7 +13,6 @@ from typing import Any
 
 import psutil
 import pytest
-import yaml
 from optuna.trial import TrialState
 
 from tests.training.postgresql import postgresql
@@ -22,9 +21,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training import sweep as sweeps
 from torchspeed.training.batch_sizes import best_batch_sizes, twice_the_batch
 from torchspeed.training.config import RunConfig
-from torchspeed.training.figures import draw_figures
 from torchspeed.training.point import Outcome
-from torchspeed.training.sweep import MeasuredPoint, Sweep, cost, grid
+from torchspeed.training.sweep import Sweep, cost, grid
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
@@ -75,12 +73,6 @@ def faster_in_large_batches(config: RunConfig) -> Outcome:
     if config.batch_size == 128 and config.workers == 1:
         return Outcome(None, "no memory")
     return Outcome(result(10.0 / config.batch_size, config.batch_size))
-
-
-def test_grid_is_every_combination_once() -> None:
-    points = grid(AXES)
-    assert points[:2] == [{"workers": 0, "batch_size": 32}, {"workers": 0, "batch_size": 64}]
-    assert len({str(point) for point in points}) == len(points) == 6
 
 
 def test_a_sweep_continues_where_it_stopped_and_may_grow(
@@ -144,8 +136,6 @@ def test_a_line_that_a_full_disk_cut_short_is_dropped(
     ("address", "message"),
     [
         ("postgresql://nobody@127.0.0.1:9/none", "the database cannot be opened"),
-        ("oracle+none://x", "the database cannot be opened"),
-        ("sqlite:////nowhere/x.db", "the database cannot be opened"),
         ("/nowhere/x.journal", "no folder /nowhere for x.journal"),
     ],
 )
@@ -172,12 +162,6 @@ def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
     taken_up.search(axes, trials=10, seed=1)
     Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG).search(axes, trials=24, seed=1)
     assert [m.point for m in taken_up.outcomes()] == [m.point for m in whole.outcomes()]
-
-
-def test_cost_ranks_reached_before_near_before_far() -> None:
-    reached, near, far = (cost(result(2.0, accuracy=share)) for share in (0.95, 0.8, 0.1))
-    assert reached == 2.0
-    assert reached < near < far
 
 
 @pytest.mark.parametrize(
@@ -208,17 +192,6 @@ def test_batches_double_until_memory_ends(
     assert best_batch_sizes(outcomes).startswith(
         f"largest batch that fits: {[s for s, ok in tried if ok][-1]} ("
     )
-
-
-def test_figures_leave_failed_points_out(tmp_path: Path) -> None:
-    outcomes = [
-        MeasuredPoint(point, faster_in_large_batches(sweeps.configured(CONFIG, point)))
-        for point in grid(AXES)
-    ]
-    drawn = draw_figures(outcomes, tmp_path)
-    assert [file.name for file in drawn] == ["against_workers.svg", "against_batch_size.svg"]
-    assert drawn[0].read_text().startswith("<?xml")
-    assert draw_figures(outcomes[:1], tmp_path) == []
 
 
 WORKER = """
@@ -312,33 +285,6 @@ def test_a_worker_that_is_stopped_gives_its_point_back_at_once(tmp_path: Path) -
         finish(two)
     counts = Counter(t.state for t in Sweep(storage, "shared", None).study.trials)
     assert counts[TrialState.COMPLETE] == len(losses(storage)) == 2
-
-
-def test_the_tasks_of_a_slurm_array_finish_one_sweep_together(tmp_path: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
-    command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), "x.journal", "--name", "shared",
-               "-m", "tpa_lstm", "-b", "16,32", "-e", "1", "--limit-batches", "3"]  # fmt: skip
-    shells = [
-        subprocess.Popen(
-            command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    finish(shells)
-    trials = Sweep(str(tmp_path / "x.journal"), "shared", None).study.trials
-    done = [t.user_attrs["point"]["batch_size"] for t in trials if t.state == TrialState.COMPLETE]
-    assert sorted(done) == [16, 32]
-
-
-def test_a_github_matrix_starts_workers_of_one_sweep() -> None:
-    workflow = yaml.safe_load((ROOT / "docs" / "sweep-matrix.yml").read_text())
-    job = workflow["jobs"]["worker"]
-    assert job["strategy"]["matrix"]["worker"] == [0, 1, 2, 3]
-    [command] = [s["run"] for s in job["steps"] if s.get("run", "").startswith("torchspeed")]
-    assert command == 'torchspeed sweep "$STORAGE" --name "$NAME" $OPTIONS'
-    assert set(job["env"]) == {"STORAGE", "NAME", "OPTIONS"}
 
 
 def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
