@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -29,16 +28,6 @@ def test_blocks_and_their_bytes_are_counted_and_what_is_freed_is_not_subtracted(
     assert allocations(run, "cpu") == Allocations(count=3, size=21_080)
 
 
-def test_what_only_the_first_pass_makes_is_not_counted() -> None:
-    kept: list[torch.Tensor] = []
-
-    def run() -> None:
-        if not kept:
-            kept.append(torch.empty(1000))
-
-    assert allocations(run, "cpu") == Allocations(0, 0)
-
-
 def test_two_processes_count_the_same() -> None:
     passes = Passes("lstnet", "cpu", 8)
     here = (allocations(passes.forward, "cpu"), allocations(passes.backward, "cpu"))
@@ -48,27 +37,6 @@ def test_two_processes_count_the_same() -> None:
         [sys.executable, "-c", COUNT], capture_output=True, text=True, check=True
     )
     assert there.stdout.strip() == f"{here[0]} {here[1]}"
-
-
-def test_a_cuda_devices_allocator_is_asked_around_the_second_pass(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    steps: list[str] = []
-
-    def stats() -> Iterator[dict[str, int]]:
-        for count, size in ((5, 1000), (12, 4096)):
-            steps.append("stats")
-            yield {"allocation.all.allocated": count, "allocated_bytes.all.allocated": size}
-
-    answers = stats()
-
-    def memory_stats(device: str) -> dict[str, int]:
-        assert device == "cuda:1", "another device is asked"
-        return next(answers)
-
-    monkeypatch.setattr(torch.cuda, "memory_stats", memory_stats)
-    assert allocations(lambda: steps.append("run"), "cuda:1") == Allocations(7, 3096)
-    assert steps == ["run", "stats", "run", "stats"]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")

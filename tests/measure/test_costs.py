@@ -74,30 +74,6 @@ def test_traffic_is_of_the_nearest_size_that_is_measured(moved_bytes: int) -> No
     assert size == LARGEST_TRAFFIC or size >= moved_bytes / 2**0.51
 
 
-def test_a_product_runs_in_its_fastest_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[object] = []
-
-    def seconds_per_call(run: object, *_: object) -> float:
-        tried.append(run)
-        return [4.0, 3.0, 1.0, 2.0, 5.0][len(tried) - 1] if len(tried) <= 5 else 9.0
-
-    peak = Peak("cpu", sizes=[16])
-    monkeypatch.setattr(costs, "seconds_per_call", seconds_per_call)
-    meter = CostMeter(peak, [], [Product(1, 8, 4, 2)])
-    assert len(tried) == 4
-    meter.measure()
-    assert tried[2] in tried[4:]
-    assert not {tried[0], tried[1], tried[3]} & set(tried[4:])
-
-
-def test_a_disturbed_dispatch_leaves_no_cost_at_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    peak = Peak("cpu", sizes=[16])
-    monkeypatch.setattr(costs, "seconds_per_call", lambda *_: 1e-3)
-    disturbed = CostMeter(peak, [100], [Product(1, 8, 4, 2)]).measure()
-    assert disturbed.moving(100) > 0
-    assert disturbed.multiplying({Product(1, 8, 4, 2): 1}, 0) > 0
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 def test_costs_of_a_cuda_device_are_measured_on_it() -> None:
     measured = CostMeter(

@@ -106,28 +106,9 @@ def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
     assert machine.order == ["costs", *["pass", "pass", "costs"] * rounds]
 
 
-def test_a_round_that_was_disturbed_shows_in_the_range_and_not_in_the_median(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    SimulatedMachine(monkeypatch, [1.0])
-    times = itertools.chain([60.0, 6.0], itertools.repeat(6.0))
-    monkeypatch.setattr(floor, "seconds_per_call", lambda *_: next(times))
-    forward = floor_of("lstnet", PEAK).forward
-    assert forward.times_floor == forward.least_times_floor == pytest.approx(2.0)
-    assert forward.most_times_floor == pytest.approx(20.0)
-    assert (forward.floor_seconds, forward.pass_seconds) == pytest.approx((3.0, 6.0))
-
-
 def test_real_passes_take_longer_than_their_floors() -> None:
     torch.set_num_threads(1)
     measured = floor_of("lstnet", Peak("cpu", sizes=[128]), batch=16, seconds=0)
     for against_floor in (measured.forward, measured.backward):
         assert 1.0 < against_floor.times_floor < 50
         assert 1e-6 < against_floor.floor_seconds < against_floor.pass_seconds < 1
-
-
-def test_bad_input_is_named() -> None:
-    with pytest.raises(ValueError, match="mode is 'fast'; it must be one of eager, compiled"):
-        floor_of("lstnet", PEAK, "fast")
-    with pytest.raises(ValueError, match="no workload 'lstne'"):
-        floor_of("lstne", PEAK)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from torchspeed.measure import client_requests, counted_cases
+from torchspeed.measure import counted_cases
 from torchspeed.measure import instructions as counting
 from torchspeed.measure.instructions import count_instructions
 
@@ -120,21 +120,6 @@ def test_without_a_program_counts_are_skipped_and_the_remedy_is_named(
     assert counts.cases == {}
 
 
-def test_on_another_processor_counts_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert "x86-64, not linux riscv64" in count_instructions([CASE]).skipped
-
-
-@needs_x86_64
-def test_a_system_that_randomises_addresses_regardless_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refuses = "import sys; sys.exit('setarch: Operation not permitted')"
-    _only(tmp_path, {"setarch": refuses, "valgrind": ""})
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert "Operation not permitted" in count_instructions([CASE]).skipped
-
-
 _GOES_ON = "import os, sys; '-R' != sys.argv[1] or os.execvp(sys.argv[2], sys.argv[2:])"
 
 
@@ -143,7 +128,6 @@ _GOES_ON = "import os, sys; '-R' != sys.argv[1] or os.execvp(sys.argv[2], sys.ar
     ("valgrind", "output"),
     [
         ("import sys; sys.exit('fatal error: out of memory')", "status 1 .*: fatal error: out of"),
-        ("import time; time.sleep(60)", "not counted within 3 s"),
         (  # the process is executed, but nobody counts
             "import json, sys; print(json.dumps({sys.argv[-1]: {'process': 1, 'error': ''}}))",
             "callgrind wrote no count",
@@ -161,13 +145,6 @@ def test_a_failure_of_valgrind_is_a_failure_with_its_message(
     failed = counts.cases[CASE]
     assert (failed.forward, failed.backward) == (None, None)
     assert re.search(output, failed.error)
-
-
-def test_on_a_bare_processor_requests_do_nothing() -> None:
-    if client_requests.unsupported():
-        pytest.skip(client_requests.unsupported())
-    callgrind = client_requests.Callgrind()
-    assert (callgrind.start(), callgrind.toggle(), callgrind.dump()) == (0, 0, 0)
 
 
 def test_the_package_is_compiled_even_for_a_caller_who_writes_no_bytecode(
@@ -211,7 +188,6 @@ def test_a_case_that_fails_says_why_and_costs_no_other(tmp_path: Path) -> None:
     ("happens", "limit", "output"),
     [
         ("os.abort()", "CASE", "its process ended with status -6"),
-        ("time.sleep(30)", "CASE", "it was not counted within 1 s"),
         ("sum(iter(int, 1))", "CPU", "it was not counted within 1 s of CPU time"),
     ],
 )
@@ -227,37 +203,3 @@ def test_a_case_that_crashes_or_hangs_costs_no_other(
         "print({case: outcome['error'] for case, outcome in counted.items()})"
     )
     assert ast.literal_eval(_runs(program, tmp_path)) == {"bad": output, "good": ""}
-
-
-def test_no_library_starts_a_program_where_instructions_are_counted(tmp_path: Path) -> None:
-    program = (
-        "import ctypes.util, sys\n"
-        "from torchspeed.measure.counted_process import _refuse_programs\n"
-        "sys.addaudithook(_refuse_programs)\n"
-        "print(ctypes.util.find_library('dl'))"
-    )
-    assert _runs(program, tmp_path) == "None\n"
-
-
-@needs_x86_64
-@pytest.mark.timeout(30)
-def test_who_is_killed_leaves_nobody_counting() -> None:
-    counts = (
-        "import time\n"
-        "from torchspeed.measure.orphans import die_with_parent\n"
-        "die_with_parent()\n"
-        "print('counting', flush=True)\n"
-        "time.sleep(60)"
-    )
-    waits = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {counts!r}])"
-    with subprocess.Popen(
-        [sys.executable, "-c", waits],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "counting\n"
-        process.kill()
-        # The pipe ends when the last process that could write to it has ended.
-        assert process.stdout.read() == ""

@@ -60,23 +60,9 @@ def test_a_machine_that_slows_down_moves_the_rate_and_hardly_the_share(
     assert slow * 0.999 <= utilisation.forward.flops_per_second <= fast * 1.001
 
 
-def test_every_pass_stands_between_two_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = SimulatedMachine(monkeypatch, [1.0])
-    utilisation_of("lstnet", machine.peak, 2)
-    assert machine.order[0] == machine.order[-1] == "peak"
-    assert machine.order[1:-1:2] == ["pass"] * (len(machine.order) // 2)
-    least, most = utilisation.ROUNDS
-    assert 2 * least <= machine.order.count("pass") <= 2 * most
-
-
 def test_a_real_pass_has_a_share_of_the_real_peak() -> None:
     torch.set_num_threads(1)
     utilisation = utilisation_of("lenet5", Peak("cpu", sizes=[256]), 16)
     for reached in (utilisation.forward, utilisation.backward):
         assert 0.001 < reached.share_of_peak < 1.2
         assert 1e7 < reached.flops_per_second < 1e13
-
-
-def test_an_unknown_workload_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="no workload 'darn'"):
-        utilisation_of("darn", SimulatedMachine(monkeypatch, [1.0]).peak)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from benchmarks.modes import MODELS, Modes
 from torchspeed.measure.passes import MODES, Passes, passes
-from torchspeed.workloads import get_workload, list_workloads
+from torchspeed.workloads import list_workloads
 
 SMALL = ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
 IMAGES = ["flux_cnn", "lenet5", "resnet18_mnist"]
@@ -75,17 +75,6 @@ def test_channels_last_lays_out_images_and_weights() -> None:
     weights = [p for p in prepared._parameters if p.dim() == 4]
     assert weights
     assert all(w.is_contiguous(memory_format=torch.channels_last) for w in weights)
-
-
-def test_by_default_nothing_is_wrapped_or_laid_out_anew() -> None:
-    prepared = Passes("flux_cnn", "cpu", 2)
-    assert prepared._call is prepared._model
-    assert prepared._objective is get_workload("flux_cnn").objective
-    assert prepared.inputs.is_contiguous()
-    default = passes("flux_cnn", "cpu", 2)
-    assert isinstance(default, Passes)
-    assert default._call is not prepared._call
-    assert not default.forward().requires_grad
 
 
 @pytest.mark.parametrize(
