@@ -21,6 +21,15 @@ CONFIGURATION: dict[str, Any] = {
 }
 
 
+def suite_files(suite: str, **settings: Any) -> dict[str, str]:
+    """The files of a repository with one suite; settings are added to asv.conf.json."""
+    return {
+        "asv.conf.json": json.dumps(CONFIGURATION | settings),
+        "benchmarks/__init__.py": "",
+        "benchmarks/suite.py": suite,
+    }
+
+
 class Project:
     """A repository with a suite, and results of machine ``m``."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 
 SUITE = """
 import os
@@ -39,12 +38,7 @@ def track_sound():
 def test_a_benchmark_that_ends_its_process_is_named(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE,
-    }
-    project = Project(make_repository(files), tmp_path)
+    project = Project(make_repository(suite_files(SUITE)), tmp_path)
     project.asv(*project.run_arguments("--bench", "leave|exit|kill|sound"), status=2)
     reasons = {line["case"]: line.get("reason", "") for line in project.lines()}
     for name in ("time_leave", "time_exit"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ import psutil
 import pytest
 
 from asv_watch.records.run_records import FORKED, NOT_FORKED, read_records
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 
 DECLARED = {"preload": ["engine"], "fork_safe_from": {"engine": "2.7"}}
 SUITE = """
@@ -107,12 +106,9 @@ class Forks(Project):
 @pytest.fixture
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> Forks:
     notes = tmp_path / "notes"
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION | DECLARED),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE.format(notes=str(notes)),
-    }
-    return Forks(make_repository(files), tmp_path, notes)
+    return Forks(
+        make_repository(suite_files(SUITE.format(notes=str(notes)), **DECLARED)), tmp_path, notes
+    )
 
 
 def test_a_round_is_forked_from_one_process_and_the_next_from_another(project: Forks) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.records.run_records import read_records
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 
 SUITE = """
 import os
@@ -148,13 +147,7 @@ class SuiteProject(Project):
 @pytest.fixture
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> SuiteProject:
     marker = tmp_path / "marker"
-    folder = make_repository(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE.format(marker=str(marker)),
-        }
-    )
+    folder = make_repository(suite_files(SUITE.format(marker=str(marker))))
     return SuiteProject(folder, tmp_path, marker)
 
 
@@ -180,11 +173,6 @@ def test_every_outcome_is_kept_with_its_reason(project: SuiteProject) -> None:
     assert math.isnan(values[1])
     assert values[8] is None, "a text must not be stored as a value"
     assert values[10] is None, "an infinity must not be stored as a value"
-
-
-def test_a_case_for_an_absent_device_costs_no_process(project: SuiteProject) -> None:
-    project.run("--bench", r"time_it\('good'")
-    assert project.started() == {"good cpu"}
 
 
 def test_a_case_that_a_decorator_skips_costs_no_process_and_says_why(
@@ -275,23 +263,6 @@ def test_a_run_leaves_a_record_of_where_it_was_and_appends_it_to_the_last(
     assert late.environment["variable OMP_NUM_THREADS"] == "3"
 
 
-def test_samples_are_recorded_without_being_asked_for(project: SuiteProject) -> None:
-    project.run("--bench", r"time_it\('good', 'cpu'\)")
-    [samples, *others] = project.samples("suite.Outcomes.time_it")
-    assert samples
-    assert len(samples) > 1
-    assert not any(others)
-
-
-def test_resuming_measures_what_is_missing_and_keeps_what_is_there(project: SuiteProject) -> None:
-    project.run("--bench", r"track_it\('good'")
-    first = project.values("suite.Outcomes.track_it")
-    project.run("--bench", "track_it", "--attribute=timeout=8", ASV_WATCH_RESUME="missing")
-    assert "good cpu" not in project.started()
-    assert "broken cpu" in project.started()
-    assert project.values("suite.Outcomes.track_it")[0] == first[0]
-
-
 def test_resuming_tries_failures_again_only_when_told(project: SuiteProject) -> None:
     broken = ("--bench", r"track_it\('(good|broken)'")
     project.run(*broken)
@@ -309,14 +280,3 @@ def test_a_run_of_the_short_set_measures_what_suites_declare_and_stores_nothing_
     assert project.started() == {"good cpu", "shy cpu"}
     cases = {f"track_it('{kind}', '{device}')" for kind in ("good", "shy") for device in DEVICES}
     assert set(project.outcomes()) == {f"suite.Outcomes.{case}" for case in cases}
-
-
-def test_a_watching_process_hears_plan_and_cases(project: SuiteProject, tmp_path: Path) -> None:
-    heard = tmp_path / "heard"
-    project.run("--bench", r"track_it\('(good|broken)'", ASV_WATCH_PROGRESS=str(heard))
-    messages = [json.loads(line) for line in heard.read_text().splitlines()]
-    good, broken = (f"suite.Outcomes.track_it('{kind}', 'cpu')" for kind in ("good", "broken"))
-    assert messages[0] == {"plan": {good: 1, broken: 1}}
-    ran = {m["ran"]["case"]: m["ran"]["outcome"] for m in messages[1:]}
-    assert ran[good] == "ok"
-    assert ran[broken] == "failed"

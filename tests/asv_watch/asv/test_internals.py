@@ -12,8 +12,6 @@ from asv_watch.asv import internals
 from asv_watch.errors import WatchError
 
 _OWN = "src/asv_watch/asv"
-_OLD_PLUGIN = "src/torchspeed/watch.py"
-"""Is loaded by asv alone, and refuses with asv's error."""
 
 
 def _split(path: str) -> tuple[object, str]:
@@ -25,42 +23,31 @@ def test_the_installed_asv_has_everything() -> None:
     internals.verify()
 
 
-@pytest.mark.parametrize("path", [*internals.REPLACED, *internals.CALLED])
-def test_a_function_that_is_gone_or_takes_other_arguments_is_named(
-    monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def _assert_refused(message: str) -> None:
+    with pytest.raises(WatchError, match=message):
+        internals.verify()
+
+
+def test_what_is_gone_or_takes_other_arguments_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One function, one attribute and one constant stand for all that are listed."""
+
     def changed(unknown: int) -> None: ...
 
-    owner, name = _split(path)
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, changed)
-        with pytest.raises(WatchError, match=rf"{path} takes \(unknown\)"):
-            internals.verify()
-    if name != "__init__":  # every class has one
-        monkeypatch.delattr(owner, name)
-        with pytest.raises(WatchError, match=f"there is no {path}"):
-            internals.verify()
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [(path, name) for path, names in internals.ATTRIBUTES.items() for name in names.split()],
-)
-def test_an_attribute_that_is_not_set_any_more_is_named(
-    monkeypatch: pytest.MonkeyPatch, path: str, name: str
-) -> None:
     def sets_others(self: object) -> None: ...
 
-    monkeypatch.setattr(internals._resolve(path), "__init__", sets_others)
-    with pytest.raises(WatchError, match=rf"{path}(\.__init__ takes| has no attribute)"):
-        internals.verify()
-
-
-@pytest.mark.parametrize("path", internals.CONSTANTS)
-def test_a_constant_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.delattr(*_split(path))
-    with pytest.raises(WatchError, match=f"there is no {path}"):
-        internals.verify()
+    function = next(path for path in internals.CALLED if not path.endswith("__init__"))
+    with monkeypatch.context() as patch:
+        patch.setattr(*_split(function), changed)
+        _assert_refused(rf"{function} takes \(unknown\)")
+        patch.delattr(*_split(function))
+        _assert_refused(f"there is no {function}")
+    owner = next(iter(internals.ATTRIBUTES))
+    with monkeypatch.context() as patch:
+        patch.setattr(internals._resolve(owner), "__init__", sets_others)
+        _assert_refused(rf"{owner}(\.__init__ takes| has no attribute)")
+    constant = next(iter(internals.CONSTANTS))
+    monkeypatch.delattr(*_split(constant))
+    _assert_refused(f"there is no {constant}")
 
 
 def test_every_private_name_of_asv_that_is_used_is_listed(root: Path) -> None:
@@ -80,19 +67,3 @@ def test_every_private_name_of_asv_that_is_used_is_listed(root: Path) -> None:
                 used[node.attr] = f"{path.name}:{node.lineno}"
         used = {name: place for name, place in used.items() if name not in own}
     assert {name: place for name, place in used.items() if name not in listed} == {}
-
-
-def test_asv_is_imported_in_one_package_only(root: Path) -> None:
-    importing = set()
-    for folder in ("src", "tools", "benchmarks"):
-        for path in (root / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                names = []
-                if isinstance(node, ast.Import):
-                    names = [alias.name for alias in node.names]
-                elif isinstance(node, ast.ImportFrom):
-                    names = [node.module or ""]
-                if any(name.split(".")[0] == "asv" for name in names):
-                    importing.add(path.relative_to(root))
-    importing.remove(Path(_OLD_PLUGIN))
-    assert {path.parent.as_posix() for path in importing} == {_OWN}

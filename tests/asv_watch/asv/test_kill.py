@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 
 STRIKES = 20
 CASES, ROUNDS, SAMPLES = 40, 2, 3
@@ -103,12 +103,7 @@ def _stored_samples(project: Project) -> list[list[float]]:
     holds="nothing that was reported is lost, measured twice or left running",
 )
 def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_path: Path) -> None:
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE,
-    }
-    project = Project(make_repository(files), tmp_path)
+    project = Project(make_repository(suite_files(SUITE)), tmp_path)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     progress = temporary / "progress"

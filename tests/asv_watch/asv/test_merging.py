@@ -11,7 +11,7 @@ import pytest
 from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 from tests.conftest import git
 
 SUITE = """
@@ -32,10 +32,8 @@ class Suite:
 def clones(make_repository: Callable[..., Path], tmp_path: Path) -> tuple[Project, Project]:
     root = Path(__file__).parents[3]
     origin = make_repository(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
+        suite_files(SUITE)
+        | {
             ".gitignore": "env/\n",
             ".gitattributes": (root / ".gitattributes").read_text(),
         }
@@ -152,27 +150,6 @@ def test_a_merge_of_two_machines_keeps_what_both_measured(
     _run(entry, "both", "one", "other", resume="missing")
     assert len(entry.lines()) == before
     assert _samples(entry) == merged
-
-
-def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Project]) -> None:
-    for number, project in enumerate(clones, start=1):
-        arguments = project.run_arguments()
-        project.asv(*arguments, ASV_WATCH_SHARD=f"{number}/2", ASV_WATCH_RESUME="missing")
-        assert len(project.lines()) == 3
-        git(project.folder, "add", "results")
-        git(project.folder, "commit", "--quiet", "--message", f"Shard {number}")
-    one, other = clones
-    _pull(one, other)
-    cases = [line["case"] for line in one.lines()]
-    assert len(cases) == len(set(cases)) == 6, "each case is measured once"
-    for benchmark in ("time_it", "track_it"):
-        values = [
-            series.runs[_first_commit(one)].point
-            for series in load_history(one.folder / "results", read_commits(one.folder)).series
-            if series.case.benchmark.endswith(benchmark)
-        ]
-        assert len(values) == 3
-        assert None not in values
 
 
 def test_what_both_continued_is_counted_once(clones: tuple[Project, Project]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import psutil
 import pytest
 
 from asv_watch.asv.overlapping import cases_at_once
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 
 SUITE = """
 import time
@@ -98,12 +97,9 @@ class Overlaps(Project):
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> Overlaps:
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE.format(notes=str(tmp_path / "notes")),
-    }
-    return Overlaps(make_repository(files), tmp_path)
+    return Overlaps(
+        make_repository(suite_files(SUITE.format(notes=str(tmp_path / "notes")))), tmp_path
+    )
 
 
 def test_two_cores_measure_two_cases_and_each_has_its_own_outcome(project: Overlaps) -> None:
@@ -130,20 +126,8 @@ def test_two_cores_measure_two_cases_and_each_has_its_own_outcome(project: Overl
     assert all(notes[place + 1] == "end timed" for place in timed)
 
 
-def test_one_core_measures_one_case_after_the_other(project: Overlaps) -> None:
-    project.measure(1, r"peakmem_it\('(second|broken|last)")
-    assert project.notes() == [
-        "begin second",
-        "end second",
-        "begin broken",
-        "begin last",
-        "end last",
-    ]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_what_was_started_ahead_and_keeps_what_is_done(
-    project: Overlaps, number: signal.Signals
+    project: Overlaps,
 ) -> None:
     process = project.start(
         *project.run_arguments("--bench", "endless"), asv=("-c", RUNS_ON.format(cores=2))
@@ -154,9 +138,9 @@ def test_an_interrupt_ends_what_was_started_ahead_and_keeps_what_is_done(
         time.sleep(0.02)
     started = psutil.Process(process.pid).children(recursive=True)
     assert len(started) >= 2
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + signal.SIGTERM
     _, running = psutil.wait_procs(started, timeout=5)
     assert not running
     assert [(line["case"], line["outcome"]) for line in project.lines()] == [

@@ -15,7 +15,7 @@ from asv_watch.exchange.table import write_table
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.records.reported_value import report_value
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 from tests.conftest import commit, git
 
 SAMPLES = [7.0, 3.0, 9.0, 2.5, 8.0, 5.0, 6.0, 4.0, 9.5]
@@ -59,12 +59,7 @@ def published(path: Path) -> list[float]:
 def test_all_of_them_print_the_same_number(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE,
-    }
-    project = Project(make_repository(files), tmp_path)
+    project = Project(make_repository(suite_files(SUITE)), tmp_path)
     project.asv(*project.run_arguments())
     expected = report_value(SAMPLES)
     assert expected.value == 2.5

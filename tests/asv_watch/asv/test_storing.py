@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.asv_watch.asv.project import CONFIGURATION, Project
+from tests.asv_watch.asv.project import Project, suite_files
 from tests.conftest import git
 
 SUITE = """
@@ -81,14 +81,14 @@ class Chatty:
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> Project:
-    files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE.format(
-            child=str(tmp_path / "child"), rounds=str(tmp_path / "rounds-of-")
+    return Project(
+        make_repository(
+            suite_files(
+                SUITE.format(child=str(tmp_path / "child"), rounds=str(tmp_path / "rounds-of-"))
+            )
         ),
-    }
-    return Project(make_repository(files), tmp_path)
+        tmp_path,
+    )
 
 
 @pytest.mark.fault(
