@@ -105,15 +105,11 @@ class Plan:
     """Steps that every timing of the first machine shows, with an event of its facts."""
     noise: float = 0.01
     """Coefficient of variation of one value around its level."""
-    drift: float = 0.0
-    """Standard deviation of a slow random walk over 100 commits, relative."""
     spikes: float = 0.005
     failures: float = 0.004
     timeouts: float = 0.002
     never_run: float = 0.01
     unmeasured_commits: float = 0.1
-    outdated: bool = False
-    """The last benchmark had other code until a third of the commits: not current there."""
     samples: int = 0
     """Samples stored with each timing; 0 stores the summary alone, as asv does by default."""
     tag_every: int = 20
@@ -423,9 +419,6 @@ class _Place:
                 row, output = self._row((suite, function, kind), series[:, place], rng, started_at)
                 rows[f"{suite.name}.{function}"] = row
                 outcomes += output
-            if self.plan.outdated and place < len(measured) // 3:
-                suite, function, *_ = functions[-1]
-                rows[f"{suite.name}.{function}"][2] = "version-of-other-code"
             full_hash = self.hashes[commit]
             facts = {"machine": self.machine, "python": "3.11", **self.facts(commit)}
             content = {
@@ -458,8 +451,6 @@ class _Place:
         levels = {"time": 2e-3, "peakmemory": 5e8, "track": 1e6}[kind]
         level = levels * self.ratio * 10 ** rng.uniform(-0.5, 0.5, (shape[0], 1))
         matrix = level * rng.lognormal(0.0, noise, shape)
-        if plan.drift:
-            matrix *= np.exp(np.cumsum(rng.normal(0.0, plan.drift / 10, shape), axis=1))
         matrix *= np.where(rng.random(shape) < plan.spikes, rng.uniform(1.3, 3.0, shape), 1.0)
         numbers = np.array(measured)
         for step in self.steps:

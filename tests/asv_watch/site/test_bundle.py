@@ -63,16 +63,6 @@ def test_a_form_that_is_not_understood_is_named(tmp_path: Path, line: str) -> No
         bundle(entry)
 
 
-def test_documentation_is_left_out_and_casts_are_kept(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        main="/** @type {any} */ (globalThis).a = 1;\n/**\n * Said.\n */\nconsole.log(a);\n",
-    )
-    joined = bundle(entry)
-    assert run(joined) == "1"
-    assert "Said" not in joined
-
-
 def test_every_module_of_the_page_is_used(tmp_path: Path) -> None:
     joined = bundle(STATIC / "script" / "main.js")
     (tmp_path / "joined.js").write_text(joined)

@@ -37,14 +37,6 @@ def history(published: Project) -> History:
     return load_history(published.results, commits)
 
 
-def test_every_series_of_the_history_is_in_the_index(
-    index: dict[str, Any], history: History
-) -> None:
-    assert len(index["series"]) == len(history.series)
-    ids = [(series["c"], series["m"], series["e"]) for series in index["series"]]
-    assert len(set(ids)) == len(ids)
-
-
 def test_the_files_of_the_benchmarks_hold_every_value(
     published: Project, index: dict[str, Any], history: History
 ) -> None:
@@ -170,15 +162,6 @@ def test_the_status_of_each_case(tmp_path: Path) -> None:
     assert (stale["status"], stale["behind"]) == ("stale", 3)
 
 
-def test_the_same_history_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        build_site(tmp_path / name, handmade_contents(), generated=0, project=PROJECT)
-    for path in (tmp_path / "one").rglob("*"):
-        if path.is_file():
-            other = tmp_path / "two" / path.relative_to(tmp_path / "one")
-            assert path.read_bytes() == other.read_bytes(), path
-
-
 def test_names_of_files_are_safe_and_told_apart() -> None:
     history, _ = handmade()
     for name in history.benchmarks:
@@ -210,19 +193,6 @@ def test_environments_are_told_apart_by_what_differs() -> None:
     ]
     bare = Environment("existing-py", "", {}, {})
     assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
-
-
-def test_no_two_environments_have_one_label() -> None:
-    made = [Environment(f"{tool}-py3.12", "3.12") for tool in ("conda", "virtualenv")]
-    assert list(names.environment_labels(made).values()) == ["conda-py3.12", "virtualenv-py3.12"]
-    pinned = [
-        Environment(f"torch-numpy{numpy}", "3.12", {"torch": "2.15.0", "numpy": numpy})
-        for numpy in ("1.26", "2.4")
-    ]
-    assert list(names.short_labels(pinned).values()) == [
-        "torch 2.15.0 · numpy 1.26",
-        "torch 2.15.0 · numpy 2.4",
-    ]
 
 
 def test_a_long_history_is_told_over_several_files(

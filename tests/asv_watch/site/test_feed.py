@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.site.feed import write_feed
 from tests.asv_watch.generator import Plan
 from tests.asv_watch.site.conftest import Project, make_project, parsed_xml, registered
-from tests.asv_watch.site.handmade import handmade_contents
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -38,7 +36,7 @@ def test_every_entry_has_what_atom_requires(published: Project, name: str) -> No
 
 
 def test_ids_stay_when_the_history_grows(tmp_path: Path) -> None:
-    project = make_project(tmp_path / "it", Plan(commits=60, machines=("ci-2core",)))
+    project = make_project(tmp_path / "it", Plan(commits=40, machines=("ci-2core",)))
     hashes = project.generated.hashes
     project.publish("-o", "whole")
     project.publish("-o", "part", hashes[-10])
@@ -50,11 +48,3 @@ def test_ids_stay_when_the_history_grows(tmp_path: Path) -> None:
     )
     assert part
     assert len(part & whole) >= 0.9 * len(part)
-
-
-def test_text_that_xml_cannot_hold_is_replaced() -> None:
-    contents = handmade_contents()
-    bad = "bell\x07 and null\x00"
-    feed = write_feed(contents, contents.changes, name="changes", title=bad, project=bad)
-    parsed_xml(feed)
-    assert b"\x07" not in feed

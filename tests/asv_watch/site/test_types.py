@@ -137,10 +137,3 @@ def test_every_interface_is_written_with_all_its_keys(objects: dict[str, list[An
 def assert_keys(name: str, keys: set[str], objects: Iterable[dict[str, Any]]) -> None:
     for entry in objects:
         assert keys <= entry.keys(), (name, keys - entry.keys())
-
-
-def test_the_declarations_are_read() -> None:
-    keys = required_keys()
-    assert {"hash", "machines"} & keys["Index"] == {"machines"}
-    assert "q1" not in keys["BenchmarkSeries"]
-    assert keys.keys() >= {"SeriesRow", "Change", "RevisionBlock"}
