@@ -7,7 +7,7 @@ import io
 import pytest
 
 from asv_watch.asv.commands import find_cause
-from asv_watch.progress import Progress, human_time
+from asv_watch.progress import Progress
 
 
 def _ran(case: str, seconds: float, outcome: str = "ok") -> dict[str, dict[str, object]]:
@@ -24,15 +24,6 @@ def test_time_left_uses_what_is_remembered_and_else_the_mean() -> None:
     progress.hear(_ran("known", 30.0))
     assert progress.seconds_left() == 30.0 + 4.0
     assert stream.getvalue().splitlines()[0] == "[1/4] new  ok, 24 s left"
-
-
-def test_a_case_skipped_without_a_process_is_counted_but_not_waited_for() -> None:
-    stream = io.StringIO()
-    progress = Progress({}, stream)
-    progress.hear({"plan": {"a": 1}})
-    progress.hear(_ran("b", 0.0, "skipped"))
-    assert stream.getvalue() == ""
-    assert progress.outcomes == {"b": ("skipped", "")}
 
 
 def test_further_rounds_of_a_case_that_failed_are_not_waited_for() -> None:
@@ -66,20 +57,6 @@ def test_on_a_terminal_a_bar_passes_and_lines_of_failures_stay(
         progress.hear(_ran("b[red]", 5.0, "failed"))
     assert "[2/3] b[red]  failed, 5 s left\n" in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K"), "the bar is removed"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 00 s"),
-        (3599, "59 min 59 s"),
-        (3900, "1 h 05 min"),
-    ],
-)
-def test_durations_as_a_person_says_them(seconds: float, words: str) -> None:
-    assert human_time(seconds) == words
 
 
 @pytest.mark.parametrize(

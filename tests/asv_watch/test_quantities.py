@@ -17,13 +17,10 @@ TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
     ("value", "unit", "text"),
     [
         (0.00562, "seconds", "5.62 ms"),
-        (0.0938, "seconds", "93.8 ms"),
-        (61.8, "seconds", "61.8 s"),
         (4.41e-4, "seconds", "441 µs"),
         (0.0, "seconds", "0 s"),
         (1000330000, "bytes", "954 MiB"),
         (11689512, "parameters", "11,689,512 parameters"),
-        (39_286_304_768, "FLOP", "39.3 GFLOP"),
         (1.23e12, "FLOP/s", "1.23 TFLOP/s"),
         (1_254_000_000, "instructions", "1.25 billion instructions"),
         (0.5, "", "0.500"),
@@ -50,8 +47,6 @@ def test_digits_never_use_an_exponent_where_people_read(value: float) -> None:
     [
         (1.028, "+2.8 %"),
         (0.901, "−9.9 %"),
-        (1.0, "±0.0 %"),
-        (1.99, "+99.0 %"),
         (2.1, "2.1 times as long"),
         (0.389, "0.39 times as long"),
         (None, "changed"),

@@ -98,19 +98,6 @@ def test_a_folder_of_another_user(
     assert message.format(theirs) in bench(repository, under=without_privileges)
 
 
-def test_a_folder_whose_name_git_cannot_share(
-    bench: Bench, make_repository: Callable[..., Path]
-) -> None:
-    assert "/a\\nb' has a line break" in bench(make_repository(TREE, "a\nb"))
-
-
-def test_no_commit_yet(bench: Bench, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    folder.mkdir()
-    git(folder, "init", "--quiet")
-    assert "has no commit yet" in bench(folder)
-
-
 def test_shallow_clone(bench: Bench, repository: Path, tmp_path: Path) -> None:
     git(repository, "commit", "--allow-empty", "--message", "More")
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", "shallow")
@@ -125,9 +112,7 @@ def test_detached_head_without_main(bench: Bench, repository: Path) -> None:
     assert "git branch main" in complaint
 
 
-@pytest.mark.parametrize(
-    "name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py", "asv.conf.json"]
-)
+@pytest.mark.parametrize("name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py"])
 def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, name: str) -> None:
     path = repository / name
     path.parent.mkdir(exist_ok=True)
@@ -152,27 +137,14 @@ def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[.
     assert "git checkout asv.conf.json" in complaint
 
 
-def test_configuration_that_is_a_fifo(bench: Bench, repository: Path) -> None:
-    (repository / "asv.conf.json").unlink()
-    os.mkfifo(repository / "asv.conf.json")
-    complaint = bench(repository)
-    assert "asv.conf.json cannot be read" in complaint
-    assert "it is no regular file" in complaint
-
-
 def test_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
     complaint = bench(repository, "--release", "1.0.0")
     assert "asv.conf.json pins no release 1.0.0" in complaint
     assert "it pins torch 2.15.0, torch 2.14.1" in complaint
 
 
-def test_cases_that_are_no_pattern(bench: Bench, repository: Path) -> None:
-    assert "cases '(' is no regular expression" in bench(repository, "--cases", "(")
-
-
-@pytest.mark.parametrize("name", ["../elsewhere", ".hidden", "m" * 300])
-def test_machine_that_cannot_name_a_folder(bench: Bench, repository: Path, name: str) -> None:
-    assert f"machine name {name[:100]!r}" in bench(repository, "--machine", name)
+def test_machine_that_cannot_name_a_folder(bench: Bench, repository: Path) -> None:
+    assert "machine name '../elsewhere'" in bench(repository, "--machine", "../elsewhere")
 
 
 def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
@@ -181,13 +153,6 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     git(repository, "commit", "--message", "A file")
     complaint = bench(repository)
     assert f"results cannot be written to {repository / 'results'}" in complaint
-
-
-def test_asv_folder_that_is_a_file(bench: Bench, repository: Path) -> None:
-    (repository / ".asv").write_text("a file stands where the folder should be")
-    complaint = bench(repository)
-    assert f"{repository / '.asv'}" in complaint
-    assert "Not a directory" in complaint
 
 
 @pytest.mark.fault(

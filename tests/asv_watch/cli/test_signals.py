@@ -26,9 +26,14 @@ with patch("asv_watch.asv.settings.load_settings", wait):
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize(
-    "command", [["report"], ["results", "check"], ["results", "prune"], ["results", "export", "x"]]
+    ("command", "name"),
+    [
+        (["report"], "SIGINT"),
+        (["results", "check"], "SIGTERM"),
+        (["results", "prune"], "SIGHUP"),
+        (["results", "export", "x"], "SIGTERM"),
+    ],
 )
 @pytest.mark.fault(
     "kill",

@@ -89,10 +89,7 @@ def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., P
     [
         ({"environment_type": "existing"}, "an existing environment holds one commit"),
         ({"environment_type": "mamba"}, "no environments of type 'mamba'; choose one of conda"),
-        ({"environment_type": "rattler"}, "pip install py-rattler"),
-        ({"environment_type": "uv"}, "made by uv, which is not on the PATH"),
         ({"environment_type": "conda"}, "made by conda, which is not on the PATH"),
-        ({"environment_type": None}, "no environments of type ''; choose one of"),
     ],
     ids=lambda value: str(value.get("environment_type")) if isinstance(value, dict) else "",
 )

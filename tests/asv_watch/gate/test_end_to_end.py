@@ -337,8 +337,6 @@ def test_a_pull_request_that_touches_no_case_passes_without_a_comment(
     ("variable", "value", "message"),
     [
         ("GITHUB_TOKEN", "", "GITHUB_TOKEN is not set"),
-        ("GITHUB_API_URL", "http://example.org", "is no https address"),
-        ("GITHUB_REPOSITORY", "x", "is not owner/name"),
     ],
 )
 def test_outside_a_workflow_it_says_what_is_missing(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.gate.ranking import Changed, one_of_each_first, profile, rank, read_changes
+from asv_watch.gate.ranking import Changed, profile, rank, read_changes
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from tests.conftest import commit
@@ -126,12 +126,6 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     assert not [name for name in ranked if "time_far" in name]
 
 
-def test_time_that_is_over_leaves_what_is_known(repository: Path, made_environment: Path) -> None:
-    side = Side("head", repository, EnvironmentSpec({}, "", made_environment))
-    changed = Changed((("package.py", 1, 99),), frozenset(), is_traceable=True)
-    assert profile(side, repository / "benchmarks", [_case("time_far", 0)], changed, 0.01) == {}
-
-
 def test_code_that_no_profile_sees_is_looked_for_by_its_name(
     make_repository: Callable[..., Path],
 ) -> None:
@@ -148,9 +142,3 @@ def test_code_that_no_profile_sees_is_looked_for_by_its_name(
     }
     ranked = [case.name for case in rank(cases, {}, texts, changed)]
     assert ranked == [cases[1].name, cases[0].name, cases[2].name]
-
-
-def test_every_benchmark_has_a_case_before_any_has_two() -> None:
-    cases = [_case("time_a", 0), _case("time_a", 1), _case("time_b", 0), _case("time_b", 1)]
-    ordered = one_of_each_first(cases)
-    assert ordered == [cases[0], cases[2], cases[1], cases[3]]

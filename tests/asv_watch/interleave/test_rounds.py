@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -186,19 +185,6 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [case.case for case in kept] == ["first"]
-
-
-def test_each_line_says_how_far_it_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    play = _processes({"x": 0.5}, 1.0, np.random.default_rng(1))
-    monkeypatch.setattr(rounds_module, "measure_round", play)
-    measure_interleaved(SIDES, Path(), [TimedCase("x", "x", 1.0)])
-    lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"round 1 \[1/1\] x  [+-]\d+\.\d%, \d+ s left", lines[0])
-    assert lines[FEWEST_ROUNDS - 1].endswith("0 s left, then uncertain cases")
-    assert len(lines) == MOST_ROUNDS + 1
-    assert lines[-1].startswith("  done in ")
 
 
 def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_found(

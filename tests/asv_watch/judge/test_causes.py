@@ -114,11 +114,6 @@ KERNELS = (
         ),
         (CONVOLUTIONS[3:], KERNELS, "No operator differs clearly from its own noise"),
         (
-            (_operator("aten::relu", 0.001, 0.00105),),
-            KERNELS,
-            "No operator accounts for the difference",
-        ),
-        (
             (_operator("aten::relu", 0.001, 0.001),),
             KERNELS,
             "No operator accounts for the difference",
@@ -134,15 +129,7 @@ def test_the_sentence_names_the_operator_its_share_and_its_kernel(
     assert in_words(explanation) == sentence
 
 
-@pytest.mark.parametrize("ratio", [1.04, 1.1, 1.3])
-def test_operators_that_differ_as_the_case_does_are_its_cause(ratio: float) -> None:
-    explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
-    assert in_words(explanation, ratio) == in_words(explanation)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "case"), [(0.95, "−5.0 %"), (1.02, "+2.0 %"), (1.5, "+50.0 %"), (1.0, "±0.0 %")]
-)
+@pytest.mark.parametrize(("ratio", "case"), [(0.95, "−5.0 %"), (1.5, "+50.0 %")])
 def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_cause(
     ratio: float, case: str
 ) -> None:

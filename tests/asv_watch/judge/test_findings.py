@@ -63,8 +63,8 @@ def found(history: History) -> list[tuple[int, int, str]]:
     return sorted(changes)
 
 
-@pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 20])
-@pytest.mark.parametrize("factor", [2.0, 3.0, 0.5])
+@pytest.mark.parametrize("runs", [1, 3, 20])
+@pytest.mark.parametrize("factor", [2.0, 0.5])
 def test_separate_runs_raise_a_suspicion_from_the_first_one_on(runs: int, factor: float) -> None:
     [change] = analyse(history_of(noisy({40 - runs: factor}))).changes
     assert (change.previous, change.commit) == (39 - runs, 40 - runs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import cpuinfo
@@ -71,13 +70,6 @@ def test_the_kernels_files_are_read(tmp_path: Path) -> None:
     assert facts["microcode"] == "0xb000040"
     bare = machine_facts(tmp_path / "nothing")
     assert "governor" not in bare, "a machine that hides it has no such fact"
-
-
-def test_the_state_of_a_machine_names_its_units() -> None:
-    state = machine_state()
-    assert len(state["load_1_5_15_min"]) == 3
-    assert state["memory_available_bytes"] > 0
-    assert json.loads(json.dumps(state)) == state
 
 
 def test_a_device_tells_what_it_is_and_how_it_does(device: Path) -> None:

@@ -87,12 +87,6 @@ def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
         holder.process.wait()
 
 
-def test_the_next_run_may_start_after_the_end_of_the_last(tmp_path: Path) -> None:
-    for job in ("bench", "nightly"):
-        with exclusive_run(tmp_path, job):
-            assert json.loads((tmp_path / FILE_NAME).read_bytes())["job"] == job
-
-
 def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"

@@ -120,16 +120,11 @@ def test_a_file_that_was_cut_off_keeps_its_whole_lines(tmp_path: Path, keep: flo
     "change",
     [
         {"ratio": 0},
-        {"ratio": "1"},
-        {"ratio": None},
         {"ratios": [1.0]},
         {"ratios": [1.0, -1.0]},
         {"interval": [1.02, 1.03]},
-        {"interval": [1.0]},
         {"before_s": 1e999},
         {"at": -1},
-        {"at": 1e300},
-        {"case": 3},
         {"more": 1},
     ],
 )

@@ -90,9 +90,7 @@ def test_the_last_note_about_a_change_counts(tmp_path: Path) -> None:
         ),
         ('[[change]]\ncommit = "HEAD"\nkind = "expected"\ntext = "x"', "$.change[0].commit"),
         ('[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = " "', "$.change[0].text"),
-        ('[[recipe]]\nrecipe = "rounds=2"', "missing required field `reason`"),
         ('[[recipe]]\nrecipe = "x"\nreason = "y"\nform = "12345678"', "unknown field `form`"),
-        ('[[notes]]\ntext = "x"', "unknown field `notes`"),
     ],
 )
 def test_a_malformed_file_is_one_clear_problem(tmp_path: Path, text: str, message: str) -> None:

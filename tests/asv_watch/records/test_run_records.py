@@ -117,19 +117,6 @@ def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Pat
     ]
 
 
-def test_state_is_no_event_and_facts_that_stay_are_none() -> None:
-    runs = {0: [record(1, load="0.1")], 2: [record(2, load="9")]}
-    assert events_of({("m", "e"): runs}) == []
-
-
-def test_a_change_between_commits_is_an_event_of_machine_or_environment() -> None:
-    runs = {0: [record(1)], 3: [record(2, kernel="6.2", build="2.15.0+cpu")]}
-    assert events_of({("m", "e"): runs}) == [
-        ("m", "e", commit_hash(0), commit_hash(3), "torch build", "2.15.0", "2.15.0+cpu"),
-        ("m", "", commit_hash(0), commit_hash(3), "kernel", "6.1", "6.2"),
-    ]
-
-
 def test_a_change_between_two_runs_of_one_commit_is_an_event_of_it() -> None:
     runs = {0: [record(1)], 1: [record(2), record(3, kernel="6.2")], 2: [record(4, kernel="6.2")]}
     assert events_of({("m", "e"): runs}) == [

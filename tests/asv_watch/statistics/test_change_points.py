@@ -43,12 +43,6 @@ def test_a_step_is_found_in_either_direction(level: float, direction: str) -> No
     assert step.confirmed
 
 
-def test_several_steps() -> None:
-    assert [p for p, _ in places(noisy(1, 1.0, 1.2, 0.9, 0.95))] == pytest.approx(
-        [30, 60, 90], abs=2
-    )
-
-
 @pytest.mark.parametrize("kind", sorted(set(KINDS)))
 @pytest.mark.parametrize("noise", NOISE)
 def test_without_a_step_nothing_is_found(kind: str, noise: float) -> None:
@@ -108,9 +102,9 @@ def test_values_that_are_not_all_positive() -> None:
     assert step.ratio == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("count", range(2 * FEWEST_VALUES))
-def test_too_few_values(count: int) -> None:
-    assert find_steps([1.0, 2.0, 4.0, 8.0, 16.0][:count]) == []
+def test_too_few_values() -> None:
+    for count in range(2 * FEWEST_VALUES):
+        assert find_steps([1.0, 2.0, 4.0, 8.0, 16.0][:count]) == []
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -148,12 +142,6 @@ def test_the_inverse_steps_the_other_way(seed: int) -> None:
     values = make_set(seed, 1, lengths=(100,))[0].values
     inverse = [(position, {"up": "down", "down": "up"}[way]) for position, way in places(values)]
     assert places(1 / values) == inverse
-
-
-def test_adding_to_values_changes_relative_effects_only() -> None:
-    values = noisy(7, 1.0, 1.1)
-    assert [p for p, _ in places(values)] == [p for p, _ in places(values + 1)]
-    assert places(values + 10) == []
 
 
 def test_a_step_is_confirmed_once_three_runs_in_succession_show_it() -> None:
@@ -212,8 +200,3 @@ def test_better_than_asv_on_the_same_series() -> None:
     assert evaluation.cpu_milliseconds(evaluation.ours) < evaluation.cpu_milliseconds(
         evaluation.asv_steps
     )
-
-
-def test_cost_in_milliseconds() -> None:
-    """5 ms of CPU are wanted and 4 were measured; a busy machine may take three times that."""
-    assert evaluation.cpu_milliseconds(evaluation.ours) <= 12
