@@ -39,7 +39,6 @@ LONGEST = (
     "tests/measure/test_compile_cost.py",
     "tests/training/test_ranks.py",
     "tests/asv_watch/explain/test_operators.py",
-    "tests/asv_watch/night/test_examine.py",
     "tests/asv_watch/asv/test_hooks.py",
     "tests/asv_watch/statistics/test_change_points.py",
     "tests/cli/test_commands.py",
