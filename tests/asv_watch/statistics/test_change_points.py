@@ -159,6 +159,17 @@ def test_a_step_is_confirmed_once_three_runs_in_succession_show_it() -> None:
     assert all(steps == [True] for now, steps in seen.items() if now >= first_confirmed)
 
 
+def test_the_fewest_values_confirm_a_step_once_two_earlier_looks_had_enough_of_them() -> None:
+    seen = [
+        [
+            step.confirmed
+            for step in find_steps([1.0] * FEWEST_VALUES + [2.0] * (FEWEST_VALUES + n))
+        ]
+        for n in range(3)
+    ]
+    assert seen == [[False], [False], [True]]
+
+
 def test_a_long_series_is_found_out_in_blocks() -> None:
     rng = np.random.default_rng(9)
     values = rng.lognormal(0.0, 0.02, 2400)

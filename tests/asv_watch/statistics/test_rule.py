@@ -78,6 +78,8 @@ def test_without_known_noise_there_is_no_clear_difference(
 def test_intervals_that_overlap_hide_a_difference() -> None:
     before = Measurement(1.0, (1.0, 1.06), 0.01)
     assert judge(before, Measurement(1.05, (1.05, 1.07), 0.01)).verdict is Verdict.SAME
+    wide = Measurement(1.0, (0.98, 1.1), 0.01)
+    assert judge(wide, Measurement(1.06, (1.05, 1.07), 0.01)).verdict is Verdict.SAME
     assert judge(before, Measurement(1.07, (1.065, 1.08), 0.01)).verdict is Verdict.WORSE
     assert judge(before, Measurement(1.05, None, 0.01)).verdict is Verdict.WORSE
 
