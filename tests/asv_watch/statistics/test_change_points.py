@@ -159,6 +159,13 @@ def test_a_step_is_confirmed_once_three_runs_in_succession_show_it() -> None:
     assert all(steps == [True] for now, steps in seen.items() if now >= first_confirmed)
 
 
+@pytest.mark.parametrize("late", range(1, FEWEST_VALUES + 1))
+def test_too_few_values_on_one_side_of_a_jump_make_no_step(late: int) -> None:
+    values = [1.0] * 20 + [2.0] * late
+    for series in (values, values[::-1]):
+        assert bool(find_steps(series)) == (late == FEWEST_VALUES)
+
+
 def test_the_fewest_values_confirm_a_step_once_two_earlier_looks_had_enough_of_them() -> None:
     seen = [
         [
