@@ -30,7 +30,7 @@ TESTS = (
     "tests/test_architecture.py",
     "tests/benchmarks/test_suites.py",
 )
-QUICK = "not (valgrind or weighed or batches or first_commit or cores or defect)"
+QUICK = "not (batches or first_commit or cores or defect)"
 """Tests of suites that start a process for each case: they are about others than the added one."""
 
 

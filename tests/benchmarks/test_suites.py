@@ -140,13 +140,14 @@ def test_a_suite_has_its_figures_for_every_workload_on_every_device(
         assert benchmarks[name]["params"] == [list(map(repr, values)) for values in params]
 
 
-def test_tracked_values_have_units_and_a_direction(benchmarks: dict[str, Any]) -> None:
+def test_values_have_units_and_only_rates_and_shares_are_better_higher(
+    benchmarks: dict[str, Any],
+) -> None:
     for name, benchmark in benchmarks.items():
-        rate = benchmark["type"] == "track" and name.endswith(("per_second", "_mfu"))
-        rate |= "_per_second_" in name or "_mfu_" in name
+        higher = bool(benchmark.get("higher_is_better"))
         assert benchmark["unit"], name
-        assert bool(benchmark.get("higher_is_better")) == rate, name
-        assert rate or not more_is_better(benchmark["unit"]), name
+        assert higher == (benchmark["unit"] in {"FLOP/s", "%"}), name
+        assert higher or not more_is_better(benchmark["unit"]), name
 
 
 def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
