@@ -12,6 +12,7 @@ from asv_watch.judge.causes import with_explanation
 from asv_watch.judge.changes import Cause, Change, State, changes_of, exact_changes, kind_of
 from asv_watch.judge.detectable import Detectable, detectable_changes
 from asv_watch.judge.events import Event, find_events
+from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_steps
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
@@ -38,6 +39,8 @@ class Findings:
     """Of times and memory, measured and suspected: the newest commit first."""
     exact_changes: tuple[Change, ...] = ()
     """Of exact values, likewise."""
+    joined: Mapping[int, tuple[JoinedRatio, ...]] = field(default_factory=dict)
+    """Index of a series to the ratios of its commits, as comparisons measured them."""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     """Machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
@@ -82,6 +85,7 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         noise=noise,
         changes=complete(changes),
         exact_changes=complete(exact),
+        joined={index: joined_ratios(of_series) for index, of_series in pairs.items()},
         detectable=detectable_changes(history.comparisons),
         events=events,
         release_histories=release_histories(history.comparisons),

@@ -102,11 +102,6 @@ class RunColumns:
         """Lower and upper end of the interval of each row, or NaN; (rows, 2)."""
         return np.stack([self.rows["low"], self.rows["high"]], axis=1)
 
-    @property
-    def quartiles(self) -> Floats:
-        """First and third quartile of each row, or NaN; (rows, 2)."""
-        return np.stack([self.rows["q1"], self.rows["q3"]], axis=1)
-
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""

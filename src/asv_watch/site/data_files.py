@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,12 +19,9 @@ from asv_watch.site.index import (
     Json,
     series_in_a_file,
 )
-from asv_watch.site.rounding import published_values
+from asv_watch.site.rounding import published_values, shortened
 from asv_watch.site.scripts import json_bytes, write_script
 from asv_watch.site.whole_numbers import whole_numbers
-
-_OF_REVISIONS = ("v", "lo", "hi")
-"""Kinds of numbers in the files of revisions."""
 
 _Column = list[float | None]
 
@@ -38,10 +35,10 @@ class _Columns:
     scale: tuple[int, int] | None = None
     """Decimals and middle of the values (`whole_numbers`); ``None`` if they are as they are."""
 
-    def part(self, span: slice, kinds: Container[str]) -> Json:
-        """Return the numbers of some kinds at some commits."""
+    def part(self, span: slice) -> Json:
+        """Return the numbers at some commits."""
         part: Json = {} if self.scale is None else {"scale": self.scale}
-        return part | {kind: of[span] for kind, of in self.numbers.items() if kind in kinds}
+        return part | {kind: of[span] for kind, of in self.numbers.items()}
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
@@ -51,7 +48,7 @@ def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     commits = len(contents.history.commits)
     columns = [_columns(row, commits) for row in contents.series]
     for name, benchmark, members in series_files("s", contents):
-        series = [_history_of(row, columns[row.index]) for row in members]
+        series = [_history_of(contents, row, columns[row.index]) for row in members]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
     for number, block in enumerate(_blocks(columns, commits)):
         write_script(folder, f"r/{number}", {"first": number * BLOCK, "series": block})
@@ -85,14 +82,12 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
     shown = published_values(values, is_exact=np.isnan(interval[:, 0]))
     whole = whole_numbers(shown)
     columns = {"v": _spread_out(at, shown if whole is None else whole.numbers, commits)}
-    for low, high, ends in (("lo", "hi", interval), ("q1", "q3", valued.quartiles)):
-        # A distance from a value of zero has no relative size.
-        known = ~np.isnan(ends[:, 0]) & (values != 0)
-        if known.any():
-            of = values[known]
-            for key, differences in ((low, of - ends[known, 0]), (high, ends[known, 1] - of)):
-                distances = names.distances(differences, of)
-                columns[key] = _spread_out(at[known], distances, commits)
+    # A distance from a value of zero has no relative size.
+    known = ~np.isnan(interval[:, 0]) & (values != 0)
+    if known.any():
+        of, ends = values[known], interval[known]
+        for key, differences in (("lo", of - ends[:, 0]), ("hi", ends[:, 1] - of)):
+            columns[key] = _spread_out(at[known], names.distances(differences, of), commits)
     return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
 
 
@@ -111,12 +106,12 @@ def _is_known(number: float | None) -> bool:
     return number is not None
 
 
-def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
+def _history_of(contents: Contents, summary: SeriesSummary, columns: _Columns) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
         span = slice(int(summary.commits[0]), int(summary.commits[-1]) + 1)
         data["from"] = span.start
-        data |= columns.part(span, columns.numbers)
+        data |= columns.part(span)
     if summary.others:
         reasons = sorted({reason for _, _, reason in summary.others})
         place = {reason: index for index, reason in enumerate(reasons)}
@@ -124,14 +119,29 @@ def _history_of(summary: SeriesSummary, columns: _Columns) -> Json:
         data["other"] = [
             [commit, outcome, place[reason]] for commit, outcome, reason in summary.others
         ]
+    if joined := _joined(contents, summary.index):
+        data["joined"] = joined
     return data
+
+
+def _joined(contents: Contents, series: int) -> list[list[float]]:
+    """Return commit, part, ratio and interval of each commit that was compared."""
+    history = contents.history
+    return [
+        [
+            history.order[history.hashes[of.position]],
+            of.part,
+            *map(shortened, (of.ratio, *of.interval)),
+        ]
+        for of in contents.findings.joined.get(series, ())
+    ]
 
 
 def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | None]]:
     for first in range(0, commits, BLOCK):
         span = slice(first, first + BLOCK)
         yield [
-            of_series.part(span, _OF_REVISIONS)
+            of_series.part(span)
             if any(map(_is_known, of_series.numbers.get("v", [])[span]))
             else None
             for of_series in columns

@@ -13,13 +13,14 @@ export interface BenchmarkSeries {
   v: (number | null)[];
   lo?: (number | null)[];
   hi?: (number | null)[];
-  q1?: (number | null)[];
-  q3?: (number | null)[];
   /** Commit, outcome, place of the reason in `reasons`. */
   other?: [CommitIndex, Outcome, number][];
   reasons?: string[];
-  /** First commit, last commit and level of each piece between change points. */
-  steps?: [CommitIndex, CommitIndex, number][];
+  /**
+   * Commits that were compared: commit, part, ratio to the root of the part, its interval. No
+   * comparison leads from one part to another.
+   */
+  joined?: [CommitIndex, number, number, number, number][];
 }
 
 /** `data/s/<slug>.js`. */

@@ -1,4 +1,4 @@
-// What a line chart draws of each series: bands, levels, the line and its marks.
+// What a line chart draws of each series: the line, its marks, intervals and measured changes.
 
 import { svg } from "../page/elements.js";
 import { fix, markPath } from "./marks.js";
@@ -23,58 +23,6 @@ import { thinPoints } from "./thinning.js";
  *
  * @typedef {{ frame: Frame, x: (at: number) => number, y: Scale, inner: number }} Plot
  */
-
-/**
- * The points of each segment.
- * @param {Line} line
- */
-const bySegment = ({ points, segments }) =>
-  [-Infinity, ...segments].map((start, i) =>
-    points.filter(({ at }) => at >= start && at < (segments[i] ?? Infinity)),
-  );
-
-/**
- * Points of a band: of every pixel column the widest reach.
- * @param {Point[]} points
- * @param {Plot} plot
- */
-function bandPoints(points, { x, inner }) {
-  const known = points.flatMap((point) => {
-    const pair = point.interval;
-    return pair ? [{ x: x(point.at), low: pair[0], high: pair[1] }] : [];
-  });
-  if (known.length <= inner) return known;
-  /** @type {Map<number, { x: number, low: number, high: number }>} */
-  const columns = new Map();
-  for (const { x: pixel, low, high } of known) {
-    const column = Math.round(pixel);
-    const before = columns.get(column) ?? { x: column, low, high };
-    before.low = Math.min(before.low, low);
-    before.high = Math.max(before.high, high);
-    columns.set(column, before);
-  }
-  return [...columns.values()];
-}
-
-/**
- * A band around the line of each segment, as wide as the intervals of its values.
- * @param {Line} line
- * @param {Plot} plot
- */
-export function drawBand(line, plot) {
-  const { frame, y } = plot;
-  /** @param {number} value */
-  const clip = (value) =>
-    fix(Math.max(frame.top, Math.min(frame.bottom, y(Math.max(value, y.domain[0])))));
-  const d = bySegment(line).flatMap((ofSegment) => {
-    const points = bandPoints(ofSegment, plot);
-    if (points.length < 2) return [];
-    const upper = points.map((point) => `${fix(point.x)} ${clip(point.high)}`);
-    const lower = points.map((point) => `${fix(point.x)} ${clip(point.low)}`).reverse();
-    return [`M${[...upper, ...lower].join("L")}Z`];
-  });
-  return d.length ? [svg("path", { class: `${line.look} series interval`, d: d.join("") })] : [];
-}
 
 /** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
 const interrupts = (run) => run.outcome !== "skipped";
@@ -108,69 +56,61 @@ function linePath(line, { x, y, inner }) {
 }
 
 /**
- * The line with a mark at every point while they stay apart, else at some, for their shape.
+ * The line with a mark at every point while they stay apart, else at some, for their shape. A
+ * small chart marks compared points alone, and no failures.
  * @param {Line} line
  * @param {Plot} plot
+ * @param {boolean} small
  */
-export function drawLine(line, plot) {
+export function drawLine(line, plot, small) {
   const { x, y, inner, frame } = plot;
   const { points } = line;
   const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
   group.append(svg("path", { class: "line", d: linePath(line, plot) }));
-  for (const run of line.others.filter(interrupts)) {
+  for (const run of small ? [] : line.others.filter(interrupts)) {
     const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
     group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));
   }
-  const crowded = points.length * 9 > inner;
+  const crowded = small || points.length * 9 > inner;
+  /** @param {number} value */
+  const clip = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
+  const whiskers = points.flatMap(({ at, interval, compared }) =>
+    interval && (compared || !crowded)
+      ? [`M${fix(x(at))} ${clip(interval[0])}V${clip(interval[1])}`]
+      : [],
+  );
+  if (whiskers.length) group.append(svg("path", { class: "whisker", d: whiskers.join("") }));
   const stride = crowded ? Math.ceil((points.length * 90) / inner) : 1;
   const first = Math.floor((stride - 1) / 2);
   const marked = points.filter((_, i) => i >= first && (i - first) % stride === 0);
   const d = marked.map(({ at, value }) => markPath(line.shape, x(at), y(value))).join("");
-  if (d) group.append(svg("path", { class: "dot", d }));
+  if (d && !small) group.append(svg("path", { class: "dot", d }));
   return group;
 }
 
 /**
- * The interval of each point as a vertical line.
- * @param {Line} line
+ * Each measured change at the first value after it, with its size. Sizes do not cover each other.
+ * @param {Line[]} lines
  * @param {Plot} plot
  */
-export function drawWhiskers(line, { x, y, frame }) {
-  /** @param {number} value */
-  const clip = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-  const d = line.points.flatMap(({ at, interval }) =>
-    interval ? [`M${fix(x(at))} ${clip(interval[0])}V${clip(interval[1])}`] : [],
-  );
-  if (!d.length) return [];
-  return [svg("path", { class: `${line.look} series whisker`, d: d.join("") })];
-}
-
-/**
- * The line of a small chart, without marks.
- * @param {Line} line
- * @param {Plot} plot
- */
-export const drawSmallLine = (line, plot) =>
-  svg(
-    "g",
-    { class: `${line.look} series`, "data-line": line.id },
-    svg("path", { class: "line", d: linePath(line, plot) }),
-  );
-
-/**
- * Each measured change at the first value after it, with its size.
- * @param {Line} line
- * @param {Plot} plot
- */
-export function drawChanges(line, { x, y, frame }) {
-  return line.changes.flatMap((change) => {
+export function drawChanges(lines, { x, y, frame }) {
+  /** @type {{ middle: number, base: number, half: number }[]} */
+  const taken = [];
+  const changes = lines.flatMap((line) => line.changes.map((change) => ({ line, change })));
+  return changes.flatMap(({ line, change }) => {
     const point = line.points.find(({ at }) => at >= change.c);
     if (!point) return [];
     const [left, top] = [x(point.at), y(point.value)];
     const above = top > frame.top + 26;
-    const half = change.text.length * 3.6;
+    const half = change.text.length * 3.6 + 8;
     const middle = Math.max(frame.left + half, Math.min(left, frame.right - half));
     const [from, to] = above ? [top - 6, top - 13] : [top + 6, top + 13];
+    let base = above ? top - 16 : top + 24;
+    /** @param {{ middle: number, base: number, half: number }} other */
+    const covers = (other) =>
+      Math.abs(other.middle - middle) < other.half + half && Math.abs(other.base - base) < 13;
+    while (taken.some(covers)) base += above ? -13 : 13;
+    taken.push({ middle, base, half });
     return [
       svg("path", {
         class: `moved ${change.verdict}`,
@@ -181,7 +121,7 @@ export function drawChanges(line, { x, y, frame }) {
         {
           class: `moved ${change.verdict}`,
           x: fix(middle),
-          y: fix(above ? top - 16 : top + 24),
+          y: fix(base),
           "text-anchor": "middle",
         },
         `${change.verdict === "better" ? "✓" : "✗"} ${change.text}`,

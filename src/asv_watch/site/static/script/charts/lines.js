@@ -1,9 +1,9 @@
-// The chart of values over commits, dates or releases: lines with their bands, measured changes,
+// The chart of values over commits, dates or releases: lines with intervals, measured changes,
 // tags, events and failures. It draws; the caller decides what.
 
 import { svg } from "../page/elements.js";
 import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
-import { drawBand, drawChanges, drawLine, drawSmallLine, drawWhiskers } from "./line-layers.js";
+import { drawChanges, drawLine } from "./line-layers.js";
 import { fix } from "./marks.js";
 import { spreadLabels } from "./thinning.js";
 
@@ -25,8 +25,6 @@ const LETTER = 7.9;
  * @property {Labelled[]} ticks
  * @property {Labelled[]} [tags]
  * @property {Labelled[]} [events]
- * @property {boolean} [bands]
- * @property {boolean} [whiskers]
  * @property {boolean} [labels] write each line's label at its end
  * @property {boolean} [small]
  */
@@ -114,7 +112,7 @@ export function drawLines(root, lines, options) {
     others: line.others.filter(within),
     changes: line.changes.filter(({ c }) => within({ at: c })),
   }));
-  // Bands do not set the range: a wild interval of one point must not flatten every line.
+  // Intervals do not set the range: a wild interval of one point must not flatten every line.
   let [low, high] = [Infinity, -Infinity];
   for (const { points } of seen)
     for (const { value } of points) {
@@ -129,11 +127,9 @@ export function drawLines(root, lines, options) {
     xTicks(options.ticks, x, frame, small),
     tagLines((options.tags ?? []).filter(within), x, frame),
     eventLines((options.events ?? []).filter(within), x, frame, small),
-    options.bands ? seen.flatMap((line) => drawBand(line, plot)) : [],
+    seen.map((line) => drawLine(line, plot, small)),
+    drawChanges(seen, plot),
   ];
-  layers.push(seen.map((line) => (small ? drawSmallLine(line, plot) : drawLine(line, plot))));
-  if (options.whiskers) layers.push(seen.flatMap((line) => drawWhiskers(line, plot)));
-  layers.push(seen.flatMap((line) => drawChanges(line, plot)));
   if (labels) layers.push(endLabels(seen, plot, width));
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...layers.flat());

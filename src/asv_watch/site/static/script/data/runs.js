@@ -8,12 +8,12 @@ import { getModel } from "./model.js";
 /** @import { Series } from "./model.js" */
 
 /**
- * A measured value and, where known, the interval that its samples give.
+ * A measured value and, where known, its interval. Ratios that comparisons measured are `compared`.
  * @typedef {{ value: number, interval: [number, number] | null }} Measured
- * @typedef {Measured & { at: CommitIndex }} Point
+ * @typedef {Measured & { at: CommitIndex, compared?: boolean }} Point
  * @typedef {{ at: CommitIndex, outcome: Outcome, reason: string }} OtherRun without a value
- * @typedef {{ first: CommitIndex, last: CommitIndex, level: number }} Level
- * @typedef {{ points: Point[], others: OtherRun[], levels: Level[] }} Runs
+ * @typedef {Measured & { at: CommitIndex, part: number }} Joined a ratio to the root of its part
+ * @typedef {{ points: Point[], others: OtherRun[], joined: Joined[] }} Runs
  */
 
 /**
@@ -66,7 +66,12 @@ function parse(entry) {
       outcome,
       reason: entry.reasons?.[reason] ?? "",
     })),
-    levels: (entry.steps ?? []).map(([first, last, level]) => ({ first, last, level })),
+    joined: (entry.joined ?? []).map(([at, part, value, low, high]) => ({
+      at,
+      part,
+      value,
+      interval: [low, high],
+    })),
   };
 }
 
@@ -89,7 +94,7 @@ export function partOf(series) {
 export async function runsOf(series) {
   const file = await loadBenchmark(series.benchmark.slug, partOf(series));
   const entry = file.series.find((other) => other.s === series.at);
-  if (!entry) return { points: [], others: [], levels: [] };
+  if (!entry) return { points: [], others: [], joined: [] };
   let runs = parsed.get(entry);
   if (!runs) parsed.set(entry, (runs = parse(entry)));
   return runs;

@@ -12,7 +12,8 @@ import { changeColumns, drawRange } from "../changes/table.js";
 import { eventsOf, readTimeline } from "../timeline/asking.js";
 import { buildAxis } from "../timeline/axis.js";
 import { Chart } from "../timeline/chart.js";
-import { asRatios, restartNote, seriesLines } from "../timeline/lines.js";
+import { courseNote, seriesLines } from "../timeline/lines.js";
+import { asRatios, asValues } from "../timeline/ratios.js";
 import { runsSheet } from "../timeline/sheet.js";
 import { notice, part } from "../view.js";
 import { samplesPanel } from "./samples.js";
@@ -185,7 +186,8 @@ export const caseView = {
       const asked = { ...readTimeline(state), place };
       asked.y = firstParam(state, "y") === "ratio" ? "ratio" : "log";
       const axis = buildAxis(asked, lines);
-      const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, -1) : lines;
+      const drawn =
+        asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, -1) : asValues(lines);
       const scene = { asked, axis, stops: axis.stops, lines, drawn, events: eventsOf(place) };
       const once = axis.stops.length < 2;
       chart.node.hidden = once;
@@ -193,7 +195,7 @@ export const caseView = {
       note.replaceChildren(
         once
           ? "Measured once so far, so there is no history yet. "
-          : `${series.metric.better} is better. ${restartNote(lines, axis.stops)} `,
+          : `${series.metric.better} is better. ${courseNote(drawn, axis.stops, asked)} `,
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];

@@ -1,9 +1,10 @@
 // A small chart of every model: its time in each release, relative to the newest.
 
 import { drawLines } from "../../charts/lines.js";
-import { lineSwatch, lookOf } from "../../charts/marks.js";
+import { lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
+import { columnLegend } from "../../page/legend.js";
 import { casePageOf } from "../../page/signs.js";
 import { formatChange } from "../../text/format.js";
 
@@ -30,6 +31,7 @@ function lineOf({ key, times, title }, nth) {
       at: at - nth * BESIDE,
       value,
       interval: low === high ? null : [low, high],
+      compared: true,
     })),
     others: [],
     changes: [],
@@ -83,7 +85,6 @@ function drawItem(history, cases) {
     y: "ratio",
     metric: /** @type {Metric} */ ({ unit: "" }),
     ticks,
-    whiskers: true,
   });
   picture.append(...readings(history, cases, plot));
   const first = cases[0];
@@ -115,20 +116,8 @@ export function releaseCharts(history, keys = new Set()) {
     rows.set(what.row, [...(rows.get(what.row) ?? []), what]);
   }
   if (!rows.size) return [];
-  const fields = new Map(
-    [...rows.values()].flat().flatMap(({ key }) => {
-      const what = getModel().caseOf(key);
-      return what ? [[what.field.name, what]] : [];
-    }),
-  );
   return [
-    el(
-      "ul",
-      { class: "legend", "aria-label": "Lines" },
-      [...fields].map(([name, what]) =>
-        el("li", {}, lineSwatch(lookOf({ ...what, line: { ...what.line, hue: 7 } })), name),
-      ),
-    ),
+    columnLegend([...rows.values()].flat().flatMap(({ key }) => getModel().caseOf(key) ?? [])),
     el(
       "ul",
       { class: "multiples" },

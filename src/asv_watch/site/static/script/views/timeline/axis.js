@@ -55,7 +55,11 @@ function rangeOf(asked, stops) {
  */
 export function buildAxis(asked, lines) {
   const model = getModel();
-  const runs = lines.flatMap((line) => [...line.points, ...line.others]);
+  const runs = lines.flatMap(({ points, others, joined }) => [
+    ...points,
+    ...others,
+    ...(asked.y === "ratio" ? joined : []),
+  ]);
   const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
   const rank = new Map(whole.map((at, i) => [at, i]));
   /** @param {CommitIndex} at */

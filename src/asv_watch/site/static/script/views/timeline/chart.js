@@ -95,7 +95,6 @@ export class Chart {
       ticks: scene.axis.ticks,
       tags: tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })),
       events: scene.events,
-      bands: scene.drawn.length < 5,
       labels: true,
     });
     this.svg.classList.toggle("few", few);

@@ -2,13 +2,14 @@
 
 import { addressOf, currentState } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
-import { lineSwatch, lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
+import { columnLegend } from "../../page/legend.js";
 import { casePage, hasCourse } from "../../page/signs.js";
 import { eventsOf } from "./asking.js";
 import { buildAxis } from "./axis.js";
-import { asRatios, seriesLines } from "./lines.js";
+import { seriesLines } from "./lines.js";
+import { asRatios, asValues } from "./ratios.js";
 import { attachReading } from "./reading.js";
 
 /** @import { Place, Series } from "../../data/model.js" */
@@ -27,7 +28,7 @@ const [WIDTH, HEIGHT] = [320, 150];
 async function drawSmall(picture, series, asked, base) {
   const lines = await seriesLines(series);
   const axis = buildAxis(asked, lines);
-  const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : lines;
+  const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : asValues(lines);
   const events = eventsOf(asked.place);
   const plot = drawLines(picture, drawn, {
     width: WIDTH,
@@ -125,24 +126,10 @@ export function buildGrid(asked, base) {
   );
   for (const picture of later) watch.observe(picture);
   addEventListener("beforeprint", () => later.forEach(draw), { once: true });
-  const columns = new Map(courses.flat().map(({ case: what }) => [what.column, what]));
   const node = el(
     "div",
     {},
-    el(
-      "ul",
-      { class: "legend", "aria-label": "Lines" },
-      [...columns.values()]
-        .sort((a, b) => a.column - b.column)
-        .map((what) =>
-          el(
-            "li",
-            {},
-            lineSwatch(lookOf({ ...what, line: { ...what.line, hue: 7 } })),
-            what.field.name,
-          ),
-        ),
-    ),
+    columnLegend(courses.flat().map((series) => series.case)),
     el("ul", { class: "multiples" }, items),
     single.length
       ? el(

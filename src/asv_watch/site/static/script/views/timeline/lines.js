@@ -1,4 +1,4 @@
-// The lines of a chart: series with their runs, as values or as ratios.
+// The lines of a chart: series with their runs.
 
 import { lookOf } from "../../charts/marks.js";
 import { getModel, isComparable } from "../../data/model.js";
@@ -8,13 +8,14 @@ import { formatChange, formatValue } from "../../text/format.js";
 /** @import { CommitIndex } from "../../../types.js" */
 /** @import { Line } from "../../charts/line-layers.js" */
 /** @import { Series } from "../../data/model.js" */
-/** @import { Point } from "../../data/runs.js" */
+/** @import { Joined, Point } from "../../data/runs.js" */
 /** @import { Asked } from "./asking.js" */
 
-/** @typedef {Line & { series: Series, values: Map<CommitIndex, Point> }} SeriesLine */
-
-/** First values of a segment of which the median is what ratios refer to. */
-const BASE_VALUES = 5;
+/**
+ * @typedef {Line & {
+ *   series: Series, values: Map<CommitIndex, Point>, joined: Joined[]
+ * }} SeriesLine
+ */
 
 /**
  * A line for each series, over commits.
@@ -33,7 +34,7 @@ export async function seriesLines(series) {
   const telling = parts.filter((part) => new Set(series.map(part)).size > 1);
   return Promise.all(
     series.map(async (one) => {
-      const { points, others } = await runsOf(one);
+      const { points, others, joined } = await runsOf(one);
       return {
         id: one.at,
         series: one,
@@ -42,6 +43,7 @@ export async function seriesLines(series) {
         label: (telling.length ? telling : parts.slice(0, 1)).map((part) => part(one)).join(" · "),
         points,
         others,
+        joined,
         values: new Map(points.map((point) => [point.at, point])),
         changes: (getModel().changesOf.get(one.at) ?? []).filter(
           (change) => change.state === "measured",
@@ -50,47 +52,6 @@ export async function seriesLines(series) {
       };
     }),
   );
-}
-
-/** @param {Point[]} points */
-function medianOf(points) {
-  const values = points.map(({ value }) => value).sort((a, b) => a - b);
-  return values[values.length >> 1] ?? NaN;
-}
-
-/**
- * The same lines as ratios: to the first values in view, or to the value at a chosen commit. Nothing
- * is compared across a change of the recipe or the conditions: every segment has its own base.
- * @param {SeriesLine[]} lines
- * @param {CommitIndex} from first commit in view
- * @param {CommitIndex} base commit that was chosen, or -1
- * @returns {SeriesLine[]}
- */
-export function asRatios(lines, from, base) {
-  return lines.map((line) => {
-    const starts = [-Infinity, ...line.segments];
-    const bases = starts.map((start, i) => {
-      const end = starts[i + 1] ?? Infinity;
-      if (base >= start && base < end && line.values.has(base))
-        return line.values.get(base)?.value;
-      const inside = line.points.filter(({ at }) => at >= start && at < end);
-      const inView = inside.filter(({ at }) => at >= from);
-      return medianOf((inView.length ? inView : inside).slice(0, BASE_VALUES));
-    });
-    return {
-      ...line,
-      points: line.points.flatMap((point) => {
-        const by = bases[starts.findLastIndex((start) => start <= point.at)];
-        if (!by) return [];
-        const { value, interval } = point;
-        return {
-          ...point,
-          value: value / by,
-          interval: interval && [interval[0] / by, interval[1] / by],
-        };
-      }),
-    };
-  });
 }
 
 /**
@@ -102,23 +63,31 @@ export function asRatios(lines, from, base) {
  */
 export function readingOf(line, drawn, at, asked) {
   const point = line.values.get(at);
-  if (!point) {
-    const outcome = line.others.find((run) => run.at === at)?.outcome;
-    return outcome ? `${line.label}: ${outcome}` : "";
-  }
-  const value = formatValue(point.value, line.series.metric);
-  const ratio = asked.y === "ratio" ? drawn?.points.find((other) => other.at === at)?.value : null;
-  return `${line.label}: ${value}${ratio ? ` (${formatChange(ratio)})` : ""}`;
+  const shown = asked.y === "ratio" ? drawn?.points.find((other) => other.at === at) : null;
+  const ratio = shown ? formatChange(shown.value) : "";
+  const how = shown?.compared ? `${ratio}, measured in turn` : ratio;
+  const value = point ? formatValue(point.value, line.series.metric) : "";
+  const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
+  const text = [value, how].filter(Boolean).join(", ") || outcome;
+  return text && `${line.label}: ${text}`;
 }
 
 /**
- * Why lines are interrupted between these places; empty where none is.
- * @param {SeriesLine[]} lines
+ * What a reader has to know of lines: what they rest on, and where other conditions began.
+ * @param {SeriesLine[]} drawn
  * @param {CommitIndex[]} stops
+ * @param {Asked} asked
  */
-export function restartNote(lines, stops) {
+export function courseNote(drawn, stops, asked) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
-  return lines.some(({ series }) => !isComparable(series, first, last))
-    ? "A line starts anew where the recipe or the conditions changed (◆)."
-    : "";
+  const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
+  const ratio = asked.y === "ratio";
+  const compared = drawn.some(({ points }) => points.some((point) => point.compared));
+  return [
+    ratio && compared ? "Bars: intervals of commits that were measured in turn." : "",
+    restarts ? "A gap: the recipe or the conditions changed (◆)." : "",
+    restarts && ratio ? "The line goes on at the level it had." : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
 }

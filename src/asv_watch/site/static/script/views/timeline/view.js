@@ -8,11 +8,11 @@ import {
   firstParam,
   linkTo,
 } from "../../address.js";
-import { lineSwatch } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
 import { el, freshId } from "../../page/elements.js";
 import { choicesOf, commitField, foldedFields, selectField } from "../../page/fields.js";
+import { legend } from "../../page/legend.js";
 import { casePage } from "../../page/signs.js";
 import { drawTable } from "../../page/tables.js";
 import { capital, plural } from "../../text/format.js";
@@ -22,7 +22,8 @@ import { eventsOf, LAST_CHOICES, readTimeline } from "./asking.js";
 import { buildAxis } from "./axis.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
-import { asRatios, restartNote, seriesLines } from "./lines.js";
+import { courseNote, seriesLines } from "./lines.js";
+import { asRatios, asValues } from "./ratios.js";
 import { newestSheet, runsSheet, valueColumns } from "./sheet.js";
 
 /** @import { Metric } from "../../../types.js" */
@@ -65,20 +66,16 @@ const directionOf = ({ label, better }) => `${capital(label)}: ${better} is bett
  * @param {SeriesLine[]} lines
  */
 const legendOf = (lines) =>
-  el(
-    "ul",
-    { class: "legend", "aria-label": "Lines" },
+  legend(
     lines.map(({ look, shape, series, label }) => {
       const others = allParams(currentState(), "s").filter((key) => key !== series.case.key);
       const href = addressOf("timeline", { ...currentState().params, s: others });
-      return el(
-        "li",
-        {},
-        lineSwatch(look, shape),
+      const name = [
         el("a", { href: casePage(series) }, label),
         ` ${series.last?.text ?? ""} `,
         el("a", { class: "remove", href, "aria-label": `Remove ${label}` }, "×"),
-      );
+      ];
+      return { look, shape, name };
     }),
   );
 
@@ -122,7 +119,7 @@ export const timelineView = {
     const y = selectField("y", "Vertical", {
       options: () =>
         choicesOf([
-          ["ratio", "change since the start"],
+          ["ratio", "change"],
           ["value", "values"],
         ]),
       initial: () => "ratio",
@@ -164,7 +161,7 @@ export const timelineView = {
         asked.y === "ratio"
           ? base >= 0
             ? ` Change since ${shortOf(base)}.`
-            : " Change since the first values shown."
+            : " 0 % is the reference where it was compared, else the first values shown."
           : "";
       const text = `${directionOf(asked.place.metric)}${since}`;
       single.hidden = asked.x === "release" || !asked.cases.length;
@@ -200,9 +197,10 @@ export const timelineView = {
       const units = new Set(lines.map((line) => line.series.metric.unit));
       if (units.size > 1) asked.y = "ratio";
       const axis = buildAxis(asked, lines);
-      const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : lines;
+      const drawn =
+        asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : asValues(lines);
       const events = eventsOf(asked.place);
-      note.append(`${text} ${restartNote(lines, axis.stops)}`);
+      note.append(`${text} ${courseNote(drawn, axis.stops, asked)}`);
       const columns = valueColumns(lines);
       const newest = [...axis.stops].reverse();
       const table = el("details", { class: "fold" }, el("summary", {}, "Values as a table"));
