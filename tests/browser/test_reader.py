@@ -63,7 +63,7 @@ def test_what_the_newest_release_made_slower(
     assert "+30.0 %" in text
     visitor.page.get_by_role("link", name="Releases", exact=True).click()
     visitor.settled()
-    [row] = visitor.rows("#findings table")
+    [row] = visitor.rows("[id^=findings] table")
     assert row[0] == "darnn · cpu · forward"
     assert row[1] == "2.15.0 against 2.14.1"
 
@@ -125,7 +125,7 @@ def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
         for series in site.index["series"]
         if site.index["cases"][series["c"]]["key"] == DARNN and series["last"]
     )
-    assert re.search(r"\d \w+ \([+-]", lines), lines
+    assert re.search(r"\d \w+, [+±-]", lines), lines
     assert newest["last"]["text"]
     page.keyboard.press("Enter")
     visitor.settled()

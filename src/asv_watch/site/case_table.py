@@ -97,6 +97,20 @@ def title(row: Row, column: Column, layout: Layout) -> str:
     return " · ".join(filter(None, [*group, row.name, row.details, *column]))
 
 
+def implementation(summary: SeriesSummary) -> str:
+    """Return which implementation of a model a case runs: ``plain``, ``tuned compiled``.
+
+    A suite whose module is called ``plain…`` has the models as they are written, all others have
+    them tuned. Variants of number formats and layouts, and what is no pass of a model, have none.
+    """
+    labels = summary.labels
+    if not labels.get("pass") or not labels.keys() <= _OF_MODELS | {"mode"}:
+        return ""
+    is_plain = summary.benchmark.name.partition(".")[0].split("_")[0] == "plain"
+    mode = labels.get("mode", "eager")
+    return " ".join(["plain" if is_plain else "tuned", *([] if mode == "eager" else [mode])])
+
+
 def main_groups(contents: Contents) -> set[str]:
     """Return the groups that stand on the first screen: models without variants of their own.
 

@@ -13,7 +13,7 @@ from asv_watch import quantities
 from asv_watch.records.labels import plain_value
 from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable, look, main_groups, title
+from asv_watch.site.case_table import CaseTable, implementation, look, main_groups, title
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup, baseline
 from asv_watch.site.failures import exception_line
@@ -56,6 +56,7 @@ def index_data(
     place_of_commit = places_of(commit.hash for commit in history.commits)
     places = Places(places_of(sorted(history.machines)), places_of(labels))
     measured = sorted({commit for setup in contents.setups for commit in setup.commits})
+    histories = contents.findings.release_histories
     index: Json = {
         "format": FORMAT,
         "generated": generated,
@@ -99,6 +100,7 @@ def index_data(
             if machine in places.machine
         ],
         "published": published,
+        "releases": histories[0].releases if histories else [],
     }
     return (
         index
@@ -199,7 +201,8 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                     name: value
                     for name, value in case.summary.labels.items()
                     if name != "metric" and value
-                },
+                }
+                | ({"implementation": shown} if (shown := implementation(case.summary)) else {}),
             }
             for case in table.cases
         ],

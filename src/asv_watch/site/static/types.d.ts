@@ -268,4 +268,6 @@ export interface Index {
   /** Smallest changes that interleaved comparisons of a machine show. */
   detectable: { m: number; median: string; p90: string; cases: number }[];
   published: PublishedValue[];
+  /** Releases that were compared in turn, oldest first. */
+  releases: string[];
 }

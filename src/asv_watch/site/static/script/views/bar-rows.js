@@ -8,7 +8,8 @@ import { casePage, casePageOf } from "../page/signs.js";
 /** @import { Series } from "../data/model.js" */
 
 /** @param {Pick<Compared, "verdict" | "text">} change */
-const signed = ({ verdict, text }) => `${{ better: "✓ ", worse: "✗ ", same: "" }[verdict]}${text}`;
+export const signed = ({ verdict, text }) =>
+  `${{ better: "✓ ", worse: "✗ ", same: "" }[verdict]}${text}`;
 
 /** The series that a change was found in. @param {Change} change */
 export const seriesOf = (change) => /** @type {Series} */ (getModel().series[change.s]);

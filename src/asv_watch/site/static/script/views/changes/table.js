@@ -56,13 +56,17 @@ export function changeColumns(changes) {
   const reach = Math.max(1.05, ...ends, ...ends.map((end) => 1 / end)) * 1.05;
   const x = logScale(1 / Math.min(reach, 8), Math.min(reach, 8), 2, 118);
   const { commits } = getModel();
+  const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
   return [
     {
       id: "case",
       text: "Case",
       draw: (change) => {
         const series = seriesOf(change);
-        return el("a", { href: casePage(series) }, caseName(series.case));
+        const name = el("a", { href: casePage(series) }, caseName(series.case));
+        return machines > 1
+          ? [name, el("span", { class: "muted" }, ` ${series.machine.name}`)]
+          : name;
       },
       value: (change) => nameOf(seriesOf(change)),
     },
@@ -108,7 +112,7 @@ export function changeColumns(changes) {
       id: "machine",
       text: "Machine",
       value: (change) => seriesOf(change).machine.name,
-      hidden: new Set(changes.map((change) => seriesOf(change).m)).size < 2,
+      hidden: true,
     },
   ];
 }

@@ -11,6 +11,7 @@ import {
   selectField,
   unknownCommit,
 } from "../../page/fields.js";
+import { signsHelp } from "../../page/legend.js";
 import { repositoryLink } from "../../page/signs.js";
 import { drawTable, sheetOf, sortedRows } from "../../page/tables.js";
 import { capital, formatDay, plural } from "../../text/format.js";
@@ -154,7 +155,8 @@ export const changesView = {
     });
     const tally = el("p", { class: "lead" });
     const out = el("div", {});
-    app.replaceChildren(tally, filters.node, out);
+    const signs = signsHelp("change");
+    app.replaceChildren(tally, el("div", { class: "head" }, filters.node, signs), out);
     return (state) => {
       filters.show(state);
       const changes = chosen(state);
@@ -165,7 +167,7 @@ export const changesView = {
       tally.textContent =
         `${capital(plural(measured.length, "measured change"))}. ` +
         `${plural(suspected, "suspected change")} still to be measured.`;
-      const columns = changeColumns(others);
+      const columns = changeColumns(changes);
       const fold = el(
         "details",
         { class: "fold" },
@@ -179,7 +181,7 @@ export const changesView = {
           others.length
             ? drawTable("Changes of times and memory", columns, others, {
                 state,
-                className: "list changes",
+                className: "list cards changes",
               })
             : notice("No time or memory changed here."),
           counts.length ? fold : null,

@@ -17,7 +17,7 @@ import { capital } from "../../text/format.js";
  */
 
 /** Words for parameters that many suites have. @type {Record<string, string>} */
-const NAMES = { mode: "eager or compiled", pass: "pass", device: "device" };
+const NAMES = { mode: "eager or compiled" };
 
 /** @param {string[]} values @returns {Choice[]} */
 const plain = (values) => values.map((value) => ({ value, label: value }));
@@ -60,6 +60,12 @@ export function dimensions() {
   /** @type {Dimension[]} */
   const all = [
     { id: "commit", name: "commit", choices: [], initial: initialCommits },
+    {
+      id: "release",
+      name: "release",
+      choices: plain(index.releases),
+      initial: () => firstTwo(plain(index.releases.slice(-2))),
+    },
     {
       id: "environment",
       name: "environment",

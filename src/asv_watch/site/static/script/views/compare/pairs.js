@@ -1,22 +1,27 @@
 // The values of both sides of a comparison, case by case.
 
 import { getModel, isComparable } from "../../data/model.js";
+import { loadReleases } from "../../data/registry.js";
 import { measuredNear, valuesAt } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
 
-/** @import { Change, CommitIndex } from "../../../types.js" */
+/** @import { CommitIndex, Verdict } from "../../../types.js" */
 /** @import { Case, Place, Series } from "../../data/model.js" */
 /** @import { Measured } from "../../data/runs.js" */
 /** @import { Dimension } from "./dimensions.js" */
 
 /**
+ * @typedef {{
+ *   ratio: number | null, interval: [number, number] | null, verdict: Verdict, text: string
+ * }} InTurn
+ *
  * @typedef {object} Pair
  * @property {Series} series of the second side, or of the first where the second is not measured
  * @property {string} label
  * @property {Measured} a
  * @property {Measured} b
  * @property {number} ratio b / a
- * @property {Change | null} change what was measured of these very commits, in turn
+ * @property {InTurn | null} change what was measured of these very versions, in turn
  * @property {string} note where a published value comes from
  *
  * @typedef {{ pairs: Pair[], notes: string[] }} Pairs
@@ -31,17 +36,20 @@ const newestOf = ({ last }) =>
 
 /** The name of a case without what its two sides differ in. @param {Case} what @param {string} dimension */
 function labelOf({ line, field, labels }, dimension) {
-  const without = labels[dimension];
+  const without = labels[dimension]?.split(" ").concat(labels[dimension] ?? "") ?? [];
   const parts = [line.name, ...line.details.split(", "), ...field.values];
   return parts
-    .filter((part) => part && part !== without && part !== `${dimension} ${without}`)
+    .filter((part) => part && !without.includes(part.replace(`${dimension} `, "")))
     .join(" · ");
 }
 
 /** What is the same on both sides. @param {Case} what @param {string} dimension */
 function keyOf({ labels, benchmark, metric }, dimension) {
-  const rest = Object.entries(labels).filter(([name]) => name !== dimension);
-  const suite = dimension === "suite" || dimension === "pass" ? "" : benchmark.name;
+  // An implementation follows from the suite and the mode.
+  const implied = ["implementation", dimension === "implementation" ? "mode" : dimension];
+  const rest = Object.entries(labels).filter(([name]) => !implied.includes(name));
+  const anySuite = ["suite", "pass", "implementation"].includes(dimension);
+  const suite = anySuite ? "" : benchmark.name;
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }
 
@@ -55,7 +63,7 @@ const pairOf = (series, label, a, b) =>
           a,
           b,
           ratio: b.value / a.value,
-          change: /** @type {Change | null} */ (null),
+          change: /** @type {InTurn | null} */ (null),
           note: "",
         },
       ]
@@ -109,6 +117,46 @@ async function commitPairs(place, a, b) {
   return { pairs, notes };
 }
 
+/**
+ * Two releases, each relative to the newest: neighbours were measured in turn, and the ratios of
+ * others are products.
+ * @param {Place} place
+ * @param {string} a
+ * @param {string} b
+ * @returns {Promise<Pairs>}
+ */
+async function releasePairs(place, a, b) {
+  const model = getModel();
+  const histories = await loadReleases();
+  const here = model.index.machines[place.m]?.name;
+  const known = histories.filter(({ versions }) =>
+    [a, b].every((name) => versions.includes(name)),
+  );
+  const history = known.find(({ machine }) => machine === here) ?? known[0];
+  if (!history) return { pairs: [], notes: [] };
+  const { machine, versions, cases, steps } = history;
+  const step = steps.find(({ before, after }) => before === a && after === b);
+  const pairs = cases.flatMap(({ key, times }, at) => {
+    const what = model.caseOf(key);
+    const series = what && model.series.find((one) => one.case === what);
+    /** @param {string} version @returns {Measured | null} */
+    const timeOf = (version) => {
+      const [, value, low, high] =
+        times.find(([release]) => release === versions.indexOf(version)) ?? [];
+      return value && low && high ? { value, interval: [low, high] } : null;
+    };
+    const change = step?.ratios.find((ratio) => ratio.case === at) ?? null;
+    return series
+      ? pairOf(series, labelOf(series.case, ""), timeOf(a), timeOf(b)).map((pair) => ({
+          ...pair,
+          change,
+          ratio: change?.ratio ?? pair.ratio,
+        }))
+      : [];
+  });
+  return { pairs, notes: [`Times relative to ${versions.at(-1)}, measured on ${machine}.`] };
+}
+
 /** @param {Place} place @returns {Pairs} */
 function publishedPairs(place) {
   const model = getModel();
@@ -135,6 +183,7 @@ function publishedPairs(place) {
 export async function collectPairs({ place, by, a, b }) {
   const model = getModel();
   if (by.id === "commit") return commitPairs(place, a, b);
+  if (by.id === "release") return releasePairs(place, a, b);
   if (by.id === "published") return publishedPairs(place);
   const { m, e, metric } = place;
   const [machineA, machineB] = [a, b].map(model.machineAt);
@@ -160,7 +209,7 @@ export async function collectPairs({ place, by, a, b }) {
     if (side < 0) continue;
     const key = keyOf(series.case, dimension);
     const both = sides.get(key) ?? [];
-    both[side] = series;
+    both[side] ??= series;
     sides.set(key, both);
   }
   const pairs = [...sides.values()].flatMap(([first, second]) =>

@@ -3,6 +3,7 @@
 import { el } from "../../page/elements.js";
 import { casePage, changeSign } from "../../page/signs.js";
 import { formatChange, formatValue } from "../../text/format.js";
+import { signed } from "../bar-rows.js";
 
 /** @import { BarRow, Mark } from "../../charts/bars.js" */
 /** @import { Metric } from "../../../types.js" */
@@ -31,7 +32,7 @@ export function ratioRow(pair, names) {
     value: change?.ratio ?? ratio,
     interval: change?.interval ?? spreadOf(pair),
     look: change ? change.verdict : "same",
-    text: change ? `${change.verdict === "better" ? "✓" : "✗"} ${text}` : text,
+    text: change ? signed(change) : text,
     tip: [label, `${names.a} → ${names.b}: ${text}`, values].join("\n"),
   };
   return { label, href: casePage(series), marks: [mark] };

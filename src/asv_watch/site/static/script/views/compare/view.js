@@ -7,6 +7,7 @@ import { announce } from "../../page/announce.js";
 import { commandBlock } from "../../page/copying.js";
 import { el, nodesOf } from "../../page/elements.js";
 import { commitField, searchField, selectField } from "../../page/fields.js";
+import { signsHelp } from "../../page/legend.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
 import { notice } from "../view.js";
@@ -15,9 +16,20 @@ import { collectPairs } from "./pairs.js";
 import { columnsOf, ratioRow, valueRow } from "./rows.js";
 
 /** @import { State } from "../../address.js" */
+/** @import { Metric } from "../../../types.js" */
 /** @import { View } from "../view.js" */
 /** @import { Pair } from "./pairs.js" */
 /** @import { Names } from "./rows.js" */
+
+/** Of releases: no comparison but the one with the newest has seconds of its own. @type {Metric} */
+const RELATIVE_TIME = {
+  id: "relative-time",
+  label: "time",
+  unit: "",
+  kind: "time",
+  better: "less",
+  scale: [[1, "×"]],
+};
 
 /** Bars of a picture at most. */
 const MOST = 60;
@@ -121,7 +133,7 @@ export const compareView = {
       const names = {
         a: published ? "published" : sideName(asked.by, asked.a),
         b: published ? "ours" : sideName(asked.by, asked.b),
-        metric: asked.place.metric,
+        metric: asked.by.id === "release" ? RELATIVE_TIME : asked.place.metric,
         published,
       };
       const byValue = firstParam(state, "show", published ? "value" : "ratio") === "value";
@@ -148,13 +160,7 @@ export const compareView = {
             ? barChart(lead.textContent, rows, byValue ? names.metric : null)
             : notice(`No case has a ${label} on both sides.`),
           el("p", { class: "note" }, [byValue ? "" : colour, ...found.notes].join(" ")),
-          asked.by.id === "environment"
-            ? el(
-                "p",
-                { class: "note" },
-                el("a", { href: linkTo("releases") }, "Releases measured in turn"),
-              )
-            : null,
+          signsHelp("change"),
           typed && from >= 0 && to >= 0
             ? el(
                 "details",

@@ -1,4 +1,4 @@
-// The newest values: a row for each model or benchmark, a column for each device and pass.
+// The table of the newest values.
 
 import { getModel, isComparable } from "../../data/model.js";
 import { el } from "../../page/elements.js";
@@ -12,14 +12,13 @@ import {
   sparkline,
 } from "../../page/signs.js";
 import { scrollBox } from "../../page/tables.js";
+import { signsHelp } from "../../page/legend.js";
 import { capital, formatChange, formatDay, plural } from "../../text/format.js";
 import { notice } from "../view.js";
+import { rowsOfCases, rowsOfImplementations } from "./rows.js";
 
-/** @import { CaseRow, Metric } from "../../../types.js" */
 /** @import { Place, Series } from "../../data/model.js" */
-/** @import { Sheet } from "../../text/export.js" */
-
-/** @typedef {{ line: CaseRow, cells: Map<number, Series> }} Row */
+/** @import { Row } from "./rows.js" */
 
 /** Rows that are drawn at once: the rest follows at a click. */
 const ROWS_AT_ONCE = 60;
@@ -51,11 +50,16 @@ function stateOf(series, beside) {
   return current ? changeSign(current) : null;
 }
 
-/** @param {Series | undefined} series @param {{ m: number, e: number } | null} beside */
-function drawCell(series, beside) {
+/** A value beside that of the first implementation. @param {Series} series @param {Series} first */
+const besideFirst = ({ last, metric }, first) =>
+  last && first.last
+    ? el("span", { class: "change" }, formatChange(last.v / first.last.v, metric.kind))
+    : null;
+
+/** @param {Series | undefined} series @param {Node | null} state */
+function drawCell(series, state) {
   if (!series) return el("td", { class: "none" }, nothing());
   const { case: what, last, change } = series;
-  const state = stateOf(series, beside);
   const value = last?.text ?? "–";
   const tip = [
     nameAndSuite(series),
@@ -87,22 +91,6 @@ const nameAndSuite = ({ case: { title, line } }) => [title, line.group].filter(B
 /** Whether there is anything to show of a series besides that it exists. @param {Series} series */
 const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
 
-/**
- * @param {Series[]} chosen
- * @returns {Row[]}
- */
-function rowsOf(chosen) {
-  /** @type {Map<number, Row>} */
-  const rows = new Map();
-  for (const series of chosen) {
-    const { row, column, line } = series.case;
-    const of = rows.get(row) ?? { line, cells: new Map() };
-    rows.set(row, of);
-    of.cells.set(column, series);
-  }
-  return [...rows.values()];
-}
-
 /** Why columns are missing, each reason once. @param {Series[]} chosen */
 function skippedText(chosen) {
   const live = new Set(chosen.filter(hasRun).map((series) => series.case.column));
@@ -118,10 +106,10 @@ function skippedText(chosen) {
 /**
  * @param {Place} place
  * @param {string} group heading of a suite, empty for the main ones, * for all
+ * @param {boolean} byImplementation
  */
-export function drawMatrix(place, group) {
+export function drawMatrix(place, group, byImplementation) {
   const model = getModel();
-  const { index } = model;
   const ofPlace = model.seriesAt(place);
   const wanted = ofPlace.filter(({ case: { line } }) =>
     group === "*" ? true : group ? line.group === group : model.mainGroups.has(line.group),
@@ -129,23 +117,26 @@ export function drawMatrix(place, group) {
   // A metric that only other suites have is shown with those.
   const chosen = group || wanted.some(hasRun) ? wanted : ofPlace;
   const live = chosen.filter(hasRun);
-  const rows = rowsOf(live);
-  const columns = [...new Set(live.map(({ case: what }) => what.column))].sort((a, b) => a - b);
-  const beside = historyBeside(place);
+  const { rows, columns } = byImplementation ? rowsOfImplementations(ofPlace) : rowsOfCases(live);
+  const beside = byImplementation ? null : historyBeside(place);
   const label = place.metric.label;
   if (!rows.length)
-    return { node: notice(`No ${label} is measured here: choose another machine.`), rows };
+    return {
+      node: notice(`No ${label} is measured here: choose another machine.`),
+      rows,
+      columns,
+    };
 
-  const heads = columns.map((column) => {
-    const { look = "", name = "" } = index.columns[column] ?? {};
-    return el("th", { scope: "col" }, keySquare(look), name || capital(label));
-  });
+  const heads = columns.map(({ look, name }) =>
+    el("th", { scope: "col" }, byImplementation ? null : keySquare(look), name || capital(label)),
+  );
   let family = "";
   /** @param {Row} row */
   const drawRow = ({ line, cells }) => {
     const starts = line.group !== family;
     family = line.group;
     const head = { scope: "rowgroup", colspan: columns.length + 1 };
+    const [first] = columns.flatMap((column) => cells.get(column) ?? []);
     const name = [
       el("span", { class: "model" }, line.name),
       line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
@@ -156,7 +147,12 @@ export function drawMatrix(place, group) {
         "tr",
         {},
         el("th", { scope: "row" }, name),
-        columns.map((column) => drawCell(cells.get(column), beside)),
+        columns.map((column) => {
+          const series = cells.get(column);
+          if (!series || !byImplementation)
+            return drawCell(series, series ? stateOf(series, beside) : null);
+          return drawCell(series, first && first !== series ? besideFirst(series, first) : null);
+        }),
       ),
     ].flat();
   };
@@ -185,9 +181,11 @@ export function drawMatrix(place, group) {
       beside ? firstRunNote(place, beside) : null,
       scrollBox(`Newest ${label}`, table),
       others.length ? el("p", {}, more) : null,
-      el("p", { class: "note" }, noteText(place, chosen)),
+      el("p", { class: "note" }, noteText(place, byImplementation ? [] : chosen)),
+      signsHelp("change", "cell"),
     ),
     rows,
+    columns,
   };
 }
 
@@ -208,20 +206,4 @@ function firstRunNote(place, beside) {
     `This is the first run on ${here} in this environment. The percentages compare it with ` +
       `${there}, which measured ${plural(beside.commits, "commit")}.`,
   );
-}
-
-/** @param {Row[]} rows @param {Metric} metric @returns {Sheet} */
-export function matrixSheet(rows, metric) {
-  const { columns } = getModel().index;
-  const used = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))].sort((a, b) => a - b);
-  const unit = metric.unit ? ` (${metric.unit})` : "";
-  return {
-    head: ["suite", "name", "settings", ...used.map((at) => `${columns[at]?.name}${unit}`)],
-    rows: rows.map(({ line, cells }) => [
-      line.group,
-      line.name,
-      line.details,
-      ...used.map((at) => cells.get(at)?.last?.v),
-    ]),
-  };
 }

@@ -1,14 +1,15 @@
 // Overview: one headline, what changed in two pictures, and the newest values.
 
-import { linkTo } from "../../address.js";
+import { firstParam, linkTo } from "../../address.js";
 import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
-import { selectField } from "../../page/fields.js";
+import { choicesOf, selectField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
 import { changeRow, comparedRow } from "../bar-rows.js";
-import { drawMatrix, matrixSheet } from "./matrix.js";
+import { drawMatrix } from "./matrix.js";
+import { hasImplementations, matrixSheet } from "./rows.js";
 
 /** @import { OverviewCommits, OverviewRelease } from "../../../types.js" */
 /** @import { View } from "../view.js" */
@@ -85,6 +86,9 @@ function lead() {
   );
 }
 
+/** @type {[string, string]} */
+const IMPLEMENTATIONS = ["implementation", "implementations"];
+
 /** @type {View} */
 export const overviewView = {
   title: "Overview",
@@ -99,6 +103,13 @@ export const overviewView = {
         { value: "*", label: "everything" },
       ],
     });
+    const columns = selectField("columns", "Columns", {
+      options: (state) =>
+        choicesOf([
+          ["", "device and pass"],
+          ...(hasImplementations(getModel().place(state)) ? [IMPLEMENTATIONS] : []),
+        ]),
+    });
     const values = el("div", {});
     const title = el("h2", {}, "Newest values");
     app.replaceChildren(
@@ -109,24 +120,32 @@ export const overviewView = {
         commitsPicture(commits),
         release ? releasePicture(release) : null,
       ),
-      el("div", { class: "head" }, title, group.node),
+      el(
+        "div",
+        { class: "head" },
+        title,
+        el("div", { class: "fields" }, columns.node, group.node),
+      ),
       values,
     );
     return (state) => {
       group.show(state);
+      columns.show(state);
       const place = getModel().place(state);
-      const { node, rows } = drawMatrix(place, state.params.group?.[0] ?? "");
+      const byImplementation = firstParam(state, "columns") !== "" && hasImplementations(place);
+      group.node.hidden = byImplementation;
+      const drawn = drawMatrix(place, firstParam(state, "group"), byImplementation);
       const { metric } = place;
       title.replaceChildren(
         `Newest values: ${metric.label}`,
         el("span", { class: "muted" }, ` · ${metric.better} is better`),
       );
-      values.replaceChildren(node);
+      values.replaceChildren(drawn.node);
       const machine = index.machines[place.m]?.name ?? "";
       return {
         name: "overview",
         title: `Newest values: ${metric.label}, ${machine}`,
-        sheet: () => matrixSheet(rows, metric),
+        sheet: () => matrixSheet(drawn.rows, drawn.columns, metric),
       };
     };
   },

@@ -125,23 +125,24 @@ const lead = ({ machine, cpu, versions, package: name, steps }) => {
 
 /** @param {ReleaseHistory} history */
 function drawHistory(history) {
-  const { steps, findings, method, failed } = history;
+  const { machine, steps, findings, method, failed } = history;
   return [
     el("p", { class: "lead" }, lead(history)),
     el(
       "nav",
       { class: "contents", "aria-label": "Releases" },
-      el("a", { href: "#findings" }, "Findings"),
+      el("a", { href: `#findings-${machine}` }, "Differences"),
       steps.map((step) => el("a", { href: `#${idOf(history, step)}` }, step.after)),
-      el("a", { href: "#method" }, "Method"),
+      el("a", { href: `#method-${machine}` }, "Method"),
     ),
     releaseCharts(history),
     el(
       "section",
-      { id: "findings" },
+      { id: `findings-${machine}` },
       el("h2", {}, "What each release changed"),
       findings.length
         ? drawTable("Differences between releases", findingColumns(history), findings, {
+            className: "list cards",
             first: 20,
           })
         : notice("No case differs between two releases."),
@@ -152,7 +153,7 @@ function drawHistory(history) {
     ),
     el(
       "details",
-      { class: "fold", id: "method" },
+      { class: "fold", id: `method-${machine}` },
       el("summary", {}, "How this was measured, and how sure it is"),
       el(
         "ul",
