@@ -126,11 +126,13 @@ def main_groups(contents: Contents) -> set[str]:
     return groups - others if is_of_models and groups - others else groups
 
 
-def look(column: Column, contents: Contents) -> str:
+def look(column: Column, place: int, contents: Contents) -> str:
     """CSS classes of a column, such as a device and a pass: its hue and its dash.
 
     The hue of a device is left out if everything was measured on one.
     """
+    if not contents.layout.of_models:
+        return f"dev-other pass-{'backward' if place % 2 else 'none'}"
     device, direction = (*column, "", "")[:2]
     shows_device = device in _DEVICES and len(contents.devices) > 1
     hue = device if shows_device else "other"

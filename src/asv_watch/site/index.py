@@ -186,9 +186,9 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             {
                 "name": " · ".join(filter(None, column)),
                 "values": column,
-                "look": look(column, contents),
+                "look": look(column, place, contents),
             }
-            for column in table.columns
+            for place, column in enumerate(table.columns)
         ],
         "cases": [
             {

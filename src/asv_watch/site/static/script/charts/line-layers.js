@@ -33,7 +33,7 @@ const interrupts = (run) => run.outcome !== "skipped";
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePath(line, { x, y, inner }) {
+function linePath(line, { x, y, inner, frame }) {
   const breaks = [...line.segments, ...line.others.filter(interrupts).map((run) => run.at)];
   const kept = thinPoints(
     line.points,
@@ -47,7 +47,8 @@ function linePath(line, { x, y, inner }) {
   });
   return kept
     .map(({ at, value }, i) => {
-      const [left, top] = [x(at), fix(y(value))];
+      const left = x(at);
+      const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
       if (!starts[i]) return `L${fix(left)} ${top}`;
       if (!(starts[i + 1] ?? true)) return `M${fix(left)} ${top}`;
       return `M${fix(left - 3)} ${top}h6`;

@@ -113,12 +113,11 @@ export function drawLines(root, lines, options) {
     changes: line.changes.filter(({ c }) => within({ at: c })),
   }));
   // Intervals do not set the range: a wild interval of one point must not flatten every line.
-  let [low, high] = [Infinity, -Infinity];
-  for (const { points } of seen)
-    for (const { value } of points) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
+  // So must a spike in a small chart: one value in thirty may leave it.
+  const values = seen.flatMap(({ points }) => points.map(({ value }) => value));
+  values.sort((a, b) => a - b);
+  const spikes = small ? Math.floor(values.length / 30) : 0;
+  const [low = Infinity, high = -Infinity] = [values[spikes], values.at(-1 - spikes)];
   const y = yScale(options.y, low, high, frame, options.metric.unit);
   const plot = { frame, x, y, inner };
 

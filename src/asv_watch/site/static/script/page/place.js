@@ -19,7 +19,8 @@ export function placeBar() {
   const start = () => view?.start?.();
   /** @param {State} state */
   const place = (state) => getModel().place(state, start());
-  const all = () => (view?.allMachines ? [{ value: "", label: "all machines" }] : []);
+  const all = () =>
+    view?.allMachines && index.machines.length > 1 ? [{ value: "", label: "all machines" }] : [];
   /** @type {Record<PlaceKey, Field>} */
   const fields = {
     m: selectField("m", "Machine", {

@@ -183,8 +183,8 @@ function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
         el(
           "p",
           {},
-          `On ${index.machines[m]?.name} an interleaved comparison shows a change of ${median} ` +
-            `in half of ${plural(cases, "case")}, and of ${p90} in nine of ten.`,
+          `Smallest change that an interleaved comparison shows on ${index.machines[m]?.name}: ` +
+            `median ${median}, 90th percentile ${p90} of ${plural(cases, "case")}.`,
         ),
       ),
       repeated.map((text) => el("p", { class: "note" }, text)),

@@ -208,6 +208,7 @@ export const caseView = {
             ? part(
                 "Comparisons",
                 drawTable("Comparisons of this case", COMPARISON_COLUMNS, comparisons, {
+                  className: "list cards",
                   first: 10,
                 }),
               )

@@ -53,8 +53,8 @@ export function changeColumns(changes) {
   const ends = (measured.length ? measured : changes).flatMap(
     ({ ratio, about }) => ratio ?? about ?? [],
   );
-  const reach = Math.max(1.05, ...ends, ...ends.map((end) => 1 / end)) * 1.05;
-  const x = logScale(1 / Math.min(reach, 8), Math.min(reach, 8), 2, 118);
+  const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
+  const x = logScale(Math.max(low, 1 / 8), Math.min(high, 8), 6, 114);
   const { commits } = getModel();
   const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
   return [

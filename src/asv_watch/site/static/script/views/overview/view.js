@@ -34,13 +34,12 @@ function commitsPicture({ changes, more, suspected, sentence, since }) {
     e: null,
     since: since === null ? null : shortOf(since),
   });
-  return picture(
-    "What the newest commits changed",
-    rows.length ? barChart("Measured changes of the newest commits", rows) : el("p", {}, sentence),
-    others.length
-      ? el("p", { class: "note" }, el("a", { href: all }, `${others.join("; ")}`), ".")
-      : null,
-  );
+  const link = others.length
+    ? el("p", { class: "note" }, el("a", { href: all }, others.join("; ")), ".")
+    : null;
+  return rows.length
+    ? picture("What the newest commits changed", barChart(sentence, rows), link)
+    : link;
 }
 
 /** @param {OverviewRelease} release */
