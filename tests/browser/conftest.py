@@ -242,6 +242,5 @@ def window(browser: Browser, site: Site) -> Iterator[Visitor]:
 def visitor(window: Visitor) -> Iterator[Visitor]:
     window.complaints.clear()
     window.requests.clear()
-    window.page.evaluate("try { localStorage.clear() } catch {}")
     yield window
     check(window)

@@ -134,7 +134,12 @@ def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
 
 def test_a_range_can_be_chosen_and_left(site: Site, visitor: Visitor) -> None:
     page = visitor.go(timeline(DARNN))
-    page.get_by_role("button", name="Zoom in").click()
+    box = page.locator("[role=application]").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 100)
+    page.mouse.up()
     visitor.settled()
     assert "from=" in visitor.address
     page.get_by_role("button", name="Whole range").click()

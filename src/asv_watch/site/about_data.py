@@ -46,7 +46,7 @@ def about_data(contents: Contents) -> Json:
 
 def _setup(setup: Setup, label: str) -> Json:
     """Return a machine with an environment: facts by name, as its newest run recorded them."""
-    commit, record = setup.record or (None, None)
+    _, record = setup.record or (None, None)
     facts = {
         key: value
         for key, value in setup.machine.facts.items()
@@ -63,5 +63,4 @@ def _setup(setup: Setup, label: str) -> Json:
         "newest": setup.newest,
         "counts": setup.counts,
         "facts": facts | setup.environment.variables,
-        "recorded": commit,
     }

@@ -45,8 +45,7 @@ def build_site(
         published: Values from the literature, as ``docs/site-data.md`` lists them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("theme.js", "favicon.svg"):
-        shutil.copyfile(STATIC / name, folder / name)
+    shutil.copyfile(STATIC / "favicon.svg", folder / "favicon.svg")
     (folder / "site.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The data files that the script reads: index, values by benchmark, values by revision."""
+"""The data files that the script reads: index, values by benchmark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from asv_watch.records.run_columns import Places
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import (
-    BLOCK,
     Json,
     series_in_a_file,
 )
@@ -42,7 +41,7 @@ class _Columns:
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
-    """Write the index, the files of every benchmark and a file per block of revisions."""
+    """Write the index and the files of every benchmark."""
     write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
     commits = len(contents.history.commits)
@@ -50,8 +49,6 @@ def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     for name, benchmark, members in series_files("s", contents):
         series = [_history_of(contents, row, columns[row.index]) for row in members]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
-    for number, block in enumerate(_blocks(columns, commits)):
-        write_script(folder, f"r/{number}", {"first": number * BLOCK, "series": block})
 
 
 def series_files(
@@ -102,10 +99,6 @@ def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
     return column + [None] * (commits - len(column))
 
 
-def _is_known(number: float | None) -> bool:
-    return number is not None
-
-
 def _history_of(contents: Contents, summary: SeriesSummary, columns: _Columns) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
@@ -135,14 +128,3 @@ def _joined(contents: Contents, series: int) -> list[list[float]]:
         ]
         for of in contents.findings.joined.get(series, ())
     ]
-
-
-def _blocks(columns: Sequence[_Columns], commits: int) -> Iterator[list[Json | None]]:
-    for first in range(0, commits, BLOCK):
-        span = slice(first, first + BLOCK)
-        yield [
-            of_series.part(span)
-            if any(map(_is_known, of_series.numbers.get("v", [])[span]))
-            else None
-            for of_series in columns
-        ]

@@ -24,8 +24,6 @@ _T = TypeVar("_T")
 Json = dict[str, Any]
 
 FORMAT = 2
-BLOCK = 32
-"""Commits in a block of revisions: a comparison of two commits loads two of them."""
 VALUES = 60_000
 """Values in a file of series, about a megabyte: more are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
@@ -61,7 +59,6 @@ def index_data(
         "format": FORMAT,
         "generated": generated,
         "project": project,
-        "block": BLOCK,
         "share": series_in_a_file(contents),
         "baseline": baseline(history, measured) if measured else None,
         "commits": [

@@ -80,29 +80,6 @@ def test_the_files_of_the_benchmarks_hold_every_value(
     assert seen == len(wanted)
 
 
-def test_the_blocks_of_revisions_say_the_same_as_the_benchmarks(
-    published: Project, index: dict[str, Any]
-) -> None:
-    by_series: dict[int, dict[int, float]] = {}
-    for path in (published.html / "data" / "s").glob("*.js"):
-        for row in registered(path)[1]["series"]:
-            by_series[row["s"]] = {
-                row["from"] + offset: value
-                for offset, value in enumerate(values_of(row))
-                if value is not None
-            }
-    from_blocks: dict[int, dict[int, float]] = {number: {} for number in by_series}
-    for number in range(math.ceil(len(index["commits"]) / index["block"])):
-        _, block = registered(published.html / "data" / "r" / f"{number}.js")
-        assert block["first"] == number * index["block"]
-        assert len(block["series"]) == len(index["series"])
-        for s, row in enumerate(block["series"]):
-            for offset, value in enumerate(values_of(row) if row else []):
-                if value is not None:
-                    from_blocks[s][block["first"] + offset] = value
-    assert from_blocks == by_series
-
-
 def test_a_planted_step_is_a_change_at_its_commit(
     published: Project, index: dict[str, Any]
 ) -> None:

@@ -14,7 +14,7 @@ from asv_watch.site.scripts import json_bytes, script
 from tests.asv_watch.generator import HOSTILE
 from tests.asv_watch.site.conftest import Project, parsed_xml, registered, tree
 
-OWN_SCRIPTS = {"theme.js", "site.js", "data/index.js"}
+OWN_SCRIPTS = {"site.js", "data/index.js"}
 
 
 class Page(HTMLParser):

@@ -34,7 +34,6 @@ def test_every_file_of_the_site_is_there(published: Project) -> None:
         "index.json",
         "site.js",
         "site.css",
-        "theme.js",
         "favicon.svg",
         "feed.xml",
         "badge.svg",

@@ -109,7 +109,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "PublishedValue": index["published"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
-        "RevisionBlock": files("r/*.js"),
         "BenchmarkSource": sources,
         "Compared": overview["release"]["bars"],
         "CaseComparison": [

@@ -29,17 +29,6 @@ export interface BenchmarkFile {
   series: BenchmarkSeries[];
 }
 
-/** `data/r/<n>.js`: the values of all series at `Index.block` commits. */
-export interface RevisionBlock {
-  first: CommitIndex;
-  series: ({
-    scale?: Scale;
-    v: (number | null)[];
-    lo?: (number | null)[];
-    hi?: (number | null)[];
-  } | null)[];
-}
-
 /** A comparison of one case, as its page lists it. */
 export interface CaseComparison extends Compared {
   purpose: string;
@@ -137,7 +126,6 @@ export interface SetupFacts {
   newest: CommitIndex;
   counts: Record<string, number>;
   facts: Record<string, string>;
-  recorded: CommitIndex | null;
 }
 
 /** `data/about.js`. */

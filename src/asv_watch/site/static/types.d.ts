@@ -237,8 +237,6 @@ export interface Index {
   format: number;
   generated: number;
   project: { name: string; url: string; commit_url: string; site: string };
-  /** Commits in one block of revisions. */
-  block: number;
   /** Series of one benchmark in one file. */
   share: number;
   baseline: CommitIndex | null;

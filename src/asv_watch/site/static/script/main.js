@@ -8,7 +8,6 @@ import { placeBar } from "./page/place.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
 import { searchButton } from "./search.js";
-import { themeButton } from "./theme.js";
 import { aboutView } from "./views/about.js";
 import { caseView } from "./views/case/view.js";
 import { changesView } from "./views/changes/view.js";
@@ -126,9 +125,7 @@ function start() {
   place = placeBar();
   menu = saveMenu();
   document.getElementById("place")?.replaceChildren(place.node);
-  document
-    .querySelector("header .tools")
-    ?.replaceChildren(searchButton(), menu.node, themeButton());
+  document.querySelector("header .tools")?.replaceChildren(searchButton(), menu.node);
   startTips();
   void show();
 }

@@ -3,7 +3,7 @@
 
 /** @import { Index } from "../../types.js" */
 /** @import { AboutData, BenchmarkFile, BenchmarkSource } from "../../file-types.js" */
-/** @import { ReleaseHistory, RevisionBlock, SampleFile } from "../../file-types.js" */
+/** @import { ReleaseHistory, SampleFile } from "../../file-types.js" */
 
 /** @type {Map<string, any>} */
 const arrived = new Map();
@@ -12,7 +12,7 @@ const pending = new Map();
 
 /**
  * Stores the data of one file; each data file calls this with its own name.
- * @param {string} name "index", "s/<slug>" or "r/<n>"
+ * @param {string} name "index" or "s/<slug>"
  * @param {unknown} data
  */
 function register(name, data) {
@@ -63,13 +63,6 @@ function loadData(name) {
  * @returns {Promise<BenchmarkFile>}
  */
 export const loadBenchmark = (slug, part) => loadData(`s/${slug}${part ? `~${part}` : ""}`);
-
-/**
- * Loads one block of revisions.
- * @param {number} number
- * @returns {Promise<RevisionBlock>}
- */
-export const loadBlock = (number) => loadData(`r/${number}`);
 
 /**
  * Loads the description of a benchmark.

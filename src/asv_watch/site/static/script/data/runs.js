@@ -1,6 +1,6 @@
-// Values of series beyond the index: all runs of one series, or all series at some commits.
+// All runs of a series.
 
-import { loadBenchmark, loadBlock } from "./registry.js";
+import { loadBenchmark } from "./registry.js";
 import { getModel } from "./model.js";
 
 /** @import { CommitIndex, Outcome, SeriesIndex } from "../../types.js" */
@@ -98,53 +98,4 @@ export async function runsOf(series) {
   let runs = parsed.get(entry);
   if (!runs) parsed.set(entry, (runs = parse(entry)));
   return runs;
-}
-
-/** @typedef {(s: SeriesIndex, at: CommitIndex) => Measured | null} ValueReader */
-
-/**
- * Loads the values of all series at some commits; negative places are passed over.
- * @param {CommitIndex[]} places
- * @returns {Promise<ValueReader>}
- */
-export async function valuesAt(places) {
-  const size = getModel().index.block;
-  const numbers = [...new Set(places.filter((at) => at >= 0).map((at) => Math.floor(at / size)))];
-  const loaded = await Promise.all(numbers.map(loadBlock));
-  const blocks = new Map(loaded.map((block, i) => [numbers[i], block]));
-  return (s, at) => {
-    const entry = blocks.get(Math.floor(at / size))?.series[s];
-    const i = at % size;
-    const stored = entry?.v[i] ?? null;
-    if (!entry || stored === null) return null;
-    const value = valueOf(entry, stored);
-    return { value, interval: spanOf(value, entry.lo?.[i], entry.hi?.[i]) };
-  };
-}
-
-/**
- * The nearest commit from `at` on, going by `stride`, at which any of these series has a value;
- * -1 if there is none.
- * @param {CommitIndex} at
- * @param {1 | -1} stride
- * @param {SeriesIndex[]} places
- */
-export async function nearestMeasured(at, stride, places) {
-  const model = getModel();
-  const size = model.index.block;
-  for (let here = at; here >= 0 && here <= model.newest; here += stride) {
-    const block = await loadBlock(Math.floor(here / size));
-    if (places.some((s) => (block.series[s]?.v[here % size] ?? null) !== null)) return here;
-  }
-  return -1;
-}
-
-/**
- * The commit itself if it was measured, else the nearest before it, else the nearest after.
- * @param {CommitIndex} at
- * @param {SeriesIndex[]} places
- */
-export async function measuredNear(at, places) {
-  const before = await nearestMeasured(at, -1, places);
-  return before >= 0 ? before : nearestMeasured(at, 1, places);
 }

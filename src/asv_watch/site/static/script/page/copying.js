@@ -18,30 +18,17 @@ export function offerFile(name, blob) {
 }
 
 /**
- * Copies text, also where the asynchronous clipboard is refused (file://, http://).
+ * Copies text.
  * @param {string} text
  * @param {string} what how the text is called in the message
- * @returns {Promise<boolean>} whether it was copied
+ * @returns {Promise<boolean>} whether it was copied; browsers may refuse it
  */
 export async function copyText(text, what) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const focused = document.activeElement;
-    const area = el("textarea", {
-      class: "visually-hidden",
-      "aria-hidden": "true",
-      value: text,
-    });
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    if (focused instanceof HTMLElement) focused.focus();
-    if (!done) {
-      announce(`${what} could not be copied: select the text and copy it by hand.`);
-      return false;
-    }
+    announce(`${what} could not be copied: select the text and copy it by hand.`);
+    return false;
   }
   announce(`${what} copied.`);
   return true;

@@ -1,4 +1,4 @@
-// The menu that saves what a view shows: a picture, CSV, Markdown, or a link.
+// The menu that saves what a view shows: a picture, CSV or Markdown.
 
 import { csvText, markdownText } from "../text/export.js";
 import { announce } from "./announce.js";
@@ -10,7 +10,7 @@ import { drawPicture, paintPicture, visibleCharts } from "./pictures.js";
 
 /**
  * What a view offers to save.
- * @typedef {{ name: string, title: string, sheet: () => Sheet, link?: () => string }} Saved
+ * @typedef {{ name: string, title: string, sheet: () => Sheet }} Saved
  */
 
 /** Makes the menu. @returns {{ node: HTMLElement, offer: (saved: Saved | null) => void }} */
@@ -57,9 +57,6 @@ export function saveMenu() {
       ),
       item("Copy as Markdown", ({ title, sheet }) =>
         copyText(markdownText(title, sheet()), "Markdown"),
-      ),
-      item("Copy link", ({ link }) =>
-        copyText(`${location.href.split("#")[0]}${link?.() ?? (location.hash || "#/")}`, "Link"),
       ),
     ),
   );

@@ -1,6 +1,5 @@
-// The samples of two runs of a case, a dot each.
+// The samples of the newest run of a case and of the one before it, or before a change.
 
-import { changeParams, firstParam } from "../../address.js";
 import { fittingChart } from "../../charts/bars.js";
 import { fix } from "../../charts/marks.js";
 import { linearScale } from "../../charts/scales.js";
@@ -8,9 +7,8 @@ import { getModel } from "../../data/model.js";
 import { loadSamples } from "../../data/registry.js";
 import { partOf, runsOf } from "../../data/runs.js";
 import { el, svg } from "../../page/elements.js";
-import { formatDay, formatTick, formatValue, plural } from "../../text/format.js";
+import { formatTick, formatValue, plural } from "../../text/format.js";
 
-/** @import { State } from "../../address.js" */
 /** @import { CommitIndex, Metric } from "../../../types.js" */
 /** @import { Series } from "../../data/model.js" */
 
@@ -100,55 +98,22 @@ function drawSamples(root, runs, width, metric) {
 }
 
 /**
- * @param {string} key parameter of the address
- * @param {string} label
- * @param {CommitIndex[]} commits
- * @param {CommitIndex} chosen
- */
-function commitSelect(key, label, commits, chosen) {
-  const model = getModel();
-  const options = [...commits].reverse().map((at) => {
-    const day = formatDay(model.commits[at]?.date ?? 0);
-    const text = `${model.shortOf(at)} · ${day}`;
-    return el("option", { value: model.shortOf(at), selected: at === chosen }, text);
-  });
-  const select = el("select", { name: key }, options);
-  select.addEventListener("change", () => changeParams({ [key]: select.value }));
-  return el("label", { class: "field" }, el("span", { class: "field-name" }, label), select);
-}
-
-/**
  * The panel; empty if no run of the series has samples.
  * @param {Series} series
- * @param {State} state
  */
-export async function samplesPanel(series, state) {
+export async function samplesPanel(series) {
   const runs = await sampledRuns(series);
   const commits = [...runs.keys()].sort((a, b) => a - b);
   const newest = commits.at(-1);
   if (newest === undefined) return [];
-  const model = getModel();
-  const change = model.changesOf.get(series.at)?.[0];
-  /** @param {string} key @param {CommitIndex} otherwise */
-  const choose = (key, otherwise) => {
-    const wanted = model.findCommit(firstParam(state, key));
-    return runs.has(wanted) ? wanted : otherwise;
-  };
+  const change = getModel().changesOf.get(series.at)?.[0];
   const previous = change && runs.has(change.p) ? change.p : (commits.at(-2) ?? newest);
-  const [a, b] = [choose("a", previous), choose("b", newest)];
-  const drawn = [...new Set([a, b])].flatMap((at) => runs.get(at) ?? []);
+  const drawn = [...new Set([previous, newest])].flatMap((at) => runs.get(at) ?? []);
   const { metric } = series;
   const chart = fittingChart("Samples of two runs", (root, width) =>
     drawSamples(root, drawn, width, metric),
   );
   return [
-    el(
-      "div",
-      { class: "fields" },
-      commits.length > 1
-        ? [commitSelect("a", "Samples at", commits, a), commitSelect("b", "and at", commits, b)]
-        : null,
-    ),
     chart,
     el(
       "p",

@@ -1,6 +1,6 @@
 // A case: everything about one benchmark with one set of parameters, in one place.
 
-import { addressOf, firstParam, linkTo } from "../../address.js";
+import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
 import { commandBlock } from "../../page/copying.js";
@@ -177,7 +177,7 @@ export const caseView = {
       document.title = `${heading.textContent} – ${getModel().index.project.name}`;
       const [source, samples, lines] = await Promise.all([
         loadSource(series.benchmark.slug),
-        samplesPanel(series, state),
+        samplesPanel(series),
         seriesLines([series]),
       ]);
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
@@ -235,8 +235,6 @@ export const caseView = {
         name: "case",
         title: heading.textContent,
         sheet: () => runsSheet(lines, axis.stops),
-        link: () =>
-          addressOf("case", { s: key, m: series.machine.name, e: series.environment.id }),
       };
     };
   },

@@ -2,7 +2,7 @@
 
 import { getModel, isComparable } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { measuredNear, valuesAt } from "../../data/runs.js";
+import { runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
 
 /** @import { CommitIndex, Verdict } from "../../../types.js" */
@@ -79,36 +79,41 @@ const pairOf = (series, label, a, b) =>
 async function commitPairs(place, a, b) {
   const model = getModel();
   const all = model.seriesAt(place).filter(({ last }) => last);
-  const indices = all.map(({ at }) => at);
+  const runs = await Promise.all(all.map(runsOf));
+  const values = new Map(
+    all.map((series, i) => [series, new Map(runs[i]?.points.map((point) => [point.at, point]))]),
+  );
+  const measured = [...new Set([...values.values()].flatMap((of) => [...of.keys()]))].sort(
+    (x, y) => x - y,
+  );
   /** @type {string[]} */
   const notes = [];
-  /** @param {string} text @returns {Promise<CommitIndex>} */
-  const find = async (text) => {
+  /** The commit itself, else the measured one before it, else the first. @param {string} text */
+  const find = (text) => {
     const asked = model.findCommit(text);
     if (asked < 0) throw new Error(unknownCommit(text));
-    const near = await measuredNear(asked, indices);
-    if (near !== asked && near >= 0)
+    const near = measured.findLast((at) => at <= asked) ?? measured[0] ?? asked;
+    if (near !== asked)
       notes.push(
         `${model.shortOf(asked)} was not measured here: ${model.shortOf(near)} is shown.`,
       );
     return near;
   };
-  const [from, to] = [await find(a), await find(b)];
-  const read = await valuesAt([from, to]);
+  const [from, to] = [find(a), find(b)];
+  /** @param {Series} series @param {CommitIndex} at */
+  const read = (series, at) => values.get(series)?.get(at) ?? null;
   const comparable = all.filter((series) => isComparable(series, to, from));
   const pairs = comparable.flatMap((series) =>
-    pairOf(series, labelOf(series.case, ""), read(series.at, from), read(series.at, to)).map(
-      (pair) => ({
-        ...pair,
-        change:
-          (model.changesOf.get(series.at) ?? []).find(
-            ({ p, c, state }) => p === from && c === to && state === "measured",
-          ) ?? null,
-      }),
-    ),
+    pairOf(series, labelOf(series.case, ""), read(series, from), read(series, to)).map((pair) => ({
+      ...pair,
+      change:
+        (model.changesOf.get(series.at) ?? []).find(
+          ({ p, c, state }) => p === from && c === to && state === "measured",
+        ) ?? null,
+    })),
   );
   const others = all.filter(
-    (series) => !comparable.includes(series) && read(series.at, from) && read(series.at, to),
+    (series) => !comparable.includes(series) && read(series, from) && read(series, to),
   );
   if (others.length)
     notes.push(

@@ -1,6 +1,6 @@
 // Compare: any two commits, environments, machines, devices, modes or suites, case by case.
 
-import { changeParams, firstParam, linkTo } from "../../address.js";
+import { changeParams, firstParam } from "../../address.js";
 import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
@@ -177,8 +177,6 @@ export const compareView = {
         name: "comparison",
         title: `${names.b} against ${names.a}`,
         sheet: () => sheetOf(columns, pairs),
-        link: () =>
-          linkTo("compare", { ...state.params, by: asked.by?.id, a: asked.a, b: asked.b }),
       };
     };
   },

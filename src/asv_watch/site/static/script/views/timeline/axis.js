@@ -11,7 +11,6 @@ import { formatDay, formatTime } from "../../text/format.js";
 /**
  * @typedef {object} Axis
  * @property {CommitIndex[]} stops commits with anything to show
- * @property {CommitIndex[]} whole all stops, also those outside the range
  * @property {(at: CommitIndex) => number} place
  * @property {[number, number]} domain
  * @property {Labelled[]} ticks
@@ -81,7 +80,6 @@ export function buildAxis(asked, lines) {
   const stride = Math.max(1, Math.ceil(stops.length / 7));
   return {
     stops,
-    whole,
     place,
     domain: [place(first), place(last)],
     ticks: ticks.filter((_, i) => i % stride === 0),

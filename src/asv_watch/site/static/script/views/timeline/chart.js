@@ -6,8 +6,6 @@ import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { el, svg } from "../../page/elements.js";
 import { hideTip, showTip } from "../../page/tip.js";
-import { formatDay, plural } from "../../text/format.js";
-import { KEYS, MOVES } from "./keys.js";
 import { drawCursor, nearest, pixelOf, readAt } from "./reading.js";
 
 /** @import { Plot } from "../../charts/line-layers.js" */
@@ -15,12 +13,22 @@ import { drawCursor, nearest, pixelOf, readAt } from "./reading.js";
 /** @import { Axis } from "./axis.js" */
 /** @import { Scene } from "./reading.js" */
 
+/** Stops that a key moves the cursor by. */
+const MOVES = new Map([
+  ["ArrowLeft", -1],
+  ["ArrowRight", 1],
+  ["PageUp", -10],
+  ["PageDown", 10],
+  ["Home", -Infinity],
+  ["End", Infinity],
+]);
+
 /** Pixels that a pointer may move and still be a click. */
 const CLICK = 5;
 
 const HELP =
-  "Drag to zoom, click for the changes of a commit. Keys: arrows read values, + and − zoom, " +
-  "Shift with arrows moves, Enter opens the changes, Esc shows all.";
+  "Drag to zoom, click for the changes of a commit. " +
+  "Keys: arrows read values, Enter opens the changes, Esc shows all.";
 
 export class Chart {
   /** @type {Scene & { axis: Axis } | null} */
@@ -44,18 +52,16 @@ export class Chart {
       },
       this.svg,
     );
-    const tools = [
-      this.#tool("←", "Earlier", () => this.pan(-0.25)),
-      this.#tool("→", "Later", () => this.pan(0.25)),
-      this.#tool("+", "Zoom in", () => this.zoom(0.5)),
-      this.#tool("−", "Zoom out", () => this.zoom(2)),
-      this.#tool("All", "Whole range", () => this.reset()),
-    ];
+    this.whole = el(
+      "button",
+      { type: "button", class: "button", onclick: () => this.reset() },
+      "Whole range",
+    );
     this.node = el(
       "div",
       {},
       this.frame,
-      el("div", { class: "actions" }, tools, el("span", { class: "note", title: HELP }, HELP)),
+      el("div", { class: "actions" }, this.whole, el("span", { class: "note" }, HELP)),
     );
     this.#attach();
     new ResizeObserver(() => {
@@ -63,15 +69,10 @@ export class Chart {
     }).observe(this.frame);
   }
 
-  /** @param {string} text @param {string} label @param {() => void} work */
-  #tool(text, label, work) {
-    const attributes = { type: "button", class: "button", "aria-label": label, title: label };
-    return el("button", { ...attributes, onclick: work }, text);
-  }
-
   /** @param {Scene & { axis: Axis }} scene @param {string} label */
   set(scene, label) {
     this.scene = scene;
+    this.whole.hidden = !scene.asked.from;
     this.frame.setAttribute("aria-label", `${label}. ${HELP}`);
     if (this.cursor !== null && !scene.stops.includes(this.cursor)) this.cursor = null;
     this.draw();
@@ -140,7 +141,8 @@ export class Chart {
       const [a, b] = [drag.from, stopAt(event)].sort((x, y) => x - y);
       drag = null;
       const [from, to] = [this.scene.stops[a ?? 0], this.scene.stops[b ?? 0]];
-      if (moved && from !== undefined && to !== undefined && from !== to) this.#visit(from, to);
+      if (moved && from !== undefined && to !== undefined && from !== to)
+        changeParams({ from: getModel().shortOf(from), to: getModel().shortOf(to) });
       else if (!moved && event.pointerType === "mouse") this.enter();
     });
     frame.addEventListener("pointercancel", () => (drag = null));
@@ -153,22 +155,25 @@ export class Chart {
     const stops = this.scene?.stops ?? [];
     if (event.ctrlKey || event.altKey || event.metaKey || !stops.length || !this.scene) return;
     const step = MOVES.get(event.key);
-    const work = KEYS.get(event.key);
-    if (step !== undefined && event.shiftKey && Math.abs(step) === 1) this.pan(step * 0.25);
-    else if (step !== undefined) {
-      const here = this.cursor === null ? stops.length - 1 : stops.indexOf(this.cursor);
-      const wanted = this.cursor === null && step === 1 ? 0 : here + step;
-      const at = stops[Math.max(0, Math.min(stops.length - 1, wanted))] ?? 0;
-      this.cursor = at;
-      this.#mark();
-      const texts = readAt(this.scene, at);
-      const box = this.frame.getBoundingClientRect();
-      const x = this.plot?.x(at) ?? 0;
-      showTip(texts, { clientX: box.left + x, clientY: box.top + 20 });
-      announce(texts.join("; "));
-    } else if (work) work(this);
+    if (step !== undefined) this.#move(this.scene, step);
+    else if (event.key === "Enter") this.enter();
+    else if (event.key === "Escape") this.reset();
     else return;
     event.preventDefault();
+  }
+
+  /** Moves the cursor and reads the values there. @param {Scene} scene @param {number} step */
+  #move(scene, step) {
+    const { stops } = scene;
+    const here = this.cursor === null ? stops.length - 1 : stops.indexOf(this.cursor);
+    const wanted = this.cursor === null && step === 1 ? 0 : here + step;
+    const at = stops[Math.max(0, Math.min(stops.length - 1, wanted))] ?? 0;
+    this.cursor = at;
+    this.#mark();
+    const texts = readAt(scene, at);
+    const box = this.frame.getBoundingClientRect();
+    showTip(texts, { clientX: box.left + (this.plot?.x(at) ?? 0), clientY: box.top + 20 });
+    announce(texts.join("; "));
   }
 
   /** Shows the range that is being dragged. @param {number} from @param {number} to */
@@ -190,45 +195,8 @@ export class Chart {
       visitAddress(linkTo("changes", { rev: getModel().shortOf(at), m: machine }));
   }
 
-  /** Zooms about the cursor. @param {number} factor of the range */
-  zoom(factor) {
-    const { whole, first, last } = this.#range();
-    const centre = this.cursor === null ? (first + last) / 2 : whole.indexOf(this.cursor);
-    const reach = Math.max(1, ((last - first) * factor) / 2);
-    this.#window(whole, Math.round(centre - reach), Math.round(centre + reach));
-  }
-
-  /** Moves the range. @param {number} share of its length, negative for earlier */
-  pan(share) {
-    const { whole, first, last } = this.#range();
-    let by = Math.round((last - first) * share) || Math.sign(share);
-    by = Math.max(-first, Math.min(whole.length - 1 - last, by));
-    this.#window(whole, first + by, last + by);
-  }
-
   reset() {
     changeParams({ from: null, to: null });
     announce("Whole range.");
-  }
-
-  #range() {
-    const { whole = [], stops = [] } = this.scene?.axis ?? {};
-    return { whole, first: whole.indexOf(stops[0] ?? 0), last: whole.indexOf(stops.at(-1) ?? 0) };
-  }
-
-  /** @param {CommitIndex[]} whole @param {number} first @param {number} last */
-  #window(whole, first, last) {
-    if (!whole.length) return;
-    const [a, b] = [Math.max(0, first), Math.min(whole.length - 1, last)];
-    const [from, to] = [whole[a] ?? 0, whole[b] ?? 0];
-    this.#visit(from, to, true);
-    const days = [from, to].map((at) => formatDay(getModel().commits[at]?.date ?? 0));
-    announce(`${days.join(" to ")}, ${plural(b - a + 1, "commit")}.`);
-  }
-
-  /** @param {CommitIndex} from @param {CommitIndex} to @param {boolean} [replace] */
-  #visit(from, to, replace = false) {
-    const { shortOf } = getModel();
-    changeParams({ from: shortOf(from), to: shortOf(to) }, { replace });
   }
 }

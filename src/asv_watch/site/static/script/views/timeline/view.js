@@ -216,12 +216,6 @@ export const timelineView = {
         name: "timeline",
         title: label,
         sheet: () => runsSheet(lines, axis.stops),
-        link: () =>
-          addressOf("timeline", {
-            ...state.params,
-            from: shortOf(axis.stops[0] ?? 0),
-            to: shortOf(axis.stops.at(-1) ?? 0),
-          }),
       };
     };
   },
