@@ -20,7 +20,8 @@ Column = tuple[str, ...]
 _KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
 _MAIN = 4
 _OF_MODELS = {"model", "device", "pass", "metric", "batch"}
-_DEVICES = {"cpu", "cuda", "mps", "xpu"}
+_DEVICES = {"cpu": 2, "cuda": 3, "mps": 4, "xpu": 5}
+"""Hues of devices."""
 _PASSES = ("forward", "backward")
 
 
@@ -132,11 +133,11 @@ def look(column: Column, place: int, contents: Contents) -> str:
     The hue of a device is left out if everything was measured on one.
     """
     if not contents.layout.of_models:
-        return f"dev-other pass-{'backward' if place % 2 else 'none'}"
+        return "pass-backward" if place % 2 else "pass-none"
     device, direction = (*column, "", "")[:2]
     shows_device = device in _DEVICES and len(contents.devices) > 1
-    hue = device if shows_device else "other"
-    return f"dev-{hue} pass-{direction if direction in _PASSES else 'none'}"
+    hue = f"hue-{_DEVICES[device]} " if shows_device else ""
+    return f"{hue}pass-{direction if direction in _PASSES else 'none'}"
 
 
 def _row(summary: SeriesSummary, layout: Layout) -> Row:

@@ -137,7 +137,7 @@ function followAnchor(event) {
   const target = href.startsWith("#/") ? null : document.getElementById(href.slice(1));
   if (!target) return;
   event.preventDefault();
-  target.closest("details")?.setAttribute("open", "");
+  (target.closest("details") ?? target.querySelector("details"))?.setAttribute("open", "");
   if (target.tabIndex < 0) target.tabIndex = -1;
   target.focus();
   target.scrollIntoView();

@@ -127,7 +127,6 @@ export function searchButton() {
   return el(
     "button",
     { type: "button", class: "button", onclick: open, "aria-keyshortcuts": "/" },
-    "Search ",
-    el("kbd", { "aria-hidden": "true" }, "/"),
+    "Search",
   );
 }

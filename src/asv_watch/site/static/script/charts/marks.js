@@ -34,7 +34,7 @@ export const fix = (pixel) => pixel.toFixed(1);
  * @param {Case} what
  */
 export const lookOf = ({ field, line }) =>
-  field.look.includes("dev-other") ? `${field.look} hue-${line.hue}` : field.look;
+  field.look.includes("hue-") ? field.look : `${field.look} hue-${line.hue}`;
 
 /**
  * A piece of a line with its mark, as legends show it.

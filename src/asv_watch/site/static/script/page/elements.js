@@ -64,3 +64,17 @@ export const svg = (tag, attributes = {}, ...children) =>
 let serial = 0;
 /** An id that no other element has. @param {string} stem */
 export const freshId = (stem) => `${stem}-${++serial}`;
+
+/** What unfolds at a click. @param {Child} summary @param {Child[]} children */
+export const fold = (summary, ...children) =>
+  el("details", { class: "fold" }, el("summary", {}, summary), ...children);
+
+/** A list of sentences; nothing for none. @param {Child[]} items */
+export const listOf = (items) =>
+  items.length
+    ? el(
+        "ul",
+        {},
+        items.map((item) => el("li", {}, item)),
+      )
+    : null;

@@ -10,16 +10,9 @@ import { el, freshId } from "./elements.js";
 /** @import { Child } from "./elements.js" */
 
 /**
- * @typedef {{ value: string, label: string }} Choice
+ * @typedef {readonly [string, string]} Choice a value and its label
  * @typedef {{ node: HTMLElement, show: (state: State) => void }} Field
  */
-
-/**
- * Choices from pairs of value and label.
- * @param {readonly (readonly [string, string])[]} pairs
- * @returns {Choice[]}
- */
-export const choicesOf = (pairs) => pairs.map(([value, label]) => ({ value, label }));
 
 /**
  * @param {string} label
@@ -52,9 +45,7 @@ export function selectField(key, label, { options, initial = () => "", change = 
       const choices = options(state);
       const now = JSON.stringify(choices);
       if (now !== drawn)
-        select.replaceChildren(
-          ...choices.map((choice) => el("option", { value: choice.value }, choice.label)),
-        );
+        select.replaceChildren(...choices.map(([value, text]) => el("option", { value }, text)));
       drawn = now;
       select.value = firstParam(state, key, initial(state));
       node.hidden = choices.length < 2;
@@ -166,3 +157,13 @@ export function foldedFields(name, fields) {
     },
   };
 }
+
+/** The suites that are shown: the main ones, one, or all. */
+export const groupField = () =>
+  selectField("group", "Suite", {
+    options: () => {
+      const { groups, layout } = getModel().index;
+      const names = groups.map(({ name }) => /** @type {Choice} */ ([name, name]));
+      return [["", layout.subject === "model" ? "models" : "all"], ...names, ["*", "everything"]];
+    },
+  });

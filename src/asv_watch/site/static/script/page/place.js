@@ -6,7 +6,7 @@ import { el } from "./elements.js";
 import { selectField } from "./fields.js";
 
 /** @import { State } from "../address.js" */
-/** @import { Field } from "./fields.js" */
+/** @import { Choice, Field } from "./fields.js" */
 /** @import { View } from "../views/view.js" */
 
 /** @typedef {"m" | "e" | "metric"} PlaceKey */
@@ -19,14 +19,14 @@ export function placeBar() {
   const start = () => view?.start?.();
   /** @param {State} state */
   const place = (state) => getModel().place(state, start());
-  const all = () =>
-    view?.allMachines && index.machines.length > 1 ? [{ value: "", label: "all machines" }] : [];
+  /** @returns {Choice[]} */
+  const all = () => (view?.allMachines && index.machines.length > 1 ? [["", "all machines"]] : []);
   /** @type {Record<PlaceKey, Field>} */
   const fields = {
     m: selectField("m", "Machine", {
       options: () => [
         ...all(),
-        ...index.machines.map(({ name }) => ({ value: name, label: name })),
+        ...index.machines.map(({ name }) => /** @type {Choice} */ ([name, name])),
       ],
       initial: (state) => (view?.allMachines ? "" : (index.machines[place(state).m]?.name ?? "")),
       // Another machine may never have used this environment.
@@ -37,11 +37,11 @@ export function placeBar() {
         getModel()
           .environmentsOf(place(state).m)
           .flatMap((e) => index.environments[e] ?? [])
-          .map(({ id, label }) => ({ value: id, label })),
+          .map(({ id, label }) => [id, label]),
       initial: (state) => index.environments[place(state).e]?.id ?? "",
     }),
     metric: selectField("metric", "Measured", {
-      options: () => getModel().metrics.map(({ id, label }) => ({ value: id, label })),
+      options: () => getModel().metrics.map(({ id, label }) => [id, label]),
       initial: () => getModel().metrics[0]?.id ?? "",
     }),
   };

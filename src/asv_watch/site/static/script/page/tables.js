@@ -22,6 +22,16 @@ import { el } from "./elements.js";
  * @property {boolean} [wrap]
  */
 
+/**
+ * A column; addresses that sort by it have its text in small letters.
+ * @template T
+ * @param {string} text
+ * @param {Column<T>["value"]} value
+ * @param {Partial<Column<T>>} [how]
+ * @returns {Column<T>}
+ */
+export const columnOf = (text, value, how) => ({ id: text.toLowerCase(), text, value, ...how });
+
 /** Rows that are drawn at once: more make a browser, and a reader, wait. */
 const ROWS_AT_ONCE = 200;
 

@@ -4,10 +4,10 @@ import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { loadAbout } from "../data/registry.js";
 import { announce } from "../page/announce.js";
-import { el, nodesOf } from "../page/elements.js";
+import { el, fold, listOf, nodesOf } from "../page/elements.js";
 import { foldedFields, searchField } from "../page/fields.js";
 import { casePage, caseName, commitLink, OUTCOME_NAMES, outcomeTag } from "../page/signs.js";
-import { drawTable, factsTable, sheetOf } from "../page/tables.js";
+import { columnOf, drawTable, factsTable, sheetOf } from "../page/tables.js";
 import { formatCount, formatDay, plural } from "../text/format.js";
 import { nameOf } from "./bar-rows.js";
 import { notice, part } from "./view.js";
@@ -46,31 +46,17 @@ function why({ status, behind, reason, text }) {
 
 /** @type {Column<Series>[]} */
 const COLUMNS = [
-  {
-    id: "case",
-    text: "Case",
+  columnOf("Case", nameOf, {
     draw: (series) => el("a", { href: casePage(series) }, caseName(series.case)),
-    value: nameOf,
-  },
-  {
-    id: "outcome",
-    text: "Newest run",
-    draw: ({ status }) => outcomeTag(status),
-    value: ({ status }) => status,
-  },
-  { id: "why", text: "Why", wrap: true, draw: why, value: ({ reason }) => reason },
-  {
-    id: "at",
-    text: "At",
+  }),
+  columnOf("Newest run", ({ status }) => status, { draw: ({ status }) => outcomeTag(status) }),
+  columnOf("Why", ({ reason }) => reason, { wrap: true, draw: why }),
+  columnOf("At", ({ newestRun: at }) => (at === null ? "" : getModel().commits[at]?.hash), {
     draw: ({ newestRun: at }) => (at === null ? "–" : commitLink(at)),
-    value: ({ newestRun: at }) => (at === null ? "" : getModel().commits[at]?.hash),
-  },
-  {
-    id: "machine",
-    text: "Machine",
+  }),
+  columnOf("Machine", ({ machine, environment }) => `${machine.name} ${environment.label}`, {
     draw: ({ machine, environment }) => `${machine.name} · ${environment.short}`,
-    value: ({ machine, environment }) => `${machine.name} ${environment.label}`,
-  },
+  }),
 ];
 
 /** How many cases have each outcome, as filters. @param {State} state */
@@ -86,7 +72,7 @@ function tallyLinks(state) {
     const current = now === outcome ? "true" : null;
     return el(
       "a",
-      { class: "tally-item", href, "aria-current": current },
+      { class: "button", href, "aria-current": current },
       outcomeTag(outcome),
       ` ${formatCount(count)}`,
     );
@@ -98,109 +84,62 @@ function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
   const { commits, index } = getModel();
   /** @type {Column<AboutData["noise"][number]>[]} */
   const noiseColumns = [
-    { id: "machine", text: "Machine", value: (row) => row.machine },
-    { id: "device", text: "Device", draw: (row) => row.device || "–", value: (row) => row.device },
-    { id: "metric", text: "Measured", value: (row) => row.metric },
-    {
-      id: "median",
-      text: "Median",
-      number: true,
-      value: (row) => row.median,
-    },
-    {
-      id: "worst",
-      text: "Largest",
-      number: true,
-      value: (row) => row.worst,
-    },
-    {
-      id: "series",
-      text: "Cases",
-      number: true,
-      value: (row) => row.series,
-    },
+    columnOf("Machine", (row) => row.machine),
+    columnOf("Device", (row) => row.device, { draw: (row) => row.device || "–" }),
+    columnOf("Measured", (row) => row.metric),
+    columnOf("Median", (row) => row.median, { number: true }),
+    columnOf("Largest", (row) => row.worst, { number: true }),
+    columnOf("Cases", (row) => row.series, { number: true }),
   ];
+  const events = [...index.events].reverse().slice(0, 30);
   return [
-    problems.length
-      ? part(
-          "Results that could not be read",
-          el(
-            "ul",
-            {},
-            problems.map(({ path, message }) =>
-              el("li", {}, el("code", {}, path), `: ${message}`),
-            ),
-          ),
-        )
-      : null,
+    part(
+      "Results that could not be read",
+      listOf(problems.map(({ path, message }) => [el("code", {}, path), `: ${message}`])),
+    ),
     part(
       "Machines and environments",
       setups.map(({ machine, environment, commits: count, newest, counts, facts }) =>
-        el(
-          "details",
-          { class: "fold" },
-          el("summary", {}, `${machine} · ${environment} · ${plural(count, "commit")}`),
+        fold(
+          `${machine} · ${environment} · ${plural(count, "commit")}`,
           factsTable(`${machine} ${environment}`, [
             ["newest commit", commitLink(newest)],
-            [
-              "its cases",
-              Object.entries(counts)
-                .map(([name, cases]) => `${cases} ${name}`)
-                .join(", "),
-            ],
+            ["its cases", Object.entries(counts).map(([name, cases]) => `${cases} ${name} `)],
             ...Object.entries(facts),
           ]),
         ),
       ),
     ),
-    index.events.length
-      ? part(
-          "What changed around the code",
-          el(
-            "ul",
-            {},
-            [...index.events]
-              .reverse()
-              .slice(0, 30)
-              .map(({ c, m, text }) =>
-                el(
-                  "li",
-                  {},
-                  `${formatDay(commits[c]?.date ?? 0)} `,
-                  commitLink(c),
-                  ` ${index.machines[m]?.name}: ${text}`,
-                ),
-              ),
-          ),
-        )
-      : null,
+    part(
+      "What changed around the code",
+      listOf(
+        events.map(({ c, m, text }) => [
+          `${formatDay(commits[c]?.date ?? 0)} `,
+          commitLink(c),
+          ` ${index.machines[m]?.name}: ${text}`,
+        ]),
+      ),
+    ),
     part(
       "Noise between runs of the same code",
       noise.length
         ? drawTable("Noise", noiseColumns, noise)
         : notice("Too few runs to know it yet."),
-      index.detectable.map(({ m, median, p90, cases }) =>
-        el(
-          "p",
-          {},
-          `Smallest change that an interleaved comparison shows on ${index.machines[m]?.name}: ` +
+      listOf([
+        ...index.detectable.map(
+          ({ m, median, p90, cases }) =>
+            `Smallest change that an interleaved comparison shows on ${index.machines[m]?.name}: ` +
             `median ${median}, 90th percentile ${p90} of ${plural(cases, "case")}.`,
         ),
-      ),
-      repeated.map((text) => el("p", { class: "note" }, text)),
+        ...repeated,
+      ]),
     ),
-    leftOut.length
-      ? part(
-          "Left out",
-          el(
-            "ul",
-            {},
-            leftOut.map(({ name, reason, count }) =>
-              el("li", {}, el("code", {}, name), `: ${reason} (${count})`),
-            ),
-          ),
-        )
-      : null,
+    part(
+      "Left out",
+      listOf(
+        leftOut.map(({ name, reason, count }) => [el("code", {}, name), `: ${reason} (${count})`]),
+      ),
+    ),
   ];
 }
 

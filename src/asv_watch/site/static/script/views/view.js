@@ -1,6 +1,6 @@
 // What a view is: the page mounts it once and updates it for each address.
 
-import { el } from "../page/elements.js";
+import { el, nodesOf } from "../page/elements.js";
 
 /** @import { State } from "../address.js" */
 /** @import { PlaceKey } from "../page/place.js" */
@@ -22,8 +22,9 @@ import { el } from "../page/elements.js";
 export const notice = (text) => el("p", { class: "notice" }, text);
 
 /**
- * A part of a view under a heading.
+ * A part of a view under a heading; nothing if it is empty.
  * @param {string} title
  * @param {import("../page/elements.js").Child[]} children
  */
-export const part = (title, ...children) => el("section", {}, el("h2", {}, title), ...children);
+export const part = (title, ...children) =>
+  nodesOf(children).length ? el("section", {}, el("h2", {}, title), ...children) : null;

@@ -4,9 +4,9 @@ import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
 import { commandBlock } from "../../page/copying.js";
-import { el, nodesOf } from "../../page/elements.js";
+import { el, fold, nodesOf } from "../../page/elements.js";
 import { casePage, changeSign, commitLink, outcomeTag } from "../../page/signs.js";
-import { drawTable, factsTable } from "../../page/tables.js";
+import { columnOf, drawTable, factsTable } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
 import { changeColumns, drawRange } from "../changes/table.js";
 import { eventsOf, readTimeline } from "../timeline/asking.js";
@@ -62,37 +62,38 @@ const related = (series, source) =>
 
 /** @type {Column<CaseComparison>[]} */
 const COMPARISON_COLUMNS = [
-  {
-    id: "versions",
-    text: "Versions",
-    value: ({ before, after }) => `${before} → ${after}`,
-  },
-  { id: "change", text: "Change", number: true, draw: changeSign, value: ({ ratio }) => ratio },
-  {
-    id: "interval",
-    text: "99 % interval",
-    value: (row) => row.interval_text,
-  },
-  {
-    id: "values",
-    text: "Before → after",
-    value: (row) => `${row.before_text} → ${row.after_text}`,
-  },
-  { id: "purpose", text: "Why", value: ({ purpose }) => purpose },
-  { id: "day", text: "Day", value: ({ day }) => day },
-  {
-    id: "machine",
-    text: "Machine",
-    value: ({ machine }) => machine,
-  },
+  columnOf("Versions", ({ before, after }) => `${before} → ${after}`),
+  columnOf("Change", (row) => row.ratio, { number: true, draw: (row) => changeSign(row) }),
+  columnOf("99 % interval", (row) => row.interval_text),
+  columnOf("Before → after", (row) => `${row.before_text} → ${row.after_text}`),
+  columnOf("Why", ({ purpose }) => purpose),
+  columnOf("Day", ({ day }) => day),
+  columnOf("Machine", ({ machine }) => machine),
 ];
+
+/** @param {CaseComparison[]} comparisons */
+const comparisonTable = (comparisons) =>
+  drawTable("Comparisons of this case", COMPARISON_COLUMNS, comparisons, {
+    className: "list cards",
+    first: 10,
+  });
+
+/** @param {Series[]} others */
+const relatedTable = (others) =>
+  factsTable(
+    "Other measurements",
+    others.map((other) => [
+      [other.metric.label, other.case.line.details].filter(Boolean).join(" · "),
+      el("a", { href: casePage(other) }, other.last?.text ?? "–"),
+    ]),
+  );
 
 /** @param {Series} series */
 function changesPart(series) {
   const { changesOf, index } = getModel();
   const changes = changesOf.get(series.at) ?? [];
   if (!changes.length) return el("p", {}, "No change was found in this case here.");
-  const columns = changeColumns(changes).filter(({ id }) => id !== "case" && id !== "machine");
+  const columns = changeColumns(changes).filter(({ id }) => id !== "case");
   return [
     drawTable("Changes of this case", columns, changes),
     changes.flatMap((change) => {
@@ -114,14 +115,8 @@ function environmentPart({ machine, environment }, source) {
     "version of its code": source.version,
     "time limit": source.timeout === null ? "none" : `${source.timeout} s`,
   };
-  return el(
-    "details",
-    { class: "fold" },
-    el(
-      "summary",
-      {},
-      [machine.name, machine.facts.cpu, environment.label].filter(Boolean).join(" · "),
-    ),
+  return fold(
+    [machine.name, machine.facts.cpu, environment.label].filter(Boolean).join(" · "),
     factsTable("Environment", Object.entries(facts)),
   );
 }
@@ -129,12 +124,7 @@ function environmentPart({ machine, environment }, source) {
 /** @param {BenchmarkSource} source */
 const sourcePart = ({ description, code }) => [
   description ? el("p", {}, description) : null,
-  el(
-    "details",
-    { class: "fold" },
-    el("summary", {}, "Source"),
-    el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, code),
-  ),
+  fold("Source", el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, code)),
 ];
 
 /**
@@ -156,7 +146,7 @@ export const caseView = {
   mount(app, heading) {
     const chart = new Chart();
     const note = el("p", { class: "note" });
-    const history = part("History", chart.node, note);
+    const history = el("section", {}, el("h2", {}, "History"), chart.node, note);
     const top = el("div", {});
     const bottom = el("div", {});
     app.replaceChildren(top, history, bottom);
@@ -204,29 +194,10 @@ export const caseView = {
       bottom.replaceChildren(
         ...nodesOf([
           part("Changes", changesPart(series)),
-          comparisons.length
-            ? part(
-                "Comparisons",
-                drawTable("Comparisons of this case", COMPARISON_COLUMNS, comparisons, {
-                  className: "list cards",
-                  first: 10,
-                }),
-              )
-            : null,
-          samples.length ? part("Samples", samples) : null,
-          others.length
-            ? part(
-                "Other measurements of it",
-                factsTable(
-                  "Other measurements",
-                  others.map((one) => [
-                    [one.metric.label, one.case.line.details].filter(Boolean).join(" · "),
-                    el("a", { href: casePage(one) }, one.last?.text ?? "–"),
-                  ]),
-                ),
-              )
-            : null,
-          command ? part("Measure it again", commandBlock(command)) : null,
+          part("Comparisons", comparisons.length ? comparisonTable(comparisons) : null),
+          part("Samples", samples),
+          part("Other measurements of it", others.length ? relatedTable(others) : null),
+          part("Measure it again", command ? commandBlock(command) : null),
           part("Environment", environmentPart(series, source)),
           part("What is measured", sourcePart(source)),
         ]),

@@ -4,10 +4,11 @@ import { fix } from "../../charts/marks.js";
 import { logScale } from "../../charts/scales.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/copying.js";
-import { el, svg } from "../../page/elements.js";
+import { el, fold, svg } from "../../page/elements.js";
 import { casePage, caseName, changeSign, commitLink, repositoryLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
 import { nameOf, seriesOf } from "../bar-rows.js";
+import { columnOf } from "../../page/tables.js";
 
 /** @import { Change, CommitRange } from "../../../types.js" */
 /** @import { Column } from "../../page/tables.js" */
@@ -58,9 +59,7 @@ export function changeColumns(changes) {
   const { commits } = getModel();
   const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
   return [
-    {
-      id: "case",
-      text: "Case",
+    columnOf("Case", (change) => nameOf(seriesOf(change)), {
       draw: (change) => {
         const series = seriesOf(change);
         const name = el("a", { href: casePage(series) }, caseName(series.case));
@@ -68,11 +67,8 @@ export function changeColumns(changes) {
           ? [name, el("span", { class: "muted" }, ` ${series.machine.name}`)]
           : name;
       },
-      value: (change) => nameOf(seriesOf(change)),
-    },
-    {
-      id: "change",
-      text: "Change",
+    }),
+    columnOf("Change", (change) => change.ratio ?? change.about ?? change.text, {
       draw: (change) =>
         el(
           "div",
@@ -81,39 +77,15 @@ export function changeColumns(changes) {
           changeSign(change),
           change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
         ),
-      value: (change) => change.ratio ?? change.about ?? change.text,
-    },
-    {
-      id: "interval",
-      text: "99 % interval",
-      value: ({ interval_text: text }) => text,
-      hidden: true,
-    },
-    { id: "state", text: "State", value: ({ state }) => state },
-    {
-      id: "commit",
-      text: "Since",
+    }),
+    columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
+    columnOf("State", ({ state }) => state),
+    columnOf("Since", ({ c }) => commits[c]?.hash, {
       draw: ({ c }) => [commitLink(c), ` ${formatDay(commits[c]?.date ?? 0)}`],
-      value: ({ c }) => commits[c]?.hash,
-    },
-    {
-      id: "cause",
-      text: "Cause",
-      wrap: true,
-      value: ({ cause }) => cause,
-    },
-    {
-      id: "values",
-      text: "Before → after",
-      value: ({ values }) => values?.join(" → "),
-      hidden: true,
-    },
-    {
-      id: "machine",
-      text: "Machine",
-      value: (change) => seriesOf(change).machine.name,
-      hidden: true,
-    },
+    }),
+    columnOf("Cause", ({ cause }) => cause, { wrap: true }),
+    columnOf("Before → after", ({ values }) => values?.join(" → "), { hidden: true }),
+    columnOf("Machine", (change) => seriesOf(change).machine.name, { hidden: true }),
   ];
 }
 
@@ -126,22 +98,16 @@ export function drawRange(range) {
       { class: touches ? null : "muted" },
       repositoryLink(hash),
       ` ${formatDay(date)} ${subject}`,
-      touches ? el("span", { class: "badge" }, "touches what is measured") : null,
+      touches ? el("span", { class: "tag" }, "touches what is measured") : null,
     ),
   );
   const diff = /^https?:\/\//.test(range.diff)
     ? el("a", { href: range.diff, rel: "noreferrer" }, "Diff")
     : null;
-  return el(
-    "details",
-    { class: "fold" },
-    el(
-      "summary",
-      {},
-      `${plural(range.commits.length + range.more, "commit")} after ${model.shortOf(range.p)}, ` +
-        `up to ${model.shortOf(range.c)}`,
-    ),
-    el("ul", { class: "commits" }, items, range.more ? el("li", {}, `${range.more} more`) : null),
+  return fold(
+    `${plural(range.commits.length + range.more, "commit")} after ${model.shortOf(range.p)}, ` +
+      `up to ${model.shortOf(range.c)}`,
+    el("ul", {}, items, range.more ? el("li", {}, `${range.more} more`) : null),
     diff,
     commandBlock(range.command),
   );

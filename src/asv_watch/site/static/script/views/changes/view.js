@@ -3,14 +3,8 @@
 import { addressOf, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
-import { el, nodesOf } from "../../page/elements.js";
-import {
-  choicesOf,
-  foldedFields,
-  searchField,
-  selectField,
-  unknownCommit,
-} from "../../page/fields.js";
+import { el, fold, nodesOf } from "../../page/elements.js";
+import { foldedFields, searchField, selectField, unknownCommit } from "../../page/fields.js";
 import { signsHelp } from "../../page/legend.js";
 import { repositoryLink } from "../../page/signs.js";
 import { drawTable, sheetOf, sortedRows } from "../../page/tables.js";
@@ -96,7 +90,7 @@ function commitBar(state) {
         { class: "subject" },
         repositoryLink(commit.hash),
         ` · ${formatDay(commit.date)} · ${commit.subject} `,
-        commit.tags.map((tag) => el("span", { class: "badge" }, tag)),
+        commit.tags.map((tag) => el("span", { class: "tag" }, tag)),
       ),
       link(
         places.find((place) => place > at),
@@ -128,28 +122,25 @@ export const changesView = {
     const groups = index.groups.map(({ name }) => name).filter(Boolean);
     const filters = foldedFields("Filters", {
       state: selectField("state", "State", {
-        options: () =>
-          choicesOf([
-            ["", "any"],
-            ["measured", "measured"],
-            ["suspected", "suspected"],
-          ]),
+        options: () => [
+          ["", "any"],
+          ["measured", "measured"],
+          ["suspected", "suspected"],
+        ],
       }),
       direction: selectField("direction", "Direction", {
-        options: () =>
-          choicesOf([
-            ["", "both"],
-            ["worse", "worse"],
-            ["better", "better"],
-          ]),
+        options: () => [
+          ["", "both"],
+          ["worse", "worse"],
+          ["better", "better"],
+        ],
       }),
-      size: selectField("size", "Size", { options: () => choicesOf(SIZES) }),
+      size: selectField("size", "Size", { options: () => SIZES }),
       group: selectField("group", "Suite", {
-        options: () =>
-          choicesOf([
-            ["", "all"],
-            ...groups.map((name) => /** @type {[string, string]} */ ([name, name])),
-          ]),
+        options: () => [
+          ["", "all"],
+          ...groups.map((name) => /** @type {[string, string]} */ ([name, name])),
+        ],
       }),
       q: searchField("q", "Words", "case or commit"),
     });
@@ -168,13 +159,11 @@ export const changesView = {
         `${capital(plural(measured.length, "measured change"))}. ` +
         `${plural(suspected, "suspected change")} still to be measured.`;
       const columns = changeColumns(changes);
-      const fold = el(
-        "details",
-        { class: "fold" },
-        el("summary", {}, `${plural(counts.length, "change")} of exact counts`),
+      const exact = fold(
+        `${plural(counts.length, "change")} of exact counts`,
+        drawTable("Changes of exact counts", changeColumns(counts), counts, { state }),
       );
-      fold.open = !others.length;
-      fold.append(drawTable("Changes of exact counts", changeColumns(counts), counts, { state }));
+      exact.open = !others.length;
       out.replaceChildren(
         ...nodesOf([
           commitBar(state),
@@ -184,7 +173,7 @@ export const changesView = {
                 className: "list cards changes",
               })
             : notice("No time or memory changed here."),
-          counts.length ? fold : null,
+          counts.length ? exact : null,
         ]),
       );
       announce(tally.textContent);

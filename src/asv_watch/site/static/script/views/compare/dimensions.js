@@ -1,4 +1,4 @@
-// What two sides of a comparison can differ in: commits, environments, machines, parameters, suites.
+// What two sides of a comparison can differ in: commits, environments, machines, parameters.
 
 import { firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
@@ -20,10 +20,10 @@ import { capital } from "../../text/format.js";
 const NAMES = { mode: "eager or compiled" };
 
 /** @param {string[]} values @returns {Choice[]} */
-const plain = (values) => values.map((value) => ({ value, label: value }));
+const plain = (values) => values.map((value) => [value, value]);
 
 /** @param {Choice[]} choices @returns {[string, string]} */
-const firstTwo = ([a, b]) => [a?.value ?? "", b?.value ?? ""];
+const firstTwo = ([a, b]) => [a?.[0] ?? "", b?.[0] ?? ""];
 
 /** The newest commit of a place, and what it is compared with. @param {Place} place @returns {[string, string]} */
 function initialCommits(place) {
@@ -52,11 +52,11 @@ function labelDimensions() {
 export function dimensions() {
   const { index, longest } = getModel();
   const used = new Set(index.newest_runs.map((run) => run.e));
+  /** @type {Choice[]} */
   const environments = index.environments
     .filter((_, at) => used.has(at))
-    .map(({ id, short }) => ({ value: id, label: short }));
+    .map(({ id, short }) => [id, short]);
   const machines = plain(index.machines.map(({ name }) => name));
-  const suites = plain([...new Set(index.rows.map(({ group }) => group))].filter(Boolean));
   /** @type {Dimension[]} */
   const all = [
     { id: "commit", name: "commit", choices: [], initial: initialCommits },
@@ -80,13 +80,12 @@ export function dimensions() {
         const here = index.machines[m]?.name ?? "";
         const there = index.machines[longest?.m ?? 0]?.name ?? "";
         return [
-          there === here ? (machines.find(({ value }) => value !== here)?.value ?? "") : there,
+          there === here ? (machines.find(([name]) => name !== here)?.[0] ?? "") : there,
           here,
         ];
       },
     },
     ...labelDimensions(),
-    { id: "suite", name: "suite", choices: suites, initial: () => firstTwo(suites) },
   ];
   const possible = all.filter(({ id, choices }) =>
     id === "commit" ? index.commits.length > 1 : choices.length > 1,
@@ -118,7 +117,7 @@ export function readSides(state) {
 
 /** What a side is called. @param {Dimension} by @param {string} side */
 export const sideName = ({ choices }, side) =>
-  choices.find(({ value }) => value === side)?.label ?? side;
+  choices.find(([value]) => value === side)?.[1] ?? side;
 
-/** @param {Dimension} by */
-export const choiceOf = ({ id, name }) => ({ value: id, label: capital(name) });
+/** @param {Dimension} by @returns {Choice} */
+export const choiceOf = ({ id, name }) => [id, capital(name)];

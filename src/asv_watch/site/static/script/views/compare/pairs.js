@@ -48,7 +48,7 @@ function keyOf({ labels, benchmark, metric }, dimension) {
   // An implementation follows from the suite and the mode.
   const implied = ["implementation", dimension === "implementation" ? "mode" : dimension];
   const rest = Object.entries(labels).filter(([name]) => !implied.includes(name));
-  const anySuite = ["suite", "pass", "implementation"].includes(dimension);
+  const anySuite = ["pass", "implementation"].includes(dimension);
   const suite = anySuite ? "" : benchmark.name;
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }
@@ -203,7 +203,7 @@ export async function collectPairs({ place, by, a, b }) {
     if (series.m !== m) return -1;
     if (by.id === "environment") return [environmentA, environmentB].indexOf(series.e);
     if (series.e !== e) return -1;
-    const value = by.id === "suite" ? series.case.line.group : series.case.labels[by.id];
+    const value = series.case.labels[by.id];
     return value === undefined ? -1 : [a, b].indexOf(value);
   };
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;

@@ -4,6 +4,7 @@ import { el } from "../../page/elements.js";
 import { casePage, changeSign } from "../../page/signs.js";
 import { formatChange, formatValue } from "../../text/format.js";
 import { signed } from "../bar-rows.js";
+import { columnOf } from "../../page/tables.js";
 
 /** @import { BarRow, Mark } from "../../charts/bars.js" */
 /** @import { Metric } from "../../../types.js" */
@@ -57,41 +58,24 @@ export function valueRow({ series, label, a, b }, names) {
 
 /** @param {Names} names @returns {Column<Pair>[]} */
 export function columnsOf({ a, b, metric, published }) {
-  const source = {
-    id: "source",
-    text: "Source",
-    wrap: true,
-    value: (/** @type {Pair} */ { note }) => note,
-  };
+  const source = columnOf("Source", (/** @type {Pair} */ { note }) => note, { wrap: true });
   return [
-    {
-      id: "case",
-      text: "Case",
+    columnOf("Case", ({ label }) => label, {
       draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
-      value: ({ label }) => label,
-    },
-    {
-      id: "a",
-      text: a,
+    }),
+    columnOf(a, (pair) => pair.a.value, {
       number: true,
       draw: (pair) => formatValue(pair.a.value, metric),
-      value: (pair) => pair.a.value,
-    },
-    {
-      id: "b",
-      text: b,
+    }),
+    columnOf(b, (pair) => pair.b.value, {
       number: true,
       draw: (pair) => formatValue(pair.b.value, metric),
-      value: (pair) => pair.b.value,
-    },
-    {
-      id: "ratio",
-      text: "Change",
+    }),
+    columnOf("Change", ({ ratio }) => ratio, {
       number: true,
       draw: ({ ratio, change }) =>
         change ? changeSign(change) : formatChange(ratio, metric.kind),
-      value: ({ ratio }) => ratio,
-    },
+    }),
     ...(published ? [source] : []),
   ];
 }

@@ -1,12 +1,12 @@
-// Compare: any two commits, environments, machines, devices, modes or suites, case by case.
+// Compare: any two commits, environments, machines, devices or implementations, case by case.
 
 import { changeParams, firstParam } from "../../address.js";
 import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { announce } from "../../page/announce.js";
 import { commandBlock } from "../../page/copying.js";
-import { el, nodesOf } from "../../page/elements.js";
-import { commitField, searchField, selectField } from "../../page/fields.js";
+import { el, fold, nodesOf } from "../../page/elements.js";
+import { commitField, groupField, searchField, selectField } from "../../page/fields.js";
 import { signsHelp } from "../../page/legend.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
@@ -64,7 +64,7 @@ export const compareView = {
   title: "Compare",
   place: ["m", "e", "metric"],
   mount(app) {
-    const { index, findCommit } = getModel();
+    const { findCommit } = getModel();
     /** @param {State} state @param {"a" | "b"} key */
     const side = (state, key) => readSides(state)[key];
     const by = selectField("by", "Compare", {
@@ -83,18 +83,12 @@ export const compareView = {
     const fields = [sideFields("a", "From"), sideFields("b", "To")];
     const show = selectField("show", "Show", {
       options: () => [
-        { value: "ratio", label: "change" },
-        { value: "value", label: "values" },
+        ["ratio", "change"],
+        ["value", "values"],
       ],
       initial: (state) => (readSides(state).by?.id === "published" ? "value" : "ratio"),
     });
-    const group = selectField("group", "Suite", {
-      options: () => [
-        { value: "", label: index.layout.subject === "model" ? "models" : "all" },
-        ...index.groups.map(({ name }) => ({ value: name, label: name })),
-        { value: "*", label: "everything" },
-      ],
-    });
+    const group = groupField();
     const words = searchField("q", "Words", "part of a name");
     const lead = el("p", { class: "lead" });
     const out = el("div", {});
@@ -162,10 +156,8 @@ export const compareView = {
           el("p", { class: "note" }, [byValue ? "" : colour, ...found.notes].join(" ")),
           signsHelp("change"),
           typed && from >= 0 && to >= 0
-            ? el(
-                "details",
-                { class: "fold" },
-                el("summary", {}, "Measure the two in turn"),
+            ? fold(
+                "Measure the two in turn",
                 commandBlock(`asv-watch compare --before ${asked.a} --after ${asked.b}`),
               )
             : null,

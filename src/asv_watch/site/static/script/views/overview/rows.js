@@ -44,7 +44,7 @@ export function rowsOfImplementations(measured) {
   const known = measured.filter(({ last, case: { labels } }) => last && labels.implementation);
   const rows = rowsOf(known, ({ case: { labels, line, field } }) => {
     const { implementation: name = "", mode = "", batch } = labels;
-    const column = columns.get(name) ?? { name, look: "dev-other pass-none" };
+    const column = columns.get(name) ?? { name, look: "pass-none" };
     columns.set(name, column);
     const settings = line.details.split(", ").filter((text) => text && text !== mode);
     const details = [...settings, field.name].join(" · ");

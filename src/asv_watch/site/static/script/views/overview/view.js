@@ -4,7 +4,7 @@ import { firstParam, linkTo } from "../../address.js";
 import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
-import { choicesOf, selectField } from "../../page/fields.js";
+import { groupField, selectField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
 import { changeRow, comparedRow } from "../bar-rows.js";
@@ -95,19 +95,12 @@ export const overviewView = {
   mount(app) {
     const { index } = getModel();
     const { commits, release } = index.overview;
-    const group = selectField("group", "Suite", {
-      options: () => [
-        { value: "", label: index.layout.subject === "model" ? "models" : "all" },
-        ...index.groups.map(({ name }) => ({ value: name, label: name })),
-        { value: "*", label: "everything" },
-      ],
-    });
+    const group = groupField();
     const columns = selectField("columns", "Columns", {
-      options: (state) =>
-        choicesOf([
-          ["", "device and pass"],
-          ...(hasImplementations(getModel().place(state)) ? [IMPLEMENTATIONS] : []),
-        ]),
+      options: (state) => [
+        ["", "device and pass"],
+        ...(hasImplementations(getModel().place(state)) ? [IMPLEMENTATIONS] : []),
+      ],
     });
     const values = el("div", {});
     const title = el("h2", {}, "Newest values");

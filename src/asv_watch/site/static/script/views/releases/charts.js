@@ -24,7 +24,7 @@ function lineOf({ key, times, title }, nth) {
   const shown = getModel().caseOf(key);
   return {
     id: key,
-    look: shown ? lookOf(shown) : "dev-other pass-none",
+    look: shown ? lookOf(shown) : "pass-none",
     shape: nth,
     label: shown?.field.name || title,
     points: times.map(([at, value, low, high]) => ({

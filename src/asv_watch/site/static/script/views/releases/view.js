@@ -2,9 +2,9 @@
 
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, nodesOf } from "../../page/elements.js";
+import { el, fold, listOf, nodesOf } from "../../page/elements.js";
 import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
-import { drawTable, sheetOf } from "../../page/tables.js";
+import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
 import { notice, part } from "../view.js";
 import { releaseCharts } from "./charts.js";
@@ -27,37 +27,18 @@ function caseLink({ cases }, at) {
  */
 function findingColumns(history) {
   return [
-    {
-      id: "case",
-      text: "Case",
+    columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
       draw: ({ case: at }) => caseLink(history, at),
-      value: ({ case: at }) => history.cases[at]?.title,
-    },
-    {
-      id: "release",
-      text: "Release",
+    }),
+    columnOf("Release", ({ after }) => after, {
       draw: ({ after, before }) => [after, el("span", { class: "muted" }, ` against ${before}`)],
-      value: ({ after }) => after,
-    },
-    { id: "change", text: "Change", number: true, draw: changeSign, value: ({ ratio }) => ratio },
-    {
-      id: "interval",
-      text: "99 % interval",
-      value: (found) => found.interval_text,
-    },
-    {
-      id: "times",
-      text: "Compared",
+    }),
+    columnOf("Change", (row) => row.ratio, { number: true, draw: (row) => changeSign(row) }),
+    columnOf("99 % interval", (found) => found.interval_text),
+    columnOf("Compared", ({ times }) => times, {
       draw: ({ times }) => (times === 1 ? "once" : plural(times, "time")),
-      value: ({ times }) => times,
-    },
-    {
-      id: "why",
-      text: "Why",
-      wrap: true,
-      draw: ({ why }) => why || "not examined",
-      value: ({ why }) => why,
-    },
+    }),
+    columnOf("Why", ({ why }) => why, { wrap: true, draw: ({ why }) => why || "not examined" }),
   ];
 }
 
@@ -66,27 +47,17 @@ function findingColumns(history) {
 /** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
 function stepColumns(history) {
   return [
-    {
-      id: "case",
-      text: "Case",
+    columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
       draw: ({ case: at }) => caseLink(history, at),
-      value: ({ case: at }) => history.cases[at]?.title,
-    },
-    {
-      id: "change",
-      text: "Change",
+    }),
+    columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, {
       number: true,
       draw: ({ text, verdict, outcome }) =>
         outcome
           ? outcomeTag(outcome)
           : changeSign({ text: text ?? "", verdict: verdict ?? "same" }),
-      value: ({ ratio, outcome }) => ratio ?? outcome,
-    },
-    {
-      id: "interval",
-      text: "99 % interval",
-      value: (row) => row.interval_text ?? row.reason,
-    },
+    }),
+    columnOf("99 % interval", (row) => row.interval_text ?? row.reason),
   ];
 }
 
@@ -94,20 +65,17 @@ function stepColumns(history) {
 function stepSection(history, step) {
   const { after, before, faster, slower, count, mean } = step;
   const summary = `${after} against ${before}: ${faster} faster, ${slower} slower of ${count}; mean ${mean}`;
-  const fold = el(
-    "details",
-    { class: "fold", id: idOf(history, step) },
-    el("summary", {}, summary),
-  );
-  fold.addEventListener("toggle", () => {
-    if (!fold.open || fold.children.length > 1) return;
+  const section = fold(summary);
+  section.id = idOf(history, step);
+  section.addEventListener("toggle", () => {
+    if (!section.open || section.children.length > 1) return;
     /** @type {StepRow[]} */
     const rows = [...step.ratios, ...step.values, ...step.unmeasured].sort(
       (a, b) => a.case - b.case,
     );
-    fold.append(drawTable(`${after} against ${before}`, stepColumns(history), rows));
+    section.append(drawTable(`${after} against ${before}`, stepColumns(history), rows));
   });
-  return fold;
+  return section;
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseStep} step */
@@ -152,18 +120,11 @@ function drawHistory(history) {
       steps.map((step) => stepSection(history, step)),
     ),
     el(
-      "details",
-      { class: "fold", id: `method-${machine}` },
-      el("summary", {}, "How this was measured, and how sure it is"),
-      el(
-        "ul",
-        {},
-        method.map((sentence) => el("li", {}, sentence)),
-      ),
-      el(
-        "ul",
-        {},
-        failed.map(({ version, reason }) => el("li", {}, `${version}: ${reason}`)),
+      "section",
+      { id: `method-${machine}` },
+      fold(
+        "How this was measured, and how sure it is",
+        listOf([...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)]),
       ),
     ),
   ];

@@ -2,6 +2,7 @@
 
 import { getModel } from "../../data/model.js";
 import { formatDay, formatValue } from "../../text/format.js";
+import { columnOf } from "../../page/tables.js";
 
 /** @import { Sheet } from "../../text/export.js" */
 /** @import { CommitIndex } from "../../../types.js" */
@@ -17,15 +18,14 @@ import { formatDay, formatValue } from "../../text/format.js";
 export function valueColumns(lines) {
   const { commitLine, commits } = getModel();
   return [
-    { id: "commit", text: "Commit", draw: commitLine, value: (at) => commits[at]?.hash },
-    ...lines.map((line) => ({
-      id: `line-${line.id}`,
-      text: line.label,
-      number: true,
-      draw: (/** @type {CommitIndex} */ at) =>
-        formatValue(line.values.get(at)?.value, line.series.metric),
-      value: (/** @type {CommitIndex} */ at) => line.values.get(at)?.value,
-    })),
+    columnOf("Commit", (at) => commits[at]?.hash, { draw: commitLine }),
+    ...lines.map((line) =>
+      columnOf(line.label, (/** @type {CommitIndex} */ at) => line.values.get(at)?.value, {
+        number: true,
+        draw: (/** @type {CommitIndex} */ at) =>
+          formatValue(line.values.get(at)?.value, line.series.metric),
+      }),
+    ),
   ];
 }
 

@@ -10,8 +10,8 @@ import {
 } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, freshId } from "../../page/elements.js";
-import { choicesOf, commitField, foldedFields, selectField } from "../../page/fields.js";
+import { el, fold, freshId } from "../../page/elements.js";
+import { commitField, foldedFields, selectField } from "../../page/fields.js";
 import { legend } from "../../page/legend.js";
 import { casePage } from "../../page/signs.js";
 import { drawTable } from "../../page/tables.js";
@@ -108,29 +108,24 @@ export const timelineView = {
   mount(app) {
     const { index, shortOf } = getModel();
     const x = selectField("x", "Horizontal", {
-      options: () =>
-        choicesOf([
-          ["commit", "commits"],
-          ["date", "dates"],
-          ["release", "releases"],
-        ]),
+      options: () => [
+        ["commit", "commits"],
+        ["date", "dates"],
+        ["release", "releases"],
+      ],
       initial: () => "commit",
     });
     const y = selectField("y", "Vertical", {
-      options: () =>
-        choicesOf([
-          ["ratio", "change"],
-          ["value", "values"],
-        ]),
+      options: () => [
+        ["ratio", "change"],
+        ["value", "values"],
+      ],
       initial: () => "ratio",
     });
     const more = foldedFields("Options", {
       n: selectField("n", "Show the last", {
         options: () =>
-          LAST_CHOICES.map((value) => ({
-            value,
-            label: value === "all" ? "all" : `${value} commits`,
-          })),
+          LAST_CHOICES.map((value) => [value, value === "all" ? "all" : `${value} commits`]),
         initial: () => "200",
       }),
       base: commitField("base", "Change since", () => ""),
@@ -203,7 +198,7 @@ export const timelineView = {
       note.append(`${text} ${courseNote(drawn, axis.stops, asked)}`);
       const columns = valueColumns(lines);
       const newest = [...axis.stops].reverse();
-      const table = el("details", { class: "fold" }, el("summary", {}, "Values as a table"));
+      const table = fold("Values as a table");
       table.addEventListener("toggle", () => {
         if (table.open && table.children.length < 2)
           table.append(drawTable("Values of the chart", columns, newest));
