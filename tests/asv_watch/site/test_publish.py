@@ -38,7 +38,6 @@ def test_every_file_of_the_site_is_there(published: Project) -> None:
         "feed.xml",
         "badge.svg",
         "data/index.js",
-        "data/r/0.js",
         "regressions.json",
         "regressions.xml",
         ".gitignore",
@@ -347,7 +346,6 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     assert [text for text in texts if "kernel" in text] == ["kernel: 6.1 → 6.2"]
     [setup] = _about(project)["setups"]
     assert setup["facts"]["kernel"] == "6.2"
-    assert index["commits"][setup["recorded"]][0].startswith(torn.name[:8])
 
 
 def _about(project: Project) -> dict[str, Any]:
