@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ RATIOS = """(() => {
 })()"""
 
 
-def ratios(values: list[float | None], **others: Any) -> dict[int, float]:
+def ratios(values: Sequence[float | None], **others: Any) -> dict[int, float]:
     line = {"values": values, "joined": [], "segments": [0], "base": -1, **others}
     return dict(evaluate("views/timeline/ratios.js", RATIOS, line))
 
