@@ -76,7 +76,7 @@ VIEWS = {
         "#/releases",
         (
             "p:has-text('neighbouring')",
-            "a:has-text('Findings')",
+            "a:has-text('Differences')",
             "h3, h2, .chart",
             "h2:has-text('What each release changed')",
             "th:has-text('Compared')",
