@@ -165,7 +165,13 @@ def _profile(profiler: Path, side: Side, suites: Path, case: TimedCase) -> Profi
         )
     except WatchError as error:
         raise type(error)(f"{case.name} on {side.name} was not profiled: {error}") from error
-    profile: Profile = json.loads(printed)
+    try:
+        profile: Profile = json.loads(printed)
+    except ValueError as error:
+        raise WatchError(
+            f"{case.name} on {side.name} was not profiled: {profiler.name} printed no profile; "
+            "perhaps the case ended its process"
+        ) from error
     if "skipped" in profile:
         raise WatchError(f"{case.name} is skipped on {side.name}")
     return profile

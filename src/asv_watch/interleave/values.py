@@ -89,7 +89,7 @@ def _value(side: Side, answer: dict[str, Any]) -> float | NoValue:
 
 
 def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str, Any]]:
-    """Measure cases in one process; all of them failed where it crashed or took too long."""
+    """Measure cases in one process, or each in its own where that crashed or took too long."""
     environment = os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)}
     command = [str(side.python), "-P", str(probes.VALUES), str(suites)]
     timeout = max(case.timeout for case in cases)
@@ -99,6 +99,7 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
             selected[case.suite].append(case.parameters)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:  # for a `setup_cache`
         Path(folder, CASES).write_text(json.dumps(selected), encoding="utf-8")
+        printed, reason = "", _NO_VALUE
         try:
             printed = run_command(
                 [*command, *(case.identity for case in cases)],
@@ -109,10 +110,13 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
         except PlaceError:
             raise
         except WatchError as error:
-            return [{"failed": str(error)}] * len(cases)
+            reason = str(error)
         answers = [json.loads(line) for line in printed.splitlines()]
-        answers += [{"failed": _NO_VALUE}] * (len(cases) - len(answers))
         for answer in answers:
             if "failed" in answer:
                 check_machine(f"{side.name}: {answer['failed']}", Path(folder))
-    return answers
+    if len(answers) == len(cases):
+        return answers
+    if len(cases) == 1:
+        return [{"failed": reason}]
+    return [answer for case in cases for answer in _ask(side, suites, [case])]

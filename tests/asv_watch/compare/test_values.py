@@ -17,7 +17,9 @@ from tests.asv_watch.interruptible import start_driver
 from tests.conftest import commit
 
 SUITE = """
+import os
 import random
+import signal
 
 class Suite:
     params = ["short", "long"]
@@ -39,6 +41,12 @@ def track_broken():
 
 def track_ended():
     raise SystemExit
+
+def track_killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def track_whole():
+    return 7
 """
 PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 
@@ -56,12 +64,14 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     verdicts = dict(re.findall(r"^\| `suite\.(\S+)`.*\| (.*?)\s*\|$", printed, re.M))
     assert "ZeroDivisionError" in verdicts.pop("track_broken")
     assert "ended before it gave a value" in verdicts.pop("track_ended")
+    assert "ended by SIGKILL, perhaps because memory ran out" in verdicts.pop("track_killed")
     assert verdicts == {
         "Suite.track_words('short')": "more",
         "Suite.track_words('long')": "same",
         "Suite.track_noise('short')": "same",
         "Suite.track_noise('long')": "same",
         "peakmem_words": "more",
+        "track_whole": "same",
     }
     [stored], problems = read_comparisons(root / "results")
     assert not problems
