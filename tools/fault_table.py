@@ -19,7 +19,9 @@ _INTRODUCTION = """\
 # Faults
 
 What was tried against asv-watch, and what holds. Each row is a test; `python -m tools.fault_table`
-writes this page from the tests. What no row lists was not tried.
+writes this page from the tests. What no row lists was not tried. Random damage was tried for an
+hour on 2026-11-23, some 30,000 times; `FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz`
+goes on.
 
 """
 

@@ -50,7 +50,7 @@ class Suite:
 
     params = [
         *("works", "absent", "raises", "sleeps", "dies", "lineage", "dawdles"),
-        *("killed", "hungry", "half", "other", "disk", "files"),
+        *("killed", "hungry", "half", "other", "disk"),
     ]
     timer = time.process_time
     number = 1
@@ -85,9 +85,6 @@ class Suite:
         if how == "disk":
             with open("/dev/full", "w") as full:
                 full.write("x")
-        if how == "files":
-            resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-            open("/dev/null")
         if how in ("lineage", "dawdles"):
             time.sleep(0.8 if how == "dawdles" else 0.01)
             return
@@ -206,7 +203,6 @@ def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> N
         (9, 2.0, CaseFailedError, "^A did not answer in 2 s$"),
         (10, 30.0, CaseFailedError, "^A wrote something else where its answers go$"),
         (11, 30.0, PlaceError, "^A: OSError: .* No space left on device; make room on the disk"),
-        (12, 30.0, PlaceError, "^A: OSError: .* Too many open files.*; raise the limit"),
     ],
 )
 @pytest.mark.fault(

@@ -202,12 +202,3 @@ def test_a_disk_without_locks_is_one_line(
     for hold in (lambda: exclusive_run(tmp_path, "bench"), lambda: swapped_in(tmp_path / "site")):
         with pytest.raises(WatchError, match=r"cannot be locked .* supports locks$"), hold():
             pytest.fail("it holds a lock that does not exist")
-
-
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / ".asv").write_text("a file")
-    with (
-        pytest.raises(WatchError, match=r"run\.lock cannot be written"),
-        exclusive_run(tmp_path / ".asv" / "env", "bench"),
-    ):
-        pytest.fail("it holds a lock that does not exist")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import shutil
 from pathlib import Path
@@ -55,28 +54,6 @@ def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_pat
     fault.unlink()
     assert nights.pass_night() is ExitStatus.DONE, nights.output
     assert len(nights.stored()) == 3
-
-
-@pytest.mark.timeout(900)
-@pytest.mark.fault(
-    "disk full",
-    tried="three nights on which the disk is full as soon as they have begun",
-    holds="no commit is set aside; it is measured when there is room",
-)
-def test_a_disk_that_is_full_is_blamed_on_no_commit(
-    nights: Nights, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nights.add_commits("101")
-    with monkeypatch.context() as context:
-        for _ in range(3):
-            free = itertools.chain([10**12], itertools.repeat(1024))
-            answers = (SimpleNamespace(free=size) for size in free)
-            context.setattr(shutil, "disk_usage", lambda _, answers=answers: next(answers))
-            assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-            assert "counts for no commit: 0.0 GiB are free" in nights.output
-            assert nights.measured[-1] == 0
-    assert nights.pass_night() is ExitStatus.DONE, nights.output
-    assert len(nights.stored()) == 2
 
 
 @pytest.mark.parametrize(
