@@ -84,7 +84,8 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
             f"{revision!r} is no commit, tag, branch or version of this project; "
             "`git log --oneline` lists them, and . is the working tree"
         )
-    name = f"{revision} ({commit[:8]}), {environment.label}"
+    shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"
+    name = f"{shown}, {environment.label}"
     version = Version(commit, dict(environment.requirements), configuration.python)
     folder = root / _PACKAGES / commit
     if package:
