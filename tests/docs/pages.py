@@ -48,10 +48,11 @@ class Page:
     def commands(self) -> Iterator[str]:
         """Yield the commands of shell blocks and of code in sentences, without comments."""
         lines = "\n".join(self.blocks("sh")).replace("\\\n", " ").splitlines()
-        lines = [part for line in lines for part in line.partition(" #")[0].split(" && ")]
-        for line in [*lines, *re.findall(r"`([^`\n]+)`", _FENCE.sub("", self.text))]:
-            if found := _COMMAND.match(line.strip()):
-                yield found[1]
+        in_sentences = re.findall(r"`([^`\n]+)`", _FENCE.sub("", self.text))
+        for line in [*lines, *in_sentences]:
+            for part in line.partition(" #")[0].split(" && "):
+                if found := _COMMAND.match(part.strip()):
+                    yield found[1]
 
 
 def pages() -> list[Page]:

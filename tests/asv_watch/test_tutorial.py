@@ -1,0 +1,189 @@
+"""The commands of docs/tutorial.md print what the page shows, but for its numbers.
+
+The tutorial's clone is a small project with the files that the commands name, the edited one the
+real one, on a stand-in for torch whose own pooling takes three times as long: no installation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.asv_watch import torchless
+from tests.conftest import ROOT
+from tests.docs.pages import Page
+
+MODELS = "src/torchspeed/models"
+PACKAGE = {
+    "src/torch/__init__.py": """
+from torch import nn
+
+class Tensor:
+    def relu(self):
+        return self
+
+    def flatten(self, start):
+        return self
+""",
+    "src/torch/nn/__init__.py": "from torch.nn import functional\n",
+    "src/torch/nn/functional.py": """
+def max_pool2d(x, size):
+    sum(range(30_000))
+    return x
+""",
+    "src/torchspeed/__init__.py": "",
+    f"{MODELS}/__init__.py": "from torchspeed.models import lenet5\n",
+    f"{MODELS}/checks.py": "def check_input(*arguments):\n    pass\n",
+    f"{MODELS}/registry.py": "def register_model(name, tuned):\n    return lambda model: model\n",
+    f"{MODELS}/lenet5.py": """
+class Layer:
+    weight = None
+
+    def __call__(self, x):
+        return x
+
+class LeNet5:
+    conv1 = conv2 = dense1 = dense2 = dense3 = Layer()
+""",
+    f"{MODELS}/tuned/__init__.py": "",
+    f"{MODELS}/tuned/pooling.py": """
+def relu_max_pool(x):
+    sum(range(10_000))
+    return x
+""",
+}
+SUITE = """
+import sys
+import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "src"))  # after the side's own, in a comparison
+
+
+class SmallCNNs:
+    params = (["lenet5"], ["cpu"])
+    param_names = ("model", "device")
+    short = True
+    timer = time.process_time
+    rounds = 3
+    repeat = (2, 20, 0.5)
+    sample_time = 0.005
+    warmup_time = 0
+
+    def setup(self, model, device):
+        from torch import Tensor
+        from torchspeed.models.tuned.lenet5 import TunedLeNet5
+        self.model, self.x = TunedLeNet5(), Tensor()
+
+    def time_forward(self, model, device):
+        self.model.forward(self.x)
+"""
+PROFILER = """
+import json
+import torchspeed.models.tuned.lenet5 as lenet5
+
+slow = not hasattr(lenet5, "relu_max_pool")
+if slow:
+    pools = {"6, 24, 24": 3e-3, "16, 8, 8": 1e-3}
+    name, rest = "aten::max_pool2d_with_indices", "[], [], [], [], []"
+    operators = [(name, f"[[128, {size}], {rest}]", 1, pools[size]) for size in pools]
+else:
+    operators = [("aten::maximum", "[[128, 6, 12, 24], []]", 4, 4e-4)]
+fields = ("name", "shapes", "calls", "seconds")
+counts = {
+    "dispatches": 60 if slow else 76,
+    "flops": 72_099_840,
+    "allocations": 18 if slow else 16,
+    "allocated_bytes": 11_776_128 if slow else 9_482_368,
+}
+operators = [dict(zip(fields, operator)) for operator in operators]
+print(json.dumps({"operators": operators, "kernels": [], "counts": counts}))
+"""
+MASKS = (
+    (r"\b[0-9a-f]{7,40}\b", "H"),
+    (r"torch [\d.]+|virtualenv-[\w.-]+", "E"),
+    (r"[\d,]*\d(\.\d+)?", "N"),
+    (r"(N min )?N s left", "N left"),
+    (r"N [µnm]s\b", "N s"),
+    (r"[+−-]N", "N"),
+    (r"[-=]{2,}|\s+", " "),
+)
+"""What differs from run to run, and what stands for it."""
+
+
+def _shape(line: str) -> str:
+    for pattern, letter in MASKS:
+        line = re.sub(pattern, letter, line)
+    return line.strip()
+
+
+def _steps() -> list[tuple[str, list[str]]]:
+    """Each block of commands of the page, with the lines that the page shows after it."""
+    text = Page(ROOT / "docs" / "tutorial.md").text
+    blocks = re.findall(r"^```(sh|text)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    steps: list[tuple[str, list[str]]] = []
+    for kind, body in blocks:
+        if kind == "sh":
+            steps.append((body, []))
+        else:
+            steps[-1][1].extend(line for line in body.splitlines() if line.strip(" ."))
+    return steps
+
+
+@pytest.fixture
+def clone(make_project: Callable[..., Path]) -> Path:
+    """A project like the clone that the page makes, with what `make setup` would install."""
+    configuration = torchless.PUBLISHED | {"package_dir": "src", "profiler": "profiler.py"}
+    edited = f"{MODELS}/tuned/lenet5.py"
+    copied = {name: (ROOT / name).read_text() for name in (edited, "Makefile")}
+    root = make_project(
+        "",
+        {
+            "asv.conf.json": json.dumps(configuration),
+            "benchmarks/small_cnns.py": SUITE,
+            "profiler.py": PROFILER,
+            "README.md": "# torchspeed\n",
+            "src/asv_watch/pyproject.toml": "",
+            ".gitignore": ".asv/\n.venv/\nresults/\nhtml/\n",
+            **PACKAGE,
+            **copied,
+        },
+    )
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=root, check=True)
+    [packages] = root.glob(".venv/lib/python*/site-packages")
+    installed = sysconfig.get_path("purelib")
+    (packages / "installed.pth").write_text(f"import site; site.addsitedir({installed!r})\n")
+    command = root / ".venv" / "bin" / "asv-watch"
+    command.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m asv_watch.cli "$@"\n')
+    command.chmod(0o755)
+    (root / ".venv" / ".watch").touch()
+    return root
+
+
+def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
+    person = {"NAME": "A", "EMAIL": "a@example.org"}
+    git = {f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person}
+    exported = ""
+    for block, shown in _steps():
+        commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
+        done = subprocess.run(
+            ["bash", "-euc", exported + commands],
+            cwd=clone,
+            env=os.environ | git | {"HOME": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        exported += "".join(re.findall(r"^export .*\n", commands, re.MULTILINE))
+        printed = {_shape(line) for line in done.stdout.splitlines()}
+        assert [line for line in shown if _shape(line) not in printed] == [], done.stdout
