@@ -28,8 +28,7 @@ from asv_watch.judge.repeated_comparisons import summarise_case
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseRatio, read_comparisons
 from asv_watch.statistics.noise import noise_together
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 

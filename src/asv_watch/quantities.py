@@ -75,9 +75,9 @@ def interval(ends: tuple[float, float]) -> str:
     return f"{' to '.join(map(_signed_percent, ends))} %"
 
 
-def measured(ratio: float, ends: tuple[float, float]) -> str:
-    """Return a measured ratio of times with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
-    return f"{change(ratio)} ({interval(ends)})"
+def measured(ratio: float, ends: tuple[float, float], kind: str = "time") -> str:
+    """Return a measured ratio with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
+    return f"{change(ratio, kind)} ({interval(ends)})"
 
 
 def share(value: float) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from asv_watch import quantities
 from asv_watch.judge import machine_steps, suspicions
-from asv_watch.statistics import change_points, newest_jump, noise, pruning, rule
+from asv_watch.statistics import change_points, noise, pruning, rule
+from asv_watch.statistics import newest_jump as jumps
 from asv_watch.statistics.change_points import find_steps
-from asv_watch.statistics.noise import noise_between_runs
+from asv_watch.statistics.newest_jump import newest_jump
+from asv_watch.statistics.noise import own_noise
 from asv_watch.statistics.ratio import estimate_ratio, quantile, spread_of_rounds
-from asv_watch.statistics.rule import Measurement, Verdict, judge, smallest_difference
 
 NUMBERS = {5: "five", 10: "ten"}
 DOCS = Path(__file__).parents[2] / "docs"
@@ -30,7 +30,7 @@ def test_the_step() -> None:
     assert round(step.before, 3) == 10.025
     assert round(step.after, 3) == 11.0
     assert round(step.z, 1) == 9.0
-    assert noise_between_runs(before + after) == pytest.approx(0.0243, abs=5e-5)
+    assert own_noise([before + after]).cautious == pytest.approx(0.0243, abs=5e-5)
     assert "1.91 (1 + 3.6/13) = 2.4 %" in TEXT
     assert noise.FEW_DIFFERENCES == 3.6
 
@@ -48,16 +48,16 @@ def test_the_measured_change() -> None:
     assert len(HISTORY.splitlines()) <= 150
 
 
-def test_the_comparison() -> None:
+def test_the_newest_run() -> None:
     noise, before, after = 0.0057, 9.9, 10.6
-    answer: Any = judge(Measurement(before, None, noise), Measurement(after, None, noise))
-    assert f"from {before} to {after} ms" in TEXT
-    assert f"a noise of {noise * 100:.2f} %" in TEXT
-    assert answer.verdict is Verdict.WORSE
-    assert f"{math.log(answer.ratio) * 100:.2f} %" in TEXT
-    assert f"√2 = {answer.noise * 100:.2f} %" in TEXT
-    assert f"{answer.multiple:.1f} times" in TEXT
-    assert f"{smallest_difference(answer.noise) * 100:.2f} %" in TEXT
+    jump = newest_jump([before] * 10 + [after], noise, 5)
+    assert jump is not None
+    text = " ".join(TEXT.split())
+    assert f"ten runs of {before} ms in the median and then one of {after} ms" in text
+    assert f"a noise of {noise * 100:.2f} %" in text
+    assert f"The logarithm of the ratio is {math.log(jump.ratio) * 100:.2f} %" in text
+    assert f"the change is {jump.z:.1f} times that" in text
+    assert newest_jump([before] * 10 + [before * 1.014], 0.0, 5) is None
 
 
 def test_the_rules_are_those_of_the_code() -> None:
@@ -66,10 +66,10 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
         f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
-        f"more than {rule.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
+        f"more than {jumps.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
         f"{suspicions.RECENT_Z} standard errors",
         f"newest runs, {NUMBERS[suspicions.MOST_NEW_RUNS]} at most",
-        f"median of the {NUMBERS[newest_jump.LEVEL_VALUES]} runs before",
+        f"median of the {NUMBERS[jumps.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
     ):

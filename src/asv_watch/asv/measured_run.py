@@ -1,7 +1,6 @@
 """One ``asv run`` of one commit in one environment, in the place of functions of asv.
 
-Whether a round of a case is measured is in `rounds`, what runs it in `spawners`, and how it is
-stored in `case_store`.
+Whether a round of a case is measured is in `rounds`, and how it is stored in `case_store`.
 """
 
 from __future__ import annotations
@@ -19,16 +18,51 @@ from asv.runner import BenchmarkResult
 from asv_watch.asv import results_files, skipping
 from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from asv_watch.asv.case_store import CaseStore, tell
-from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.cases import cannot_run, case_name, cases_of, process_name
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
-from asv_watch.asv.forking import may_fork
+from asv_watch.asv.forking import ForkingSpawner, may_fork
+from asv_watch.asv.overlapping import OverlappingSpawner, cases_at_once, may_overlap
 from asv_watch.asv.rounds import Rounds
 from asv_watch.asv.skipping import Remaining
-from asv_watch.asv.spawners import Spawners
 from asv_watch.errors import PlaceError
 from asv_watch.machine.room import check_machine
 from asv_watch.records import run_records
+
+
+class Spawners:
+    """Chooses what runs a case: asv's ``Spawner``, or what does the same in less time."""
+
+    def __init__(self, spawner: Any, rounds: Rounds, options: dict[str, Any]) -> None:
+        """Start the process that cases are forked from.
+
+        Args:
+            spawner: asv's own.
+            rounds: Which cases come next.
+            options: Keyword arguments of asv's ``run_benchmarks``.
+        """
+        self._spawner = spawner
+        self._rounds = rounds
+        self._at_once = cases_at_once(options)
+        self.forking = ForkingSpawner(spawner)
+        self._overlapping = OverlappingSpawner(spawner, self._at_once)
+
+    def for_case(self, benchmark: dict[str, Any], index: int, *, profile: bool) -> Any:
+        """Return what runs a case, and start nothing yet."""
+        expected = []
+        if self._at_once > 1 and not profile:
+            names = self._rounds.still_measured(benchmark, index)
+            expected = [names[case] for case in names if may_overlap(benchmark, case)]
+        self._overlapping.expect(expected)
+        if may_fork(benchmark, case_name(benchmark, cases_of(benchmark)[index])):
+            return self.forking
+        overlaps = process_name(benchmark, index) in expected
+        return self._overlapping if overlaps else self._spawner
+
+    def close(self) -> None:
+        """End the process that cases are forked from, and cases that were started ahead."""
+        self.forking.close()
+        self._overlapping.close()
 
 
 class MeasuredRun:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Shard, matching
-from asv_watch.bench.measure import finish, measure
+from asv_watch.bench.measure import Tally, measure_commit
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.exit_status import ExitStatus
+from asv_watch.publish.command import publish
 from asv_watch.records.git import ask_git
 
 
@@ -33,5 +35,11 @@ def bench(
         selection = replace(selection, shard=Shard.parse(shard))
     with open_workplace(root, "bench", release=release, machine=machine) as place:
         head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
-        tally = measure(place, [head], selection, retry_failed=True)
-        return finish(place, tally)
+        tally = Tally()
+        for environment in place.environments:
+            tally.add(measure_commit(place, head, environment, selection, retry_failed=True))
+        print(tally)
+        for failure in tally.failures:
+            print(failure, file=sys.stderr)
+        publish(place.root)
+    return ExitStatus.SOME_CASES_FAILED if tally.failures else ExitStatus.DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,7 @@ from asv_watch.asv.commands import run_asv
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
-from asv_watch.exit_status import ExitStatus
 from asv_watch.progress import Progress, human_time
-from asv_watch.publish.command import publish
 from asv_watch.records.comparisons import Unmeasured
 from asv_watch.records.git import ask_git
 from asv_watch.records.outcomes import round_seconds
@@ -53,29 +50,6 @@ class Tally:
         return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
 
 
-def measure(
-    place: Workplace, commits: Sequence[str], selection: Selection, *, retry_failed: bool
-) -> Tally:
-    """Measure what is missing of each commit in each environment.
-
-    Args:
-        place: checkout, environments and machine.
-        commits: hashes.
-        selection: cases to measure.
-        retry_failed: measure cases again that failed before.
-
-    Raises:
-        WatchError: asv failed as a whole; what was measured before stays.
-    """
-    tally = Tally()
-    for commit in commits:
-        for environment in place.environments:
-            tally.add(
-                measure_commit(place, commit, environment, selection, retry_failed=retry_failed)
-            )
-    return tally
-
-
 def measure_commit(
     place: Workplace,
     commit: str,
@@ -108,16 +82,3 @@ def measure_commit(
     done.add(progress.outcomes)
     progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
     return progress.outcomes
-
-
-def finish(place: Workplace, tally: Tally) -> ExitStatus:
-    """Print what was measured and what failed, publish, and return the exit status.
-
-    Raises:
-        WatchError: the site could not be written.
-    """
-    print(tally)
-    for failure in tally.failures:
-        print(failure, file=sys.stderr)
-    publish(place.root)
-    return ExitStatus.SOME_CASES_FAILED if tally.failures else ExitStatus.DONE

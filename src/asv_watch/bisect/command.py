@@ -1,4 +1,4 @@
-"""Finds which commit, or which release of a requirement, changed the time of a case."""
+"""Finds which commit, or which release of a requirement, changed a case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> 
         WatchError: the pattern matches no case or several, there is no range between the
             sides, or noise hides the change.
     """
-    selection = matching(cases, otherwise=EVERYTHING).only_times()
+    selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(root, "bisect", release="all", machine=machine) as place:
         candidates = candidates_between(place, before, after)
         ends = [side(place, text).environment for text in (candidates[0], candidates[-1])]
@@ -53,4 +53,6 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"
-    return f"{measured(culprit.ratio.ratio, culprit.ratio.interval)}: {what} (after {before.name})"
+    ratio = culprit.ratio
+    size = measured(ratio.ratio, ratio.interval, ratio.kind)
+    return f"{size}: {what} (after {before.name})"

@@ -1,4 +1,4 @@
-"""Finds the commits, or the releases, that changed the time of a case."""
+"""Finds the commits, or the releases, that changed a case."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from asv_watch.bisect.narrowing import Answer, UnmeasurableError, narrow
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import compare
 from asv_watch.errors import PlaceError, WatchError
-from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import ask_git
-from asv_watch.statistics.ratio import estimate_ratio, verdict
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 _RESOLUTION = 1 / 4
 """Changes below this share of the whole change are not looked for: telling them from nothing
@@ -45,7 +45,7 @@ class _Bisection:
     """Compares candidates of one case, each pair once."""
 
     place: Workplace
-    case: TimedCase
+    case: MeasurableCase
     candidates: Sequence[str]
     """As `side` reads them, oldest first."""
     resolution: float = MINIMUM_EFFECT
@@ -100,11 +100,12 @@ class _Bisection:
             self.ratios[before, after] = _pooled(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
         ratio = self.ratios[before, after]
-        print(f"  {answer.value}: {quantities.measured(ratio.ratio, ratio.interval)}", flush=True)
+        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
+        print(f"  {answer.value}: {size}", flush=True)
         return answer
 
 
-def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list[Culprit]:
+def bisect(place: Workplace, case: MeasurableCase, candidates: Sequence[str]) -> list[Culprit]:
     """Narrow the change of a case between the first and the last candidate.
 
     Every comparison is stored with kind ``bisect``.
@@ -129,9 +130,8 @@ def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list
     whole = bisection.ratios[0, last]
     if answer is Answer.UNKNOWN:
         raise WatchError(
-            f"{quantities.measured(whole.ratio, whole.interval)}: too noisy to tell whether "
-            f"{case.name} changed; "
-            "try again at a quieter time"
+            f"{quantities.measured(whole.ratio, whole.interval, whole.kind)}: too noisy to tell "
+            f"whether {case.name} changed; try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
@@ -149,7 +149,7 @@ def bisect(place: Workplace, case: TimedCase, candidates: Sequence[str]) -> list
 
 
 def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
-    """List what can have changed the time between two sides, both included, oldest first.
+    """List what can have changed a case between two sides, both included, oldest first.
 
     Args:
         place: the checkout and its configuration.

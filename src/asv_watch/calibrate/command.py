@@ -5,16 +5,19 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
-from asv_watch.calibrate.report import report
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare.measure import compare
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.repeated_comparisons import summarise_repeats
-from asv_watch.machine.load import LoadWatch
+from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_repeats
+from asv_watch.machine.conditions import describe_conditions
+from asv_watch.machine.load import Load, LoadWatch
+from asv_watch.markdown import table
+from asv_watch.progress import human_time
 from asv_watch.records.comparisons import read_comparison
 from asv_watch.records.git import ask_git
 
@@ -53,3 +56,38 @@ def calibrate(root: Path, *, comparisons: int, release: str, machine: str, cases
         if repeated is None:
             raise WatchError("no case has a ratio in every comparison; `asv run` says why")
         print(f"\n{report(repeated, watch.load(), time.monotonic() - started)}")
+
+
+def report(repeated: RepeatedComparisons, load: Load, seconds: float) -> str:
+    """Return the cases, the noisiest first, what spoils timings here, and all cases together.
+
+    Args:
+        repeated: What the comparisons gave.
+        load: What else the machine did meanwhile.
+        seconds: What the comparisons took.
+    """
+    rows = [
+        (
+            f"`{case.case}`",
+            str(case.rounds),
+            *map(quantities.share, (case.noise, case.worst, case.detectable)),
+        )
+        for case in repeated.cases
+    ]
+    conditions = describe_conditions(load)
+    spoiling = [(entry.what, entry.state, entry.remedy) for entry in conditions if entry.remedy]
+    fine = [f"{entry.what}: {entry.state}" for entry in conditions if not entry.remedy]
+    parts = [
+        table(("case", "rounds", "noise", "worst", "detectable change"), rows),
+        "Noise is the standard deviation of the logarithm of the ratio of the commit to itself, "
+        "worst the ratio farthest from 1, and the detectable change the smallest that such a "
+        "comparison can show.",
+        table(("what spoils timings here", "state", "remedy"), spoiling) if spoiling else "",
+        f"What does not spoil timings: {'; '.join(fine)}." if fine else "",
+        f"{repeated.repeats} comparisons of {repeated.newest.after.commit[:8]} with itself on "
+        f"{repeated.newest.machine} in {human_time(seconds)}: noise "
+        f"{quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
+        f"{len(repeated.cases)} cases; {repeated.false_alarms} false alarms in "
+        f"{repeated.ratios} ratios.",
+    ]
+    return "\n\n".join(filter(None, parts))

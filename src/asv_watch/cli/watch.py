@@ -172,7 +172,7 @@ def bisect(
     ] = "HEAD",
     machine: Machine = "",
 ) -> int:
-    """Find the commit, or the release of a requirement, that changed the time of a case."""
+    """Find the commit, or the release of a requirement, that changed a case."""
     from asv_watch.bisect.command import bisect as job
 
     return job(Path.cwd(), before=before, after=after, cases=cases, machine=machine)
@@ -226,7 +226,7 @@ def releases(
             help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
             "listed, measured, missing and newly published; add: try RELEASE and list it; "
             "measure: compare each release, or RELEASE, with its predecessor; findings: every "
-            "difference, and whether a second measurement confirms it.",
+            "difference, and on how many days it was measured.",
         ),
     ] = None,
     *,

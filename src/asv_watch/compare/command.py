@@ -9,12 +9,11 @@ from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
-from asv_watch.compare.values import compare_values, report_values
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.judge.release_values import value_verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 
 def compare(
@@ -56,22 +55,14 @@ def compare(
         others = value_cases(benchmarks, selection, place.declared, tracked=True)
         only_times = selection.only_times()
         timed = timed_cases(benchmarks, only_times, place.declared, needed=not others)
-        compared_values = (
-            list(compare_values(sides, place.configuration.suites, others))
-            if values or not timed
-            else []
-        )
-        compared = measure(place, sides, timed, extra=[value.stored for value in compared_values])
-    if timed:
-        print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
-    if compared_values:
-        print(f"\n{report_values(compared_values)}")
+        compared = measure(place, sides, [*timed, *(others if values or not timed else [])])
+    print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
     if compared.path is None:
         print("not stored: no commit names the working tree's changes")
     else:
         print(f"stored in {compared.path.relative_to(root)}")
-    if compared.failed or any(value.has_failed for value in compared_values):
+    if compared.failed:
         return ExitStatus.SOME_CASES_FAILED
-    verdicts = [*map(verdict, compared.ratios), *(value.verdict for value in compared_values)]
+    verdicts = [*map(verdict, compared.ratios), *map(value_verdict, compared.values)]
     slower = Verdict.WORSE in verdicts
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

@@ -27,8 +27,7 @@ from asv_watch.judge.findings import analyse
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 CONFIRMED = 2
 """Comparisons of its two commits after which a change is not compared again."""
@@ -95,12 +94,13 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     for result in compared:
         for ratio in result.ratios:
             answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
-            print(f"{answer}: {ratio.case}, {quantities.measured(ratio.ratio, ratio.interval)}")
+            size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
+            print(f"{answer}: {ratio.case}, {size}")
     return compared
 
 
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspect]:
-    """Return the changes of times on a machine that are to be compared.
+    """Return the changes of times and peak memory on a machine that are to be compared.
 
     These are suspicions whose two commits were not compared yet, and changes that one comparison
     shows. A change of the machine itself is none of them.
@@ -120,7 +120,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     for change in changes:
         series = history.series[change.series]
         wanted = change.cause != "machine" and change.comparisons < CONFIRMED
-        if not wanted or change.kind != "time" or series.machine != machine:
+        if not wanted or series.machine != machine:
             continue
         before, after = (history.commits[at].hash for at in (change.previous, change.commit))
         release = history.environments[series.environment].release
@@ -137,7 +137,7 @@ def _measure(place: Workplace, before: str, after: str, release: str, names: set
         WatchError: a commit, the release or all of the cases cannot be measured now.
     """
     sides = side(place, before, release or NEWEST), side(place, after, release or NEWEST)
-    listed = list_cases(place, [sides[0].environment], EVERYTHING.only_times(), before)
+    listed = list_cases(place, [sides[0].environment], EVERYTHING, before)
     cases = [case for case in listed if case.name in names]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(names))} any more")

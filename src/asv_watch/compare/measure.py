@@ -12,11 +12,11 @@ from asv_watch.asv.selection import Selection
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
-from asv_watch.interleave.cases import ValueCase, list_cases
+from asv_watch.interleave.cases import MeasurableCase, ValueCase, list_cases
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from asv_watch.interleave.sides import Side
-from asv_watch.interleave.values import Known, measure_values
+from asv_watch.interleave.values import Known, measure_repeatedly, measure_values
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -53,12 +53,11 @@ class Compared:
 def compare(
     place: Workplace,
     sides: tuple[Side, Side],
-    cases: Sequence[TimedCase],
+    cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[CaseResult] = (),
-    values: Sequence[ValueCase] = (),
-    known: tuple[Known, Known] = ({}, {}),
+    known: tuple[Known, Known] | None = None,
 ) -> Compared:
     """Measure two sides interleaved, then what needs no clock; store each finished case.
 
@@ -69,11 +68,11 @@ def compare(
         kind: why they are compared; by default as the two sides differ.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
-        values: cases of peak memory and exact counts.
-        known: which of these were measured before, on each side.
+        known: peak memory and counts that were measured before, on each side: then one process of
+            each side measures the others, instead of several.
 
     Raises:
-        WatchError: cases are to be timed, and none ran on both sides.
+        WatchError: no case ran on both sides.
     """
     writer = _writer(place, sides, kind, sampling)
     keep: Keep = (lambda result: None) if writer is None else writer.add
@@ -81,20 +80,27 @@ def compare(
         keep(result)
     suites = place.configuration.suites
     results = [*extra]
-    if cases:
-        results += measure_interleaved(sides, suites, cases, keep, sampling)
-    ratios = tuple(result for result in results if isinstance(result, CaseRatio))
-    unmeasured = tuple(result for result in results if isinstance(result, Unmeasured))
-    if cases and not ratios:
-        reason = unmeasured[0].failed or unmeasured[0].skipped
+    timed = [case for case in cases if isinstance(case, TimedCase)]
+    others = [case for case in cases if isinstance(case, ValueCase)]
+    if timed:
+        results += measure_interleaved(sides, suites, timed, keep, sampling)
+    if known is None:
+        results += measure_repeatedly(sides, suites, others, keep, sampling)
+    else:
+        for number, result in enumerate(measure_values(sides, suites, others, known), start=1):
+            keep(result)
+            results.append(result)
+            print(f"[{number}/{len(others)}] {result.case}", flush=True)
+    compared = Compared(
+        tuple(result for result in results if isinstance(result, CaseRatio)),
+        tuple(result for result in results if isinstance(result, Unmeasured)),
+        None if writer is None else writer.path,
+        tuple(result for result in results if isinstance(result, CaseValues)),
+    )
+    if compared.unmeasured and not compared.ratios and not compared.values:
+        reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
         raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
-    measured = []
-    for result in measure_values(sides, suites, values, known):
-        keep(result)
-        measured.append(result)
-        print(f"[{len(measured)}/{len(values)}] {result.case}", flush=True)
-    path = None if writer is None else writer.path
-    return Compared(ratios, unmeasured, path, tuple(measured))
+    return compared
 
 
 def compare_missing(
@@ -111,7 +117,7 @@ def compare_missing(
     Args:
         place: the checkout, and the machine under whose name results are stored.
         sides: before and after.
-        selection: of its cases, those that time something are measured.
+        selection: of its cases, those of time and peak memory are measured.
         known: names of cases that are left out.
         kind: why they are compared.
 

@@ -5,33 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from asv_watch import quantities
 from asv_watch.compare.measure import Compared
+from asv_watch.judge.release_values import value_ratio, value_verdict
 from asv_watch.markdown import table
-from asv_watch.quantities import quantity
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import CONFIDENCE, verdict
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
+"""Of values that are no times."""
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
-    f"{MINIMUM_EFFECT:.1%} or more away from 1."
+    f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
 )
 
 
 def report(compared: Compared, before: str, after: str) -> str:
-    """Return the cases, differences first and the largest on top, then those without a ratio."""
-    rows = sorted(
+    """Return the cases, differences first and the largest on top, then those without a value."""
+    ratios = sorted(
         compared.ratios,
         key=lambda case: (verdict(case) is Verdict.SAME, -abs(math.log(case.ratio))),
     )
+    values = sorted(compared.values, key=lambda case: value_verdict(case) is Verdict.SAME)
+    rows = [*map(_row, ratios), *map(_row_of_values, values)]
+    head = ("case", "before", "after", "change", "interval", "rounds", "verdict")
     parts = [
         f"**{after}** against **{before}**",
-        table(
-            ("case", "before", "after", "after / before", "interval", "rounds", "verdict"),
-            [_row(case) for case in rows],
-        ),
-        f"The interval holds the ratio with {CONFIDENCE:.0%} confidence. {RULE}",
+        table(head, rows),
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE} "
+        "Exact values differ if they are not equal.",
     ]
     for label, reasons in (
         ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
@@ -39,27 +43,38 @@ def report(compared: Compared, before: str, after: str) -> str:
     ):
         if reasons:
             parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
-    parts.append(summary(compared.ratios))
+    if compared.ratios:
+        parts.append(summary(compared.ratios))
     return "\n\n".join(parts)
 
 
 def summary(ratios: Sequence[CaseRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
-    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in WORDS.items())
+    words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
+    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
-    return f"Of {cases} {counts}; the widest interval is ±{widest:.1%}."
+    return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:
-    low, high = case.interval
     return (
         f"`{case.case}`",
-        quantity(case.before_s, "seconds"),
-        quantity(case.after_s, "seconds"),
-        f"{case.ratio:.3f}",
-        f"{low:.3f} … {high:.3f}",
+        quantities.quantity(case.before, case.unit),
+        quantities.quantity(case.after, case.unit),
+        quantities.change(case.ratio, case.kind),
+        quantities.interval(case.interval),
         str(len(case.ratios)),
-        WORDS[verdict(case)],
+        (WORDS if case.kind == "time" else OTHER_WORDS)[verdict(case)],
     )
+
+
+def _row_of_values(case: CaseValues) -> tuple[str, ...]:
+    sides = [
+        quantities.quantity(side, case.unit) if isinstance(side, float | int) else ""
+        for side in (case.before, case.after)
+    ]
+    change = quantities.change(value_ratio(case), "count")
+    verdict_in_words = OTHER_WORDS[value_verdict(case) or Verdict.SAME]
+    return (f"`{case.case}`", *sides, change, "", "exact", verdict_in_words)

@@ -14,9 +14,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
-from asv_watch.compare.report import RULE, WORDS
+from asv_watch.compare.report import OTHER_WORDS, RULE, WORDS
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.markdown import table
@@ -27,12 +28,9 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
 from asv_watch.records.series import Series
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
-_OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
-"""Of values that are no times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
         raise WatchError(
             f"{first} and {second} have no case in common; `asv-watch results export` lists all"
         )
-    head = ("case", "before", "after", "after / before", "interval", "measured", "verdict")
+    head = ("case", "before", "after", "change", "interval", "measured", "verdict")
     return "\n\n".join(
         (
             f"**{second}** against **{first}**",
@@ -197,40 +195,23 @@ def _row(
     if len(points) < 2 or points[0] is None or points[1] is None:
         return []
     series = after[0]
-    words = WORDS if series.unit == "seconds" else _OTHER_WORDS
+    words = WORDS if series.unit == "seconds" else OTHER_WORDS
     values = [quantity(point.value, series.unit) for point in points if point]
     name = f"`{series.case.name}`"
     if interleaved is not None:
-        low, high = interleaved.interval
-        return [
-            (
-                name,
-                *values,
-                f"{interleaved.ratio:.3f}",
-                f"{low:.3f} … {high:.3f}",
-                "interleaved",
-                words[verdict(interleaved)],
-            )
-        ]
-    ratio = _ratio(points[0], points[1])
+        size = quantities.change(interleaved.ratio, interleaved.kind)
+        ends = quantities.interval(interleaved.interval)
+        return [(name, *values, size, ends, "interleaved", words[verdict(interleaved)])]
+    ratio, kind = _ratio(points[0], points[1]), "time" if words is WORDS else "memory"
     exact = history.benchmarks[series.case.benchmark].exact
     if ratio is None or exact:
         equality = "same" if points[0].value == points[1].value else "differs"
-        size = "" if ratio is None else f"{ratio.ratio:.3f}"
+        size = "" if ratio is None else quantities.change(ratio.ratio, kind)
         return [(name, *values, size, "", "apart", equality)]
     answer = verdict(ratio)
     suspicion = "" if answer is Verdict.SAME else ", suspected"
-    low, high = ratio.interval
-    return [
-        (
-            name,
-            *values,
-            f"{ratio.ratio:.3f}",
-            f"{low:.3f} … {high:.3f}",
-            "apart",
-            f"{words[answer]}{suspicion}",
-        )
-    ]
+    size, ends = quantities.about(ratio.ratio, kind), quantities.interval(ratio.interval)
+    return [(name, *values, size, ends, "apart", f"{words[answer]}{suspicion}")]
 
 
 def _ratio(before: Point, after: Point) -> _Values | None:

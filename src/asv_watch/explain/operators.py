@@ -22,6 +22,7 @@ import msgspec
 from asv_watch.asv.commands import run_command
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.explanations import (
@@ -46,7 +47,7 @@ _MOST_OPERATORS = 30
 def explain(
     place: Workplace,
     sides: tuple[Side, Side],
-    case: TimedCase,
+    case: MeasurableCase,
     rounds: int = ROUNDS,
 ) -> Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
@@ -56,12 +57,12 @@ def explain(
     Args:
         place: the checkout, whose suites measure both sides.
         sides: before and after.
-        case: what to profile, on the CPU.
+        case: what to profile: a time, on the CPU.
         rounds: profiles of each side.
 
     Raises:
-        WatchError: the project names no profiler, the case needs a GPU, or it cannot be profiled
-            on a side.
+        WatchError: the project names no profiler, the case needs a GPU or times nothing, or it
+            cannot be profiled on a side.
     """
     profiler = place.declared.profiler
     if profiler is None:
@@ -69,8 +70,8 @@ def explain(
             'asv.conf.json names no profiler; add "profiler": "FILE", a script that prints where '
             "the time of a case goes"
         )
-    if not case.can_fork:
-        raise WatchError(f"{case.name} runs on a GPU; only cases on the CPU are explained")
+    if not isinstance(case, TimedCase) or not case.can_fork:
+        raise WatchError(f"{case.name} is no time on the CPU; only such cases are explained")
     suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     for number in range(rounds):

@@ -31,8 +31,7 @@ from asv_watch.interleave.sides import Side, side
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.records.git import ask_git
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 _FIRST_TOGETHER = 5
 """Cases that are measured together at first, the nearest to the diff: how many more fit into the

@@ -80,7 +80,7 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
     """
     failing = len(result.failing(threshold))
     failed = len(result.of_state(CaseState.FAILED))
-    slower = f"{failing} slower by {threshold:.1%} or more"
+    slower = f"{failing} slower by {quantities.share(threshold)} or more"
     if not result.passes(threshold, accepted):
         against = [slower] if failing and not accepted else []
         against += [f"{failed} failed"] if failed else []

@@ -16,8 +16,8 @@ import msgspec
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import CONFIDENCE, verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.statistics.rule import Verdict, verdict
 
 LARGEST_BYTES = 1_000_000
 """Size of a file that is read."""
@@ -72,8 +72,8 @@ class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 ratio.interval[0],
                 ratio.ratio,
                 ratio.interval[1],
-                ratio.before_s,
-                ratio.after_s,
+                ratio.before,
+                ratio.after,
             )
         )
         return cls(middle, (low, high), before_s, after_s, len(ratio.ratios))

@@ -41,6 +41,8 @@ class ValueCase:
     timeout: float
     """Seconds that it may take, together with the ``setup_cache`` of its suite."""
     unit: str
+    is_peak: bool
+    """Whether it is peak memory."""
     exact: bool
     """Whether every process gives the same value."""
     process: str
@@ -51,24 +53,48 @@ class ValueCase:
     """Their values, as asv writes them."""
 
 
+MeasurableCase = TimedCase | ValueCase
+
+
 def list_cases(
     place: Workplace,
     environments: Sequence[EnvironmentSpec],
     selection: Selection,
     commit: str = "HEAD",
-) -> list[TimedCase]:
+) -> list[MeasurableCase]:
     """Make the environments where they are missing; list the cases that may run here.
 
     Args:
         place: the checkout, whose suites are asked.
         environments: environments that will measure.
-        selection: cases; of them, those that time something are listed.
+        selection: cases; of them, those of time and peak memory are listed.
         commit: any commit that can be installed.
 
     Raises:
-        WatchError: no case matches that times something and can run here, or asv failed.
+        WatchError: no case matches that measures these and can run here, or asv failed.
     """
-    return timed_cases(list_benchmarks(place, environments, commit), selection, place.declared)
+    return measurable_cases(
+        list_benchmarks(place, environments, commit), selection, place.declared
+    )
+
+
+def measurable_cases(
+    benchmarks: Benchmarks, selection: Selection, declared: Declared, *, needed: bool = True
+) -> list[MeasurableCase]:
+    """List the selected cases of time and peak memory that may run here.
+
+    Args:
+        benchmarks: entries of asv's list of benchmarks.
+        selection: of cases.
+        declared: which cases use a GPU.
+        needed: there has to be one.
+
+    Raises:
+        WatchError: there is none, although one is needed.
+    """
+    peaks = [case for case in value_cases(benchmarks, selection, declared) if case.is_peak]
+    needed = needed and not peaks
+    return [*timed_cases(benchmarks, selection, declared, needed=needed), *peaks]
 
 
 def list_benchmarks(
@@ -182,6 +208,7 @@ def value_cases(
                 float(benchmark.get("setup_cache_timeout") or 0.0),
             ),
             benchmark["unit"],
+            is_peak=benchmark["type"] == "peakmemory",
             exact=bool(benchmark.get("exact")),
             process=_process(benchmark, identity),
             suite=benchmark["name"].rpartition(".")[0],
@@ -227,18 +254,19 @@ def _runnable(
 
 def find_case(
     place: Workplace, environments: Sequence[EnvironmentSpec], selection: Selection
-) -> TimedCase:
-    """Return the only case that a selection matches.
+) -> MeasurableCase:
+    """Return the only case of time that a selection matches, or else the only one of peak memory.
 
     Args:
         place: the checkout, whose suites are asked.
         environments: environments that will measure.
-        selection: has to match one case that times something.
+        selection: has to match one case.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    cases = list_cases(place, environments, selection)
+    listed = list_cases(place, environments, selection)
+    cases = [case for case in listed if isinstance(case, TimedCase)] or listed
     if len(cases) > 1:
         raise WatchError(
             f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "

@@ -18,7 +18,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, ClassVar, Literal
 
 import msgspec
 
@@ -52,6 +52,7 @@ class TimedCase:
     """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
     timeout: float
     """Seconds within which it has to be ready, and to take a sample."""
+    unit: ClassVar[str] = "seconds"
     short: bool = True
     """Whether it belongs to the short set."""
     can_fork: bool = True

@@ -5,7 +5,7 @@ of one case. Each round has processes of its own on both sides, because the layo
 with it the speed, differs from process to process. Every case gets the fewest rounds of the
 `Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
 narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
-of them count.
+of them count. A difference rests on five rounds at least.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
+from asv_watch import quantities
 from asv_watch.errors import PlaceError
+from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.processes import (
     CaseFailedError,
     CaseSkippedError,
@@ -31,12 +34,8 @@ from asv_watch.interleave.processes import (
 from asv_watch.interleave.sides import Side
 from asv_watch.progress import human_time
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
-from asv_watch.statistics.ratio import (
-    estimate_ratio,
-    ratio_of_round,
-    spread_of_rounds,
-)
-from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.statistics.ratio import estimate_ratio, ratio_of_round, spread_of_rounds
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,9 @@ Round = tuple[tuple[float, ...], tuple[float, ...]]
 Keep = Callable[[CaseResult], None]
 
 
-def ratio_of_case(name: str, rounds: Sequence[Round], least_spread: float = 0.0) -> CaseRatio:
+def ratio_of_case(
+    name: str, rounds: Sequence[Round], least_spread: float = 0.0, unit: str = "seconds"
+) -> CaseRatio:
     """Return a case's ratio from its rounds; their spread counts as no less than the least."""
     ratios = tuple(ratio_of_round(before, after) for before, after in rounds)
     ratio, interval = estimate_ratio(ratios, least_spread)
@@ -69,47 +70,39 @@ def ratio_of_case(name: str, rounds: Sequence[Round], least_spread: float = 0.0)
         statistics.median(itertools.chain.from_iterable(side))
         for side in zip(*rounds, strict=True)
     )
-    return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after)
+    return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after, unit)
 
 
-class _Comparison:
+C = TypeVar("C", TimedCase, ValueCase)
+
+
+class RoundsOfCases(Generic[C]):
     """The cases of one comparison, open and finished."""
 
-    def __init__(self, cases: Sequence[TimedCase], sampling: Sampling, keep: Keep) -> None:
-        self.open: dict[TimedCase, list[Round]] = {case: [] for case in cases}
+    def __init__(self, cases: Sequence[C], sampling: Sampling, keep: Keep) -> None:
+        """Begin with no round of any case.
+
+        Args:
+            cases: what is measured.
+            sampling: how many rounds.
+            keep: called with each case that is finished.
+        """
+        self.open: dict[C, list[Round]] = {case: [] for case in cases}
         self._sampling = sampling
         self._keep = keep
-        self._spreads: dict[TimedCase, float] = {}
-        self._repeated_until: dict[TimedCase, int] = {}
+        self._spreads: dict[C, float] = {}
+        self._repeated_until: dict[C, int] = {}
         self.results: list[CaseResult] = []
 
-    def measure(self, servers: tuple[Server, Server], case: TimedCase, first: int) -> str:
-        """Measure a round of a case and return its ratio in words.
-
-        A case that is skipped or fails is closed, without the rounds before that.
+    def add(self, case: C, samples: Round) -> str:
+        """Add a round of a case and return its ratio in words.
 
         Raises:
-            PlaceError: the machine is to blame for a failure.
+            ValueError: the samples have no ratio.
         """
-        try:
-            samples = measure_round(servers, case, first)
-            ratio = ratio_of_round(*samples)
-        except CaseSkippedError as reason:
-            self._close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
-            return f"skipped: {reason}"
-        except PlaceError as error:
-            raise PlaceError(f"{case.name} on {error}") from error
-        except (CaseFailedError, ValueError) as reason:
-            on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
-            self._close(
-                case,
-                Unmeasured(
-                    case.name, int(time.time()), failed=str(reason), failed_before=on_before
-                ),
-            )
-            return f"failed: {reason}"
+        ratio = ratio_of_round(*samples)
         self.open[case].append(samples)
-        return f"{ratio - 1:+.1%}"
+        return quantities.change(ratio, "time" if case.unit == "seconds" else "memory")
 
     def close_known(self, *, all_of_them: bool = False) -> None:
         """Close the cases with rounds enough whose ratio is known closely enough, or all.
@@ -124,15 +117,17 @@ class _Comparison:
         }
         least_spread = statistics.median(self._spreads.values()) if ready else 0.0
         for case, rounds in ready.items():
-            result = ratio_of_case(case.name, rounds, least_spread)
+            result = ratio_of_case(case.name, rounds, least_spread, case.unit)
             if all_of_them or self._is_known(case, result):
-                self._close(case, result)
+                self.close(case, result)
 
-    def _is_known(self, case: TimedCase, result: CaseRatio) -> bool:
+    def _is_known(self, case: C, result: CaseRatio) -> bool:
         """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
         rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
         if case in self._repeated_until:
             return rounds >= self._repeated_until[case]
+        if rounds < DEFAULT.fewest_rounds and verdict(result) is not Verdict.SAME:
+            return False
         if width / 2 > self._sampling.half_width and rounds < self._sampling.most_rounds:
             return False
         most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
@@ -141,7 +136,8 @@ class _Comparison:
         self._repeated_until[case] = 2 * rounds
         return False
 
-    def _close(self, case: TimedCase, result: CaseResult) -> None:
+    def close(self, case: C, result: CaseResult) -> None:
+        """Finish a case."""
         del self.open[case]
         self.results.append(result)
         self._keep(result)
@@ -171,7 +167,7 @@ def measure_interleaved(
         PlaceError: the machine is to blame for a failure, such as for a full disk; the finished
             cases are kept.
     """
-    comparison = _Comparison(cases, sampling, keep)
+    comparison = RoundsOfCases(cases, sampling, keep)
     started, measured = time.monotonic(), 0
     with _folders() as folders:
         try:
@@ -182,7 +178,7 @@ def measure_interleaved(
                     Server(sides[1], suites, folders[1]) as after,
                 ):
                     for place, case in enumerate(list(comparison.open), start=1):
-                        message = comparison.measure((before, after), case, number % 2)
+                        message = _measure(comparison, (before, after), case, number % 2)
                         measured += 1
                         mean = (time.monotonic() - started) / measured
                         left = _time_left(
@@ -201,6 +197,35 @@ def measure_interleaved(
             raise
     print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
     return comparison.results
+
+
+def _measure(
+    comparison: RoundsOfCases[TimedCase],
+    servers: tuple[Server, Server],
+    case: TimedCase,
+    first: int,
+) -> str:
+    """Measure a round of a case and return its ratio in words.
+
+    A case that is skipped or fails is closed, without the rounds before that.
+
+    Raises:
+        PlaceError: the machine is to blame for a failure.
+    """
+    try:
+        return comparison.add(case, measure_round(servers, case, first))
+    except CaseSkippedError as reason:
+        comparison.close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
+        return f"skipped: {reason}"
+    except PlaceError as error:
+        raise PlaceError(f"{case.name} on {error}") from error
+    except (CaseFailedError, ValueError) as reason:
+        on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
+        failed = Unmeasured(
+            case.name, int(time.time()), failed=str(reason), failed_before=on_before
+        )
+        comparison.close(case, failed)
+        return f"failed: {reason}"
 
 
 @contextlib.contextmanager

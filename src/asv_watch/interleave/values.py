@@ -1,7 +1,13 @@
-"""Measures peak memory and exact counts on two sides, which need no interleaving."""
+"""Measures peak memory and tracked values on two sides, each in processes of its own.
+
+A round is one process of each side, so peak memory gets a ratio with its interval as times do.
+Three rounds suffice for a case that does not differ; a difference rests on five or more. A tracked
+value that both processes of each side repeat is compared by equality, as are exact counts.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import tempfile
@@ -18,12 +24,16 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.processes import CASES
 from asv_watch.errors import PlaceError, WatchError
 from asv_watch.interleave.cases import ValueCase
+from asv_watch.interleave.rounds import Keep, RoundsOfCases, Sampling
 from asv_watch.interleave.sides import Side
 from asv_watch.machine.room import check_machine
-from asv_watch.records.comparisons import CaseValues, NoValue
+from asv_watch.records.comparisons import CaseResult, CaseValues, NoValue, Unmeasured
 
 _LONGEST_REASON = 2000
 """Characters: a C++ compiler that fails prints its whole command, and the code."""
+_FEWEST_ROUNDS = 3
+_ALIKE = 2
+"""Rounds in which each side repeats its value, after which a tracked value counts as exact."""
 
 _NO_VALUE = "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
 
@@ -74,6 +84,72 @@ def measure_values(
                 before=before,
                 after=after,
             )
+
+
+def measure_repeatedly(
+    sides: tuple[Side, Side],
+    suites: Path,
+    cases: Sequence[ValueCase],
+    keep: Keep,
+    sampling: Sampling,
+) -> list[CaseResult]:
+    """Measure cases that time nothing, round after round, until each ratio is known.
+
+    Args:
+        sides: before and after.
+        suites: folder of the suites.
+        cases: what to measure.
+        keep: called with each case that is finished.
+        sampling: how many rounds.
+
+    Returns:
+        The cases in the order in which they were finished.
+    """
+    sampling = dataclasses.replace(sampling, fewest_rounds=_FEWEST_ROUNDS)
+    comparison = RoundsOfCases(cases, sampling, keep)
+    first: dict[str, CaseValues] = {}
+    by_name = {case.name: case for case in cases}
+    number = 0
+    while comparison.open:
+        number += 1
+        for values in measure_values(sides, suites, list(comparison.open)):
+            case = by_name[values.case]
+            message = _add(comparison, case, values, first.setdefault(case.name, values), number)
+            print(f"round {number}: {case.name}  {message}", flush=True)
+        comparison.close_known()
+    return comparison.results
+
+
+def _add(
+    comparison: RoundsOfCases[ValueCase],
+    case: ValueCase,
+    values: CaseValues,
+    first: CaseValues,
+    number: int,
+) -> str:
+    """Add a round of a case, or close it where more rounds would tell nothing; return it in words.
+
+    Args:
+        comparison: the cases and their rounds.
+        case: one of them.
+        values: what it measured in this round.
+        first: what it measured in the first.
+        number: of this round, from 1 on.
+    """
+    for side in (values.before, values.after):
+        if isinstance(side, NoValue):
+            on_before = side is values.before and bool(side.failed)
+            comparison.close(
+                case, Unmeasured(case.name, values.at, side.skipped, side.failed, on_before)
+            )
+            return f"skipped: {side.skipped}" if side.skipped else f"failed: {side.failed}"
+    assert isinstance(values.before, float) and isinstance(values.after, float)  # noqa: PT018, S101
+    repeats = (values.before, values.after) == (first.before, first.after)
+    is_exact = case.exact or (number == _ALIKE and repeats and not case.is_peak)
+    if is_exact or min(values.before, values.after) <= 0:
+        comparison.close(case, msgspec.structs.replace(values, exact=is_exact))
+        return "same" if values.before == values.after else "differs"
+    return comparison.add(case, ((values.before,), (values.after,)))
 
 
 def _value(side: Side, answer: dict[str, Any]) -> float | NoValue:

@@ -138,7 +138,7 @@ def changes_of(
             kind=kind,
             verdict=_direction(series, went_up=pair.ratio > 1),
             ratio=pair.ratio,
-            values=pair.seconds,
+            values=pair.values,
             interval=pair.interval,
             through="reference" if pair.through_reference else "",
             comparisons=pair.comparisons,

@@ -1,4 +1,4 @@
-"""The smallest change that an interleaved comparison of a machine can show.
+"""The smallest change of a time that an interleaved comparison of a machine can show.
 
 A comparison shows a change where its interval excludes 1 and the ratio is `MINIMUM_EFFECT` or
 more from 1. So the smallest one is half the width of the interval, but not less than that effect.
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from asv_watch import quantities
 from asv_watch.records.comparisons import CaseRatio, StoredComparison
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
@@ -39,9 +40,8 @@ class Detectable:
 
     def __str__(self) -> str:
         cases = "1 case" if len(self.of_case) == 1 else f"{len(self.of_case)} cases"
-        return (
-            f"median {self.middle:.1%}, 90th percentile {self.ninth_decile:.1%} of {cases}"
-        ).replace("%", " %")
+        middle, high = map(quantities.share, (self.middle, self.ninth_decile))
+        return f"median {middle}, 90th percentile {high} of {cases}"
 
 
 def detectable_changes(
@@ -54,17 +54,20 @@ def detectable_changes(
     """
     found = {}
     for machine, of_machine in comparisons.items():
-        shares: dict[str, list[float]] = defaultdict(list)
+        ratios: dict[str, list[CaseRatio]] = defaultdict(list)
         for comparison in of_machine:
-            for ratio in comparison.ratios:
-                shares[ratio.case].append(_smallest(ratio))
-        if shares:
+            for ratio in comparison.times:
+                ratios[ratio.case].append(ratio)
+        if ratios:
             found[machine] = Detectable(
-                {case: median(of_case[-NEWEST:]) for case, of_case in shares.items()}
+                {case: smallest_change(of_case) for case, of_case in ratios.items()}
             )
     return found
 
 
-def _smallest(ratio: CaseRatio) -> float:
-    low, high = ratio.interval
-    return max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
+def smallest_change(ratios: Sequence[CaseRatio]) -> float:
+    """Return the smallest change that comparisons of a case show, the newest last."""
+    return median(
+        max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
+        for low, high in (ratio.interval for ratio in ratios[-NEWEST:])
+    )

@@ -73,8 +73,7 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
             exact += exact_changes(history, index)
         elif kind is not None:
             suspicions = find_suspicions(segments[index], steps[index], noise[index])
-            of_series = pairs.get(index, ()) if kind == "time" else ()
-            changes += changes_of(history, index, kind, of_series, suspicions)
+            changes += changes_of(history, index, kind, pairs.get(index, ()), suspicions)
 
     def complete(found: Sequence[Change]) -> tuple[Change, ...]:
         newest_first = sorted(found, key=lambda change: (-change.commit, change.series))

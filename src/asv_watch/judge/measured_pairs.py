@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 _OF_ITSELF = {"null", "planted"}
 
@@ -29,12 +28,12 @@ class MeasuredPair:
     """Position along the branch of the earlier commit."""
     after: int
     ratio: float
-    """Later over earlier: above 1 is slower."""
+    """Later over earlier: above 1 is slower, or more memory."""
     interval: tuple[float, float]
     """Confidence interval of the ratio (99 %)."""
-    seconds: tuple[float, float]
-    """A call of the earlier and of the later commit, in the same comparison; of a quotient each in
-    its own."""
+    values: tuple[float, float]
+    """Of the earlier and of the later commit, in the same comparison; of a quotient each in its
+    own."""
     at: int
     """When it was measured, seconds since the epoch."""
     comparisons: int = 1
@@ -109,7 +108,7 @@ def measured_pairs(
 def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:
     """Return a comparison of two commits with the earlier one first."""
     low, high = measured.interval
-    old, new = measured.before_s, measured.after_s
+    old, new = measured.before, measured.after
     if before < after:
         return MeasuredPair(before, after, measured.ratio, (low, high), (old, new), measured.at)
     return MeasuredPair(
@@ -127,7 +126,7 @@ def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> Measu
         after,
         ratio,
         (ratio * math.exp(-down), ratio * math.exp(up)),
-        (old.after_s, new.after_s),
+        (old.after, new.after),
         max(old.at, new.at),
         comparisons=0,
     )

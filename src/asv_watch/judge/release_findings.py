@@ -1,85 +1,66 @@
-"""What releases changed: differences between neighbours, and whether another day shows them.
+"""What releases changed: cases that differ between neighbours, and on how many days they did.
 
-The newest comparison of each day counts. A difference is *refuted* where the newest one shows none
-and its interval excludes what every earlier day showed, or shows one in the other direction. It is
-*confirmed* where the comparisons of two days show it in the same direction. Otherwise it is
-*unconfirmed*: it was measured on one day only, or the days neither agree nor exclude each other.
+The newest comparison of each day counts. A difference is *measured* where a day shows it, and
+*refuted* where a newer one shows none and its interval excludes what every earlier day showed. A
+second day in the same direction says that the difference is no matter of one day's machine.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 _DAY = 86_400  # s
-
-
-class State(Enum):
-    """Whether comparisons of several days agree."""
-
-    CONFIRMED = "confirmed"
-    UNCONFIRMED = "unconfirmed"
-    REFUTED = "refuted"
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFinding:
     """A case that differs between two releases on one day at least."""
 
-    step: ReleaseStep
+    case: str
+    """As asv names it."""
     days: tuple[CaseRatio, ...]
     """The newest comparison of each day (UTC), oldest first."""
-    state: State
-
-    @property
-    def case(self) -> str:
-        """As asv names it."""
-        return self.newest.case
-
-    @property
-    def newest(self) -> CaseRatio:
-        """The newest comparison."""
-        return self.days[-1]
 
     @property
     def shown(self) -> CaseRatio:
         """The newest comparison that shows a difference."""
         return next(ratio for ratio in reversed(self.days) if _differs(ratio))
 
+    @property
+    def agreeing(self) -> int:
+        """On how many days it differs in the direction that is shown."""
+        return [verdict(ratio) for ratio in self.days].count(verdict(self.shown))
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the newest day shows no difference and excludes those of all earlier days."""
+        low, high = self.days[-1].interval
+        earlier = [ratio.ratio for ratio in self.days if _differs(ratio)]
+        return not any(low <= ratio <= high for ratio in earlier)
+
+    @property
+    def state(self) -> str:
+        """Whether it is measured, and on how many days."""
+        if self.is_refuted:
+            return "refuted"
+        return f"measured on {self.agreeing} of {len(self.days)} days"
+
 
 def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
-    """List the cases that differ between two releases: confirmed ones first, then by size."""
+    """List the cases that differ between two releases: those of most days first, then by size."""
     findings = []
     for case, newest in step.ratios.items():
         of_day = {ratio.at // _DAY: ratio for ratio in (*step.earlier.get(case, ()), newest)}
         days = tuple(of_day.values())
         if any(map(_differs, days)):
-            findings.append(ReleaseFinding(step, days, _state(days)))
-    order = (State.CONFIRMED, State.UNCONFIRMED, State.REFUTED)
-    findings.sort(key=lambda finding: (order.index(finding.state), finding.shown.ratio))
+            findings.append(ReleaseFinding(case, days))
+    findings.sort(key=lambda found: (found.is_refuted, -found.agreeing, found.shown.ratio))
     return tuple(findings)
 
 
 def _differs(ratio: CaseRatio) -> bool:
     return verdict(ratio) is not Verdict.SAME
-
-
-def _state(days: tuple[CaseRatio, ...]) -> State:
-    newest = days[-1]
-    differing = [ratio for ratio in days if _differs(ratio)]
-    directions = [verdict(ratio) for ratio in differing]
-    if _differs(newest):
-        agreeing = directions.count(verdict(newest))
-        if agreeing > 1:
-            return State.CONFIRMED
-        return State.REFUTED if len(differing) > 1 else State.UNCONFIRMED
-    low, high = newest.interval
-    if not any(low <= ratio.ratio <= high for ratio in differing):
-        return State.REFUTED
-    agreeing = max(directions.count(direction) for direction in directions)
-    return State.CONFIRMED if agreeing > 1 else State.UNCONFIRMED

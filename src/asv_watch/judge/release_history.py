@@ -22,8 +22,8 @@ from asv_watch.records.comparisons import (
 )
 from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import import_case
-from asv_watch.statistics.ratio import quantile, standard_error, verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.ratio import quantile, standard_error
+from asv_watch.statistics.rule import Verdict, verdict
 
 _DAY = 86_400  # s
 
@@ -50,11 +50,6 @@ class ReleaseStep:
     days: set[int] = field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
 
-    @property
-    def was_repeated(self) -> bool:
-        """Whether it was measured on several days."""
-        return len(self.days) > 1
-
     def add(self, comparison: StoredComparison) -> None:
         """Add a comparison that is newer than those before."""
         header = comparison.header
@@ -63,7 +58,7 @@ class ReleaseStep:
         for unmeasured in comparison.unmeasured:
             self.commits.setdefault(unmeasured.case, header.after.commit)
             self.unmeasured[unmeasured.case] = unmeasured
-        for ratio in comparison.ratios:
+        for ratio in comparison.times:
             if ratio.case in self.ratios:
                 self.earlier[ratio.case].append(self.ratios[ratio.case])
             self.commits[ratio.case] = header.after.commit
@@ -71,6 +66,15 @@ class ReleaseStep:
             self.recipe.update(header.recipe)
             self.ratios[ratio.case] = ratio
         self.values.update({values.case: values for values in comparison.values})
+        self.values.update(
+            {
+                ratio.case: CaseValues(
+                    ratio.case, ratio.at, ratio.unit, before=ratio.before, after=ratio.after
+                )
+                for ratio in comparison.ratios
+                if ratio.kind == "memory"
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +139,6 @@ class RelativeTime:
     ratio: float
     interval: tuple[float, float]
     """Confidence interval (99 %); of the later release it has no width."""
-    is_direct: bool = False
-    """Whether the two were compared with each other; otherwise neighbours' ratios were
-    multiplied."""
 
 
 def release_steps(
@@ -254,9 +255,7 @@ def relative_times(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ..
         if ratio is not None and step.after == newest:
             low, high = ratio.interval
             times[newest] = RelativeTime(newest, 1.0, (1.0, 1.0))
-            times[step.before] = RelativeTime(
-                step.before, 1 / ratio.ratio, (1 / high, 1 / low), is_direct=True
-            )
+            times[step.before] = RelativeTime(step.before, 1 / ratio.ratio, (1 / high, 1 / low))
     return tuple(times[release] for release in history.releases if release in times)
 
 
@@ -268,7 +267,7 @@ def _noise(
     ratios = [
         ratio
         for null in of_recipe
-        for ratio in null.ratios
+        for ratio in null.times
         if ratio.case != import_case(requirement)
     ]
     if not ratios:

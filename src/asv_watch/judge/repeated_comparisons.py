@@ -1,12 +1,10 @@
-"""Noise between comparisons of a commit with itself, and the smallest change that they detect.
+"""Noise between comparisons of a commit with itself.
 
 The same commit on both sides (A/A): whatever their ratio differs from 1 by is noise. Per case,
 over several comparisons:
 
 - the **noise** is the standard deviation of the logarithm of the ratio, about its true 0;
-- the **worst** ratio is the one farthest from 1;
-- the **smallest change detected** is the least slowdown that, put on either side of any of them,
-  is called worse (`asv_watch.statistics.ratio`).
+- the **worst** ratio is the one farthest from 1.
 """
 
 from __future__ import annotations
@@ -16,10 +14,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from asv_watch.judge.detectable import smallest_change
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
 from asv_watch.statistics.noise import noise_together
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class RepeatedComparison:
     worst: float
     """How far the ratio farthest from 1 lies from it, as the slower over the faster."""
     detectable: float
-    """Smallest relative slowdown found on either side of all comparisons."""
+    """The smallest change that they show (`asv_watch.judge.detectable`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def summarise_repeats(comparisons: Sequence[StoredComparison]) -> RepeatedCompar
     """
     by_case: dict[str, list[CaseRatio]] = {}
     for comparison in comparisons:
-        for case in comparison.ratios:
+        for case in comparison.times:
             by_case.setdefault(case.case, []).append(case)
     complete = {name: cases for name, cases in by_case.items() if len(cases) == len(comparisons)}
     if not complete:
@@ -114,17 +112,10 @@ def summarise_repeats(comparisons: Sequence[StoredComparison]) -> RepeatedCompar
 def summarise_case(name: str, cases: Sequence[CaseRatio]) -> RepeatedComparison:
     """Summarise the ratios of one case of a commit to itself, one at least."""
     logs = [math.log(case.ratio) for case in cases]
-    half_widths = [math.log(case.interval[1] / case.ratio) for case in cases]
-    smallest = math.log1p(MINIMUM_EFFECT)
     return RepeatedComparison(
         case=name,
         rounds=len(cases[0].ratios),
         noise=math.sqrt(statistics.fmean(log**2 for log in logs)),
         worst=math.expm1(max(map(abs, logs))),
-        detectable=math.expm1(
-            max(
-                max(half_width, smallest) + abs(log)
-                for log, half_width in zip(logs, half_widths, strict=True)
-            )
-        ),
+        detectable=smallest_change(cases),
     )

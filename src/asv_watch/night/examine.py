@@ -52,7 +52,7 @@ class Examination:
         version = self.environment.version
         names = f"{self.before}@{version}", f"{self.after}@{version}"
         sides = side(place, names[0]), side(place, names[1])
-        only = Selection(f"^{re.escape(self.case)}$", times=True)
+        only = Selection(f"^{re.escape(self.case)}$")
         case = find_case(place, [sides[0].environment], only)
         if self.what == "explain":
             print(f"  {in_words(explain(place, sides, case))}", flush=True)
@@ -105,5 +105,6 @@ def examinations(
         before, after = change.made_by or ends
         if _count_candidates(repository, before, after, package) > 1:
             yield Examination("bisect", series.case.name, environment, before, after)
-        if change.explanation is None and declared.profiler is not None:
+        is_explained = change.explanation is not None or change.kind != "time"
+        if not is_explained and declared.profiler is not None:
             yield Examination("explain", series.case.name, environment, before, after)

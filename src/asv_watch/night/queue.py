@@ -19,7 +19,7 @@ from asv_watch.bench.coverage import Coverage, ReferenceCoverage
 from asv_watch.bench.measure import Tally
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.confirm import Suspect, find_suspects
-from asv_watch.interleave.cases import timed_cases
+from asv_watch.interleave.cases import measurable_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
@@ -72,11 +72,11 @@ class Situation:
         return ReferenceCoverage(results, self.machine, self.reference, self.selection)
 
     @cached_property
-    def timed_cases(self) -> frozenset[str]:
-        """Names of the cases that count, time something and can run here."""
-        listed = read_machine_list(self.configuration.results, self.machine).values()
+    def measurable_cases(self) -> frozenset[str]:
+        """Names of the cases of time and peak memory that count and can run here."""
+        listed = list(read_machine_list(self.configuration.results, self.machine).values())
         declared = self.environments[0].declared
-        cases = timed_cases(listed, self.selection, declared, needed=False)
+        cases = measurable_cases(listed, self.selection, declared, needed=False)
         return frozenset(case.name for case in cases)
 
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
@@ -104,7 +104,7 @@ class Situation:
                 other.hash
                 for other in reversed(list(earlier))
                 if self.coverage.is_complete(other.hash, environment.stored_as)
-                or self.compared_cases(other.hash, environment) >= self.timed_cases
+                or self.compared_cases(other.hash, environment) >= self.measurable_cases
             ),
             None,
         )

@@ -6,9 +6,10 @@ such tasks, and put the source into `SOURCES`.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from asv_watch.asv.case_outcomes import NOT_BUILT
 from asv_watch.asv.selection import EVERYTHING, Selection
@@ -21,7 +22,6 @@ from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
 from asv_watch.night.examine import Examination, examinations
-from asv_watch.night.gap_order import bisection_order
 from asv_watch.night.queue import Situation, Task, TaskSource, Tonight
 from asv_watch.records.records import Commit
 from asv_watch.records.releases import import_case
@@ -60,7 +60,7 @@ def measure_task(
 def compare_task(
     commit: Commit, before: str, environment: EnvironmentSpec, known: set[str]
 ) -> Task:
-    """Compare a commit with the one measured before it, interleaved, in the times that count.
+    """Compare a commit with the one measured before it, interleaved, in times and peak memory.
 
     Args:
         commit: the new one.
@@ -70,10 +70,10 @@ def compare_task(
     """
 
     def is_done(situation: Situation) -> bool:
-        return situation.compared_cases(commit.hash, environment) >= situation.timed_cases
+        return situation.compared_cases(commit.hash, environment) >= situation.measurable_cases
 
     def run(tonight: Tonight) -> str:
-        place, selection = tonight.place, tonight.selection.only_times()
+        place, selection = tonight.place, tonight.selection
         version = environment.version or NEWEST
         sides = side(place, before, version), side(place, commit.hash, version)
         for compared in compare_missing(place, sides, selection, known, "compare"):
@@ -318,6 +318,30 @@ def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
     known = {place for place, task in enumerate(tasks) if not situation.needs(task)}
     for place in bisection_order(len(tasks), known):
         yield tasks[place]
+
+
+def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
+    """Yield the positions that are not known: each time the middle of the largest gap.
+
+    Between gaps of one size the newest comes first. The line ends at the newest commit, which
+    is measured for its own sake; at the other end the gap reaches to the oldest.
+
+    Args:
+        length: number of positions, 0 being the oldest.
+        known: positions that need no measuring.
+    """
+    bounds = [-1, *sorted(known), length]
+    gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]
+    heapq.heapify(gaps)
+    while gaps:
+        size, after = heapq.heappop(gaps)
+        before, after = -after + size, -after
+        if after - before < 2:
+            continue
+        middle = (before + after) // 2
+        yield middle
+        heapq.heappush(gaps, (-(middle - before), -middle))
+        heapq.heappush(gaps, (-(after - middle), -after))
 
 
 SOURCES: tuple[TaskSource, ...] = (

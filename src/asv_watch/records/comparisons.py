@@ -2,7 +2,7 @@
 
 A file holds one comparison of two versions, *before* and *after*: of commits, or of releases of a
 requirement. Its first line is a `Header`; each further line is one case: a `CaseRatio`, the
-`CaseValues` of a case that times nothing, or an `Unmeasured` case with the reason. A line is
+`CaseValues` of an exact count, or an `Unmeasured` case with the reason. A line is
 written when its case is finished, so an interrupted comparison keeps the finished cases. The name
 does not end in ``.json``, because asv takes such files for results.
 """
@@ -89,8 +89,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         return next((name for name in new if name in old and new[name] != old[name]), "")
 
 
-class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One case that was measured on both sides."""
+class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case whose time, peak memory or other value was measured on both sides, in rounds."""
 
     case: str
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
@@ -102,9 +102,15 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """After over before: above 1 is slower."""
     interval: tuple[Positive, Positive]
     """Confidence interval of the ratio (99 %)."""
-    before_s: Positive
-    """Median of the samples before, seconds a call."""
-    after_s: Positive
+    before: Positive = msgspec.field(name="before_s")
+    """Median of the samples before, in ``unit``: seconds a call."""
+    after: Positive = msgspec.field(name="after_s")
+    unit: str = "seconds"
+
+    @property
+    def kind(self) -> Literal["time", "memory"]:
+        """What differs: a time, or something that there is more or less of."""
+        return "time" if self.unit == "seconds" else "memory"
 
     def __post_init__(self) -> None:
         """Refuse an interval that does not hold the ratio.
@@ -155,7 +161,7 @@ class NoValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One case of peak memory or an exact count, on both sides."""
+    """One case with a single value on each side: an exact count, or a release's peak memory."""
 
     case: str
     """As asv names it: ``suite.Class.peakmem_x('darnn', 'cpu')``."""
@@ -180,6 +186,11 @@ class StoredComparison(msgspec.Struct, frozen=True):
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
     values: tuple[CaseValues, ...] = ()
+
+    @property
+    def times(self) -> tuple[CaseRatio, ...]:
+        """The ratios of times."""
+        return tuple(ratio for ratio in self.ratios if ratio.kind == "time")
 
 
 class ComparisonWriter:

@@ -68,13 +68,6 @@ class RunColumns:
             runs[self.commits[place]] = self.run(row)
         return runs
 
-    def run_at(self, commit: str) -> Run:
-        """Return the run of a commit, `NEVER_RUN` where there is no row."""
-        if commit not in self.commits:
-            return NEVER_RUN
-        rows = np.flatnonzero(self.places == self.commits.index(commit)).tolist()
-        return self.run(rows[0]) if rows else NEVER_RUN
-
     def where(self, chosen: npt.NDArray[np.bool_]) -> RunColumns:
         """Return the columns with some of the rows.
 

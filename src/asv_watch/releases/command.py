@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
 
+from asv_watch import quantities
 from asv_watch.asv.release_list import add_release
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
@@ -78,7 +79,7 @@ def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
         )
     header = (
         *(requirement, *companions, "against its predecessor", "import, CPU s", "peak, MiB"),
-        *("memory / its predecessor's", "counts changed"),
+        *("memory", "counts changed"),
     )
     print(
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
@@ -235,7 +236,7 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
 def list_findings(
     root: Path, requirement: str, *, release: str, against: str, machine: str
 ) -> ExitStatus:
-    """Print every difference between releases, and whether another day shows it.
+    """Print every difference between releases, and on how many days it was measured.
 
     Args:
         root: the checkout.
@@ -299,17 +300,16 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
     rows = [
         (
             f"`{finding.case}`",
-            finding.state.value,
-            f"{finding.newest.before_s * 1e3:.4g} ms",
+            finding.state,
+            quantities.quantity(finding.days[-1].before, "seconds"),
             "; ".join(
-                f"{_day(ratio.at)}: {ratio.ratio:.3f} "
-                f"[{ratio.interval[0]:.3f}, {ratio.interval[1]:.3f}]"
+                f"{_day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval)}"
                 for ratio in finding.days
             ),
         )
         for finding in findings
     ]
-    head = ("case", "state", "before", "ratio and 99 % interval of each day")
+    head = ("case", "state", "before", "change and 99 % interval of each day")
     return (
         f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
         f"    asv-watch releases {requirement} measure {step.after} --against {step.before} "
@@ -347,7 +347,8 @@ def _value_cells(values: Iterable[CaseValues]) -> tuple[str, str]:
     verdicts = [value_verdict(case) for case in values if case.exact]
     counts = [answer is not Verdict.SAME for answer in verdicts if answer is not None]
     failed = sum(isinstance(case.after, NoValue) and bool(case.after.failed) for case in values)
-    memory = f"{geometric_mean(ratios):.3f} (of {len(ratios)})" if ratios else "missing"
+    mean = quantities.change(geometric_mean(ratios), "memory") if ratios else ""
+    memory = f"{mean} (of {len(ratios)})" if ratios else "missing"
     changed = f"{sum(counts)} of {len(counts)}" if counts else "missing"
     return memory, f"{changed}, {failed} failed" if failed else changed
 

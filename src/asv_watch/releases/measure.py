@@ -29,8 +29,7 @@ from asv_watch.records.comparisons import (
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.releases import FILE_NAME, import_case
 from asv_watch.releases import environments
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 IMPORT_ROUNDS = 5
 _MOST_EXPLAINED = 3
@@ -174,7 +173,7 @@ def _compare(
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
     imports = [interleaved_imports(pair.requirement, *sides)] if cases else []
     known = _known(place, sides[0]), _known(place, sides[1])
-    compared = compare(place, sides, cases, extra=imports, values=values, known=known)
+    compared = compare(place, sides, [*cases, *values], extra=imports, known=known)
     if not pair.is_null and place.declared.profiler is not None:
         _explain(place, sides, compared.ratios, cases)
     return compared

@@ -32,8 +32,8 @@ def about_data(contents: Contents) -> Json:
         "repeated": [
             f"{repeated.newest.machine}, {quantities.timestamp(repeated.newest.at, '%Y-%m-%d')}: "
             f"{repeated.ratios} interleaved comparisons of "
-            f"{repeated.newest.after.commit[:8]} with itself differ by {repeated.noise:.2%}, "
-            f"{repeated.worst:.1%} at worst."
+            f"{repeated.newest.after.commit[:8]} with itself differ by "
+            f"{quantities.share(repeated.noise)}, {quantities.share(repeated.worst)} at worst."
             for repeated in contents.repeated_comparisons
         ],
         "left_out": [

@@ -96,8 +96,8 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
                     "day": quantities.timestamp(ratio.at, "%Y-%m-%d"),
                     "before": sides[0],
                     "after": sides[1],
-                    "before_text": quantities.quantity(ratio.before_s, "seconds"),
-                    "after_text": quantities.quantity(ratio.after_s, "seconds"),
+                    "before_text": quantities.quantity(ratio.before, ratio.unit),
+                    "after_text": quantities.quantity(ratio.after, ratio.unit),
                 }
                 found[ratio.case].append((ratio.at, shown | compared(ratio)))
     return {

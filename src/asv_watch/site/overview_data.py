@@ -10,8 +10,7 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.commit_changes import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.release_data import case_title, compared
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 Json = dict[str, Any]
 

@@ -20,8 +20,7 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.failures import exception_line
 from asv_watch.site.rounding import shortened
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 Json = dict[str, Any]
 
@@ -57,7 +56,7 @@ def compared(ratio: CaseRatio) -> Json:
         "ratio": shortened(ratio.ratio),
         "interval": [shortened(end) for end in ratio.interval],
         "verdict": verdict(ratio).value,
-        "text": quantities.change(ratio.ratio),
+        "text": quantities.change(ratio.ratio, ratio.kind),
         "interval_text": quantities.interval(ratio.interval),
     }
 
@@ -193,14 +192,16 @@ def _method(history: ReleaseHistory) -> list[str]:
         "Each release is compared with the one before it, samples of both interleaved.",
         "Both sides run the same commit of the project.",
         "A change is new time / old time, with its 99 % confidence interval.",
-        f"It counts where the interval excludes 0 and it is at least {MINIMUM_EFFECT:.1%}.",
+        "It counts where the interval excludes 0 and it is at least "
+        f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
     ]
     for noise in history.noise:
         releases = " and ".join(noise.releases)
         sentences.append(
             f"{noise.ratios} comparisons of a release with itself ({releases}) had a standard "
-            f"deviation of {noise.deviation:.1%}, {noise.worst:.1%} at worst."
+            f"deviation of {quantities.share(noise.deviation)}, "
+            f"{quantities.share(noise.worst)} at worst."
         )
         sentences.append(f"{noise.false_alarms or 'None'} of them counted as a change.")
     return sentences

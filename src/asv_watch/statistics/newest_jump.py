@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from statistics import median
 
 from asv_watch.statistics.change_points import Step
-from asv_watch.statistics.rule import Measurement, Verdict, judge
+from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 MEDIAN_VARIANCE = math.pi / 2
 """Variance of the median of normal values over that of their mean."""
+NOISE_FACTOR = 3.0
+"""Standard deviations of the ratio of two values that a difference exceeds."""
 LEVEL_VALUES = 10
 """The level before the newest values is the median of at most so many."""
 
@@ -33,10 +35,14 @@ def newest_jump(values: Sequence[float], noise: float, most: int) -> Step | None
         cut = len(values) - runs
         earlier = values[max(0, cut - LEVEL_VALUES) : cut]
         level = median(earlier)
-        before = Measurement(level, None, noise * math.sqrt(MEDIAN_VARIANCE / len(earlier)))
-        judgements = [judge(before, Measurement(value, None, noise)) for value in values[cut:]]
-        verdicts = {judgement.verdict for judgement in judgements}
-        if len(verdicts) == 1 and Verdict.SAME not in verdicts:
-            z = min(math.inf, judgements[-1].multiple or 0.0)
-            return Step(cut, level, median(values[cut:]), z, cut, runs, confirmed=False)
+        newest = values[cut:]
+        if level <= 0 or min(newest) <= 0:
+            continue
+        changes = [math.log(value / level) for value in newest]
+        if max(changes) < 0:
+            changes = [-change for change in changes]
+        of_ratio = noise * math.sqrt(1 + MEDIAN_VARIANCE / len(earlier))
+        if min(changes) >= math.log1p(MINIMUM_EFFECT) and min(changes) > NOISE_FACTOR * of_ratio:
+            z = changes[-1] / of_ratio if of_ratio else math.inf
+            return Step(cut, level, median(newest), z, cut, runs, confirmed=False)
     return None

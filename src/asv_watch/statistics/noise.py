@@ -72,22 +72,6 @@ def _normal_size(share: float) -> float:
     return NormalDist().inv_cdf((1 + share) / 2)
 
 
-def noise_between_runs(*segments: Sequence[float]) -> float | None:
-    """Noise of a series from one run to the next, steps and spikes left aside.
-
-    Args:
-        segments: Finite values in commit order; neighbours in one segment are compared.
-
-    Returns:
-        Standard deviation of the logarithm of a value (0.01 is 1 %); ``None`` with fewer than
-        seven pairs of neighbours, or where a value is not positive.
-
-    Raises:
-        ValueError: A value is not finite.
-    """
-    return own_noise(segments).cautious
-
-
 @dataclass(frozen=True, slots=True)
 class OwnNoise:
     """What the values of a series show of its noise."""
@@ -109,7 +93,14 @@ class OwnNoise:
 
 
 def own_noise(segments: Iterable[Sequence[float] | npt.NDArray[np.float64]]) -> OwnNoise:
-    """Estimate the noise of a series from its own values, as `noise_between_runs` does."""
+    """Estimate the noise of a series from one run to the next, steps and spikes left aside.
+
+    Args:
+        segments: Finite values in commit order; neighbours in one segment are compared.
+
+    Raises:
+        ValueError: A value is not finite.
+    """
     parts = [np.asarray(values, dtype=np.float64) for values in segments]
     if not all(np.isfinite(part).all() for part in parts):
         raise ValueError("values must be finite: leave out what was not measured")

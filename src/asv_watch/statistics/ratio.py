@@ -12,7 +12,7 @@ several rounds, each with new processes.
 - Its interval is Student's for the logarithms, at 99 %, from the standard deviation of all rounds.
   A few rounds underestimate the spread of some cases, so a caller names the least spread to
   assume, such as the median of all cases.
-- It is a difference if the interval excludes 1 and the ratio is `MINIMUM_EFFECT` from 1.
+- `asv_watch.statistics.rule` says whether that is a difference.
 """
 
 from __future__ import annotations
@@ -22,53 +22,29 @@ import math
 import statistics
 from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
-
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 
 CONFIDENCE = 0.99
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """How a ratio is estimated from samples, as stored comparisons name it."""
 
 
-class Ratio(Protocol):
-    """A ratio with its interval, such as a stored `CaseRatio`."""
-
-    @property
-    def ratio(self) -> float:
-        """After over before: above 1 is slower."""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Confidence interval of the ratio."""
-
-
-def verdict(ratio: Ratio) -> Verdict:
-    """Tell whether after is slower than before (`WORSE`), faster (`BETTER`) or not (`SAME`)."""
-    low, high = ratio.interval
-    if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
-        return Verdict.SAME
-    return Verdict.WORSE if ratio.ratio > 1 else Verdict.BETTER
-
-
 def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
     """Return the ratio of two sides within one round.
 
     Args:
-        before: Samples of one side, seconds a call.
-        after: Those of the other, as many: two of each belong to one turn, A B B A.
+        before: Samples of one side, seconds a call; or one value, such as its peak memory.
+        after: Those of the other, as many.
 
     Raises:
-        ValueError: They are not pairs of samples, or not all positive.
+        ValueError: The sides have no samples or not as many, or not all are positive.
     """
-    if len(before) != len(after) or not before or len(before) % 2:
+    if len(before) != len(after) or not before:
         raise ValueError(
-            f"{len(before)} and {len(after)} samples do not form groups A B B A: "
-            "give both sides the same even number of samples, 2 or more"
+            f"{len(before)} and {len(after)} samples cannot be compared: give both sides as many"
         )
     if not all(0 < sample < math.inf for sample in (*before, *after)):
         raise ValueError("samples must be finite and above zero: the clock stood still")
-    half = len(before) // 2
+    half = (len(before) + 1) // 2
     return sum(sorted(after)[:half]) / sum(sorted(before)[:half])
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from asv_watch import quantities
 from asv_watch.judge.repeated_comparisons import newest_repeats
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
@@ -55,8 +56,8 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise_and_what_
     assert case.noise < 0.01
     [row] = [line for line in output.splitlines() if line.startswith("| `suite.")]
     assert re.split(r" *\| *", row)[1:-1] == [
-        *(f"`{case.case}`", str(case.rounds), f"{case.noise:.2%}", f"{case.worst:.2%}"),
-        f"{case.detectable:.1%}",
+        *(f"`{case.case}`", str(case.rounds)),
+        *map(quantities.share, (case.noise, case.worst, case.detectable)),
     ]
     assert "other load" in output
     assert "swap" in output

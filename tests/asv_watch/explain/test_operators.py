@@ -13,8 +13,8 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
+from asv_watch.explain.command import report
 from asv_watch.explain.operators import compare_profiles, explain
-from asv_watch.explain.report import report
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import Version

@@ -34,7 +34,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
     )
     measured = result(*same, *slower)
     assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)"
-    assert verdict_line(measured, 0.03, "") == "**The gate fails: 1 slower by 3.0% or more.**"
+    assert verdict_line(measured, 0.03, "") == "**The gate fails: 1 slower by 3.0 % or more.**"
     assert verdict_line(result(*same), 0.03, "") == "The gate passes."
     others = (
         GateCase("s.time_c", (change(9),)),
@@ -70,7 +70,7 @@ def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
     slower = GateCase("s.time_a", (change(9), change(6.2)))
     assert verdict_line(result(SAME_CASE, failed), 0.03, "") == "**The gate fails: 1 failed.**"
     assert verdict_line(result(slower, failed), 0.03, "") == (
-        "**The gate fails: 1 slower by 3.0% or more, 1 failed.**"
+        "**The gate fails: 1 slower by 3.0 % or more, 1 failed.**"
     )
     assert verdict_line(result(slower, failed), 0.03, "longer") == "**The gate fails: 1 failed.**"
     assert verdict_line(result(slower), 0.03, "longer").startswith(

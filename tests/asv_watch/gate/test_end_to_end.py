@@ -153,7 +153,7 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     [comment] = github.comments
     percent = f"{(slow['changes'][-1]['ratio'] - 1) * 100:+.1f} %"
     assert comment["body"].startswith(f"1 of 1 cases slower, worst {percent} (")
-    assert "**The gate fails: 1 slower by 3.0% or more.**" in comment["body"]
+    assert "**The gate fails: 1 slower by 3.0 % or more.**" in comment["body"]
     assert comment["body"] == (tmp_path / "runner/gate.md").read_text()
     assert (github.state, github.statuses[-1][0]) == ("failure", github.head)
     assert github.statuses[-1][1]["description"].startswith("1 of 1 cases slower")

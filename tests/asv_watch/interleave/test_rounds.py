@@ -21,8 +21,7 @@ from asv_watch.interleave.rounds import (
 )
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
-from asv_watch.statistics.ratio import verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 SIDES = (
     Side("A", Path(), EnvironmentSpec({}, "", Path())),

@@ -13,8 +13,8 @@ from asv_watch.judge.series_noise import known_noise, machine_noise, own_noises
 from asv_watch.records.history import History
 from asv_watch.statistics.noise import (
     FEW_DIFFERENCES,
-    noise_between_runs,
     noise_together,
+    own_noise,
 )
 from tests.asv_watch.making import make_history, make_series
 
@@ -30,17 +30,17 @@ lists_of_values = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
 def test_it_is_the_coefficient_of_variation(spread: float) -> None:
     values = np.random.default_rng(1).lognormal(0.0, spread, 4000)
     # 4000 values tell a standard deviation to a few per cent.
-    assert noise_between_runs(list(values)) == pytest.approx(spread, rel=0.06)
+    assert own_noise([list(values)]).cautious == pytest.approx(spread, rel=0.06)
 
 
 def test_steps_and_spikes_move_it_little() -> None:
     rng = np.random.default_rng(2)
     values = rng.lognormal(0.0, 0.02, 300)
-    quiet = noise_between_runs(list(values))
+    quiet = own_noise([list(values)]).cautious
     values[100:] *= 1.3
     values[200:] *= 0.5
     values[::30] *= 4
-    disturbed = noise_between_runs(list(values))
+    disturbed = own_noise([list(values)]).cautious
     assert quiet is not None
     assert disturbed is not None
     assert disturbed < 1.25 * quiet
@@ -54,29 +54,29 @@ def test_it_is_the_larger_of_two_quantiles_of_normal_differences(values: list[fl
         half / scipy.stats.halfnorm.ppf(0.5), three_quarters / scipy.stats.halfnorm.ppf(0.75)
     )
     expected *= (1 + FEW_DIFFERENCES / len(sizes)) / math.sqrt(2)
-    assert noise_between_runs(values) == pytest.approx(expected, abs=1e-12)
+    assert own_noise([values]).cautious == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_second_mode_is_noise() -> None:
     values = [1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.2, 1.2, 1.0, 1.0, 1.0]
-    noise = noise_between_runs(values)
+    noise = own_noise([values]).cautious
     assert noise is not None
     assert noise > 0.1
 
 
 def test_values_that_repeat_have_none() -> None:
-    assert noise_between_runs([3.0] * 20) == 0
+    assert own_noise([[3.0] * 20]).cautious == 0
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
 def test_too_few_or_not_positive(values: list[float]) -> None:
-    assert noise_between_runs(values) is None
+    assert own_noise([values]).cautious is None
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_refuses_what_is_not_finite(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        noise_between_runs([1.0] * 10 + [bad])
+        own_noise([[1.0] * 10 + [bad]])
 
 
 @given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())

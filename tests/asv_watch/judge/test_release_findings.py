@@ -1,4 +1,4 @@
-"""Differences between torch releases: confirmed, unconfirmed or refuted by another day."""
+"""Differences between torch releases: measured on so many days, or refuted by a newer one."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ FIRST = compared_releases("2.1.0", "2.2.0", {}).header.at
 @pytest.mark.parametrize(
     ("days", "state"),
     [
-        ((0.9, 0.93), "confirmed"),
-        ((0.9,), "unconfirmed"),
-        ((1.0, 0.9), "unconfirmed"),
-        ((0.93, 0.965), "unconfirmed"),
+        ((0.9, 0.93), "measured on 2 of 2 days"),
+        ((0.9,), "measured on 1 of 1 days"),
+        ((1.0, 0.9), "measured on 1 of 2 days"),
+        ((0.93, 0.965), "measured on 1 of 2 days"),
         ((0.9, 1.0), "refuted"),
-        ((0.9, 1.1), "refuted"),
-        ((0.9, 0.93, 0.96), "confirmed"),
-        ((0.9, 0.96, 0.93), "confirmed"),
+        ((0.9, 1.1), "measured on 1 of 2 days"),
+        ((0.9, 0.93, 0.96), "measured on 2 of 3 days"),
+        ((0.9, 0.96, 0.93), "measured on 2 of 3 days"),
         ((0.9, 0.91, 1.0), "refuted"),
-        ((0.9, 0.93, 1.1), "refuted"),
-        ((1.1, 0.9, 0.93), "confirmed"),
-        ((1.1, 0.93, 0.96), "unconfirmed"),
+        ((0.9, 0.93, 1.1), "measured on 1 of 3 days"),
+        ((1.1, 0.9, 0.93), "measured on 2 of 3 days"),
+        ((1.1, 0.93, 0.96), "measured on 1 of 3 days"),
         ((1.0, 1.01), None),
     ],
 )
-def test_a_difference_is_what_the_days_agree_on(
+def test_a_difference_is_measured_on_the_days_that_show_it_unless_a_newer_one_excludes_it(
     days: tuple[float, ...], state: str | None
 ) -> None:
     comparisons = [
@@ -38,12 +38,12 @@ def test_a_difference_is_what_the_days_agree_on(
     ]
     [history] = release_histories({"ci-2core": comparisons})
     findings = release_findings(history.steps[0])
-    assert [finding.state.value for finding in findings] == ([state] if state else [])
+    assert [finding.state for finding in findings] == ([state] if state else [])
     if findings:
         assert [ratio.ratio for ratio in findings[0].days] == list(days)
 
 
-def test_comparisons_of_one_day_count_once_and_confirmed_cases_come_first() -> None:
+def test_comparisons_of_one_day_count_once_and_cases_of_most_days_come_first() -> None:
     [history] = release_histories(
         {
             "ci-2core": [
@@ -54,9 +54,9 @@ def test_comparisons_of_one_day_count_once_and_confirmed_cases_come_first() -> N
         }
     )
     findings = release_findings(history.steps[0])
-    assert [(finding.case, finding.state.value) for finding in findings] == [
-        ("a", "confirmed"),
-        ("c", "unconfirmed"),
-        ("b", "unconfirmed"),
+    assert [(finding.case, finding.state) for finding in findings] == [
+        ("a", "measured on 2 of 2 days"),
+        ("c", "measured on 1 of 1 days"),
+        ("b", "measured on 1 of 1 days"),
     ]
     assert [ratio.ratio for ratio in findings[2].days] == [0.81]

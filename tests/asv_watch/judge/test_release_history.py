@@ -84,8 +84,6 @@ def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:
     again = compared_releases("2.1.0", "2.2.0", {"a": 1.0}, at=first.header.at + DAY)
     [step] = history_of(first, again).steps
     assert {case: ratio.ratio for case, ratio in step.ratios.items()} == {"a": 1.0, "b": 0.9}
-    assert step.was_repeated
-    assert not history_of(first).steps[0].was_repeated
 
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:

@@ -18,10 +18,9 @@ from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
-from asv_watch.night.gap_order import bisection_order
-from asv_watch.night.oldest_commit import since
+from asv_watch.night.command import since
 from asv_watch.night.queue import Situation, next_task
-from asv_watch.night.tasks import SOURCES, measure_task
+from asv_watch.night.tasks import SOURCES, bisection_order, measure_task
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history

@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import (
-    estimate_ratio,
-    margin_of_error,
-    ratio_of_round,
-    verdict,
-)
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.ratio import estimate_ratio, margin_of_error, ratio_of_round
+from asv_watch.statistics.rule import Verdict, verdict
 
 SAMPLES = st.floats(1e-6, 1e3)
 TURNS = st.lists(st.tuples(SAMPLES, SAMPLES, SAMPLES, SAMPLES), min_size=1, max_size=9)
@@ -67,9 +62,8 @@ def test_drift_and_interference_do_not_move_a_round(
 @pytest.mark.parametrize(
     ("before", "after", "error"),
     [
-        ([], [], "do not form groups"),
-        ([1.0], [1.0], "do not form groups"),
-        ([1.0, 1.0], [1.0, 1.0, 1.0, 1.0], "do not form groups"),
+        ([], [], "cannot be compared"),
+        ([1.0, 1.0], [1.0, 1.0, 1.0, 1.0], "cannot be compared"),
         ([1.0, 0.0], [1.0, 1.0], "above zero"),
         ([1.0, 1.0], [1.0, math.nan], "finite"),
         ([1.0, 1.0], [1.0, math.inf], "finite"),
