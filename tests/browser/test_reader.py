@@ -165,6 +165,34 @@ def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> N
     }
 
 
+def test_how_much_faster_the_compiled_model_is(modes: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(modes.url)
+    page = visitor.go()
+    visitor.choose("columns", "implementation")
+    heads = page.locator(".matrix thead th").all_inner_texts()
+    assert heads == ["Model", "tuned", "tuned compiled"]
+    [row] = [row for row in visitor.rows(".matrix") if row[0] == "lenet5 cpu · forward"]
+    assert re.search(r"%|times", row[2]), row
+
+
+def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/compare?by=release")
+    rows = visitor.rows("section:not([hidden]) table.list")
+    assert rows[0][0] == "darnn · cpu · forward"
+    assert "+30.0 %" in rows[0][3]
+    assert visitor.page.locator("section:not([hidden]) .mark.worse").count() == 1
+
+
+def test_signs_are_explained_where_they_stand(site: Site, visitor: Visitor) -> None:
+    for view in ("overview", "changes", "timeline", "compare"):
+        page = visitor.go(address_of(view))
+        page.locator("section:not([hidden]) .help summary").first.click()
+        assert "Better. Both versions were measured in turn." in visitor.text(
+            "section:not([hidden]) .help[open]"
+        )
+
+
 def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(released.url)
     visitor.go("#/compare?by=published&group=*")
@@ -224,6 +252,12 @@ def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Vis
     page.keyboard.press("Enter")
     visitor.settled()
     assert "time_forward" in visitor.address
+
+
+def test_the_table_of_changes_fits_the_window(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    box = page.locator("section:not([hidden]) .scroll").first
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
 @pytest.mark.parametrize("view", ["overview", "timeline", "compare", "changes"])
