@@ -158,7 +158,7 @@ export const changesView = {
       tally.textContent =
         `${capital(plural(measured.length, "measured change"))}. ` +
         `${plural(suspected, "suspected change")} still to be measured.`;
-      const columns = changeColumns(changes);
+      const columns = changeColumns(others);
       const exact = fold(
         `${plural(counts.length, "change")} of exact counts`,
         drawTable("Changes of exact counts", changeColumns(counts), counts, { state }),
