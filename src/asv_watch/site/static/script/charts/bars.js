@@ -3,7 +3,7 @@
 
 import { svg } from "../page/elements.js";
 import { formatRatioTick, formatTick } from "../text/format.js";
-import { DIAMOND, fix, markPath } from "./marks.js";
+import { DIAMOND, fix, markPath, shortened } from "./marks.js";
 import { logScale } from "./scales.js";
 
 /** @import { Metric } from "../../types.js" */
@@ -37,13 +37,6 @@ const NAME = 18;
 const NARROW = 560;
 /** Width of a letter in pixels, roughly. */
 const LETTER = 6.7;
-
-/** @param {string} text @param {number} letters */
-function shortened(text, letters) {
-  if (text.length <= letters) return text;
-  const half = Math.floor((letters - 1) / 2);
-  return `${text.slice(0, half)}…${text.slice(half + 1 - letters)}`;
-}
 
 /**
  * @param {BarRow[]} rows

@@ -4,7 +4,7 @@
 import { svg } from "../page/elements.js";
 import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
 import { drawChanges, drawLine } from "./line-layers.js";
-import { fix } from "./marks.js";
+import { fix, shortened } from "./marks.js";
 import { spreadLabels } from "./thinning.js";
 
 /** @import { Frame, Labelled, YAxis } from "./line-axes.js" */
@@ -70,16 +70,6 @@ function endLabels(lines, { y, frame }, width) {
       shortened(line.label, most),
     ),
   );
-}
-
-/**
- * Cut in the middle, as labels mostly differ at their ends.
- * @param {string} label
- * @param {number} most letters
- */
-function shortened(label, most) {
-  const start = Math.floor((most - 1) / 2);
-  return label.length > most ? `${label.slice(0, start)}…${label.slice(start + 1 - most)}` : label;
 }
 
 /**

@@ -153,16 +153,16 @@ function heading({ id, text, number }, order, sortable) {
  * @template T
  * @param {HTMLTableSectionElement} body
  * @param {T[]} others
- * @param {(row: T) => HTMLElement} draw
+ * @param {(row: T) => HTMLElement | HTMLElement[]} draw
  * @param {number} count of all rows
  */
-function moreButton(body, others, draw, count) {
+export function moreButton(body, others, draw, count) {
   if (!others.length) return null;
   const text = `Show the other ${formatCount(others.length)}`;
   const button = el("button", { type: "button", class: "button" }, text);
   button.addEventListener("click", () => {
     const place = body.rows.length;
-    body.append(...others.map(draw));
+    body.append(...others.flatMap(draw));
     announce(`${formatCount(count)} rows.`);
     body.rows[place]?.querySelector("a")?.focus();
     button.remove();

@@ -11,7 +11,7 @@ import {
   outcomeTag,
   sparkline,
 } from "../../page/signs.js";
-import { scrollBox } from "../../page/tables.js";
+import { moreButton, scrollBox } from "../../page/tables.js";
 import { signsHelp } from "../../page/legend.js";
 import { capital, formatChange, formatDay, plural } from "../../text/format.js";
 import { notice } from "../view.js";
@@ -165,22 +165,13 @@ export function drawMatrix(place, group, byImplementation) {
     body,
   );
   const others = rows.slice(ROWS_AT_ONCE);
-  const more = el(
-    "button",
-    { type: "button", class: "button" },
-    `Show the other ${others.length}`,
-  );
-  more.addEventListener("click", () => {
-    body.append(...others.flatMap(drawRow));
-    more.remove();
-  });
   return {
     node: el(
       "div",
       {},
       beside ? firstRunNote(place, beside) : null,
       scrollBox(`Newest ${label}`, table),
-      others.length ? el("p", {}, more) : null,
+      moreButton(body, others, drawRow, rows.length),
       el("p", { class: "note" }, noteText(place, byImplementation ? [] : chosen)),
       signsHelp("change", "cell"),
     ),
