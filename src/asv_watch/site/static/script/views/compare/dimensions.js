@@ -43,7 +43,9 @@ function labelDimensions() {
   return [...values].flatMap(([name, of]) => {
     if (of.size < 2) return [];
     const order = getModel().index.parameters[name] ?? [];
-    const choices = plain([...of].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+    const choices = plain(
+      [...of].sort((a, b) => order.indexOf(a) - order.indexOf(b) || a.localeCompare(b)),
+    );
     return { id: name, name: NAMES[name] ?? name, choices, initial: () => firstTwo(choices) };
   });
 }

@@ -51,7 +51,8 @@ export function rowsOfImplementations(measured) {
     const row = JSON.stringify([line.name, batch, details]);
     return { row, line: { name: line.name, details, group: "" }, column };
   }).filter(({ cells }) => cells.size > 1);
-  return { rows, columns: [...columns.values()] };
+  const sorted = [...columns.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return { rows, columns: sorted };
 }
 
 /** Whether a model was measured in several implementations here. @param {Place} place */
