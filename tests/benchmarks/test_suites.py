@@ -332,7 +332,7 @@ def test_what_the_first_commit_of_the_package_lacked_is_skipped(
 def test_short_calls_are_timed_in_batches_and_set_up_once(
     root: Path, benchmarks: dict[str, Any], tmp_path: Path
 ) -> None:
-    name = "plain.PlainModels.time_backward"
+    name = "time_series.TimeSeries.time_forward"
     index = list(itertools.product(*benchmarks[name]["params"])).index(("'tpa_lstm'", "'cpu'"))
     result = tmp_path / "result.json"
     # A long batch, so that a call takes a small part of it on a busy machine too.
