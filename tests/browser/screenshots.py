@@ -52,6 +52,7 @@ VIEWS = {
             "th:has-text('Since')",
             "th:has-text('Cause')",
         ),
+        height=680,
     ),
     "timeline": View(
         "#/timeline",
