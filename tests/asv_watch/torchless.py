@@ -35,29 +35,36 @@ PUBLISHED = CONFIGURATION | {
 }
 """The same for projects that are published too."""
 
-BUILD = """
-import sys, zipfile
-commit_has, to = sys.argv[1:]
-with zipfile.ZipFile(to + "/package-1-py3-none-any.whl", "w") as wheel:
-    wheel.write(commit_has + "/package.py", "package.py")
-    for name, text in {
-        "METADATA": "Metadata-Version: 2.1\\nName: package\\nVersion: 1\\n",
-        "WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n",
-        "RECORD": "",
-    }.items():
-        wheel.writestr("package-1.dist-info/" + name, text)
+_BACKEND = """
+import zipfile
+
+def build_wheel(to, settings=None, metadata=None):
+    name = "package-1-py3-none-any.whl"
+    with zipfile.ZipFile(f"{to}/{name}", "w") as wheel:
+        wheel.write("package.py")
+        for file, text in {
+            "METADATA": "Metadata-Version: 2.1\\nName: package\\nVersion: 1\\n"
+                        "Requires-Dist: asv_runner\\n",
+            "WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n",
+            "RECORD": "",
+        }.items():
+            wheel.writestr("package-1.dist-info/" + file, text)
+    return name
 """
-BUILT = CONFIGURATION | {
+BUILD = {
+    "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\n'
+    'backend-path = ["."]\n',
+    "backend.py": _BACKEND,
+}
+"""Files that build a wheel of ``package.py``, which requires what every environment holds."""
+_OF_ASV = {"build_command", "install_command"}
+BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_ASV} | {
     "plugins": [".asv_watch"],
     "project": "package",
     "measured_paths": [],
-    "build_command": ["python {build_dir}/build_wheel.py {build_dir} {build_cache_dir}"],
-    "install_command": [
-        "in-dir={env_dir} python -m pip install --no-index --force-reinstall {wheel_file}"
-    ],
     "uninstall_command": ["return-code=any python -m pip uninstall -y package"],
 }
-"""The same for a package that lies beside its suites and has to be built, by `BUILD`."""
+"""The same for a package that lies beside its suites and has to be built, which asv knows how."""
 
 
 def make_environment(folder: Path) -> Path:

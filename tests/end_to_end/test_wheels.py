@@ -81,7 +81,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
             "package.py": PACKAGE.format(slow=1000),
-            "build_wheel.py": BUILD,
+            **BUILD,
             ".gitignore": ".asv/\nresults/\nhtml/\n",
         }
     )

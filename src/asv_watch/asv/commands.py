@@ -21,7 +21,7 @@ from asv_watch.progress import Progress
 from asv_watch.records.git import variables_for_git
 
 _PHASES = {
-    re.compile(r"Creating virtualenv for"): "creating the environment (several GB, once)",
+    re.compile(r"Creating virtualenv for"): "creating the environment (once)",
     re.compile(r"Installing requirements for"): "installing requirements",
     re.compile(r"Discovering benchmarks"): "discovering benchmarks",
     re.compile(r"Building [0-9a-f]+ "): "building this commit",

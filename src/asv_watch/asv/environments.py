@@ -4,6 +4,8 @@
 new environment. ``constraints.txt`` pins it for pip, which leaves the identity of an environment
 as it is; an environment that holds another release gets the pinned one.
 
+**Building.** A project without ``build_command`` is built by `BUILD`.
+
 **Facts.** Every run records what its environment consists of.
 
 **Conditions by hand.** asv leaves the variables of ``env_nobuild`` out of a run with
@@ -28,6 +30,8 @@ from asv_watch.asv.declared import declared
 from asv_watch.machine.facts import machine_facts, machine_state
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
+BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
+"""asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
 _VARIABLE = "PIP_CONSTRAINT"
 _ASKING_TIMEOUT = 120  # s: an import from a cold disk may take most of a minute
 
@@ -43,6 +47,12 @@ def constrain_pip(constraints: Path = CONSTRAINTS) -> None:
     # pip splits the variable at spaces, which a path may contain and its address may not.
     files = [*os.environ.get(_VARIABLE, "").split(), constraints.as_uri()]
     os.environ[_VARIABLE] = " ".join(dict.fromkeys(files))
+
+
+def build_without_dependencies(conf: Any) -> None:
+    """Let asv's settings build the project alone, if they do not say how it is built."""
+    if conf.build_command is None:
+        conf.build_command = BUILD
 
 
 def creating(original: Any) -> Any:

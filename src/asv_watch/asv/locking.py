@@ -20,6 +20,7 @@ from asv.commands.update import Update
 from asv.console import log
 
 from asv_watch.asv.declared import declare, read_declared
+from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.processes import temporary_files_in
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import exclusive_run
@@ -37,6 +38,7 @@ def locked(original: Any, name: str) -> Any:
 
     def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
         declare(read_declared(conf, Path.cwd()))
+        build_without_dependencies(conf)
         try:
             with (
                 exclusive_run(Path(conf.env_dir), f"asv {name}"),

@@ -55,7 +55,7 @@ def build_package(
         target = ["--target", str(aside), str(built)]
         environment.run_executable(
             "python",
-            ["-m", "pip", "install", "--no-deps", "--no-build-isolation", *target],
+            ["-m", "pip", "install", "--no-deps", *target],
             env=os.environ | environment.build_env_vars,
         )
     except (asv.util.ProcessError, asv.util.UserError) as error:
@@ -65,6 +65,6 @@ def build_package(
             raise PlaceError(cause.reason) from error
         raise WatchError(
             f"commit {commit[:8]} cannot be built and installed ({cause.reason}); "
-            "choose another commit, or correct the build commands in asv.conf.json"
+            "choose another commit, or correct the Pythons and build commands of asv.conf.json"
         ) from error
     aside.rename(folder)

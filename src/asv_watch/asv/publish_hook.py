@@ -18,7 +18,7 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import ProcessError, UserError
 
-from asv_watch.asv.settings import measured_paths
+from asv_watch.asv.settings import default_branch, measured_paths
 from asv_watch.errors import WatchError
 
 
@@ -75,7 +75,7 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
         results=Path(conf.results_dir),
         site=Path(conf.html_dir),
         repository=Path(repo._path),
-        branch=repo.get_branch_name(conf.branches[0]),
+        branch=conf.branches[0] or default_branch(repo, Path(repo._path)),
         hashes=None if range_spec is None else frozenset(_hashes_of(repo, range_spec)),
         measured_paths=measured_paths(conf),
         published_values=Path(published) if published else None,

@@ -19,6 +19,7 @@ import asv.util
 import msgspec
 
 from asv_watch.asv.declared import Declared, read_declared
+from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git, read_commits
@@ -289,10 +290,10 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
     path = Path(repository._path)
     top = ask_git(root, "rev-parse", "--show-toplevel")
     own = bool(top) and path.resolve() == Path(top).resolve()
-    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
+    return (root if own else path), conf.branches[0] or default_branch(repository, path)
 
 
-def _default_branch(repository: Any, path: Path) -> str:
+def default_branch(repository: Any, path: Path) -> str:
     """Return the branch of a project that names none: asv's own default, where there is one."""
     default: str = repository.get_branch_name()
     branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
@@ -370,6 +371,7 @@ def load_settings(root: Path) -> Any:
         read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
         _check_texts(msgspec.to_builtins(msgspec.convert(vars(conf), _Entries)))
+        build_without_dependencies(conf)
         return conf
     except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
         raise WatchError(

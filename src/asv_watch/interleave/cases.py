@@ -184,7 +184,7 @@ def _nothing_timed(
     listed = " and ".join(f"{count} {words.get(kind, kind)}" for kind, count in others.items())
     return (
         f"no case that times something here {matches}: {listed}; "
-        "`asv-watch compare --values` compares these"
+        "`asv-watch compare --values --fail-if-slower` compares these"
     )
 
 

@@ -34,7 +34,7 @@ def package(tmp_path: Path) -> Path:
     folder = tmp_path / "package.git"
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=trunk")
-    files = {"package.py": PACKAGE.format(rounds=1000), "build_wheel.py": BUILD}
+    files = {"package.py": PACKAGE.format(rounds=1000), **BUILD}
     commit(folder, files, "Begin")
     git(folder, "tag", "v1")
     commit(folder, {"package.py": PACKAGE.format(rounds=1600)}, "Do more")
