@@ -290,7 +290,7 @@ def run_asv(
         printed = log.read_text(encoding="utf-8", errors="replace")
         if "No benchmarks selected" in printed:
             kind = "case that times something" if selection.times else "case"
-            raise NoCaseError(f"no {kind} matches {selection}; try a plain name, as darnn")
+            raise NoCaseError(f"no {kind} matches {selection}; try a part of a name")
         cause = find_cause(printed)
         if status < 0:
             cause = Cause(exit_in_words(status))

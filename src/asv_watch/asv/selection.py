@@ -123,6 +123,6 @@ def matching(pattern: str, *, otherwise: Selection) -> Selection:
         re.compile(pattern)
     except re.error as error:
         raise WatchError(
-            f"cases {pattern!r} is no regular expression ({error}); try a plain name, as darnn"
+            f"cases {pattern!r} is no regular expression ({error}); try a part of a name"
         ) from error
     return Selection(pattern)

@@ -16,7 +16,7 @@ Cases = Annotated[
     str,
     typer.Option(
         metavar="PATTERN",
-        help="Take only the cases whose name matches this regular expression, such as darnn.",
+        help="Take only the cases whose name matches this regular expression.",
     ),
 ]
 OneCase = Annotated[

@@ -30,7 +30,7 @@ def preview(root: Path, *, host: str, port: int) -> None:
         raise WatchError("--host is empty; give 127.0.0.1, or 0.0.0.0 to serve every address")
     site = root / str(load_settings(root).html_dir)
     if not (site / "index.html").is_file():
-        raise WatchError(f"{site} holds no site yet; run `make publish`")
+        raise WatchError(f"{site} holds no site yet; run `asv-watch publish`")
     try:
         server = _Server((host, port), partial(_Handler, host, directory=str(site)))
     except OSError as error:

@@ -142,7 +142,7 @@ def test_without_a_site_it_says_how_to_make_one(checkout: Path) -> None:
     (checkout / "html/index.html").unlink()
     done = _run(checkout)
     assert done.returncode == 1
-    assert done.stderr.endswith("html holds no site yet; run `make publish`\n")
+    assert done.stderr.endswith("html holds no site yet; run `asv-watch publish`\n")
 
 
 def _run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
