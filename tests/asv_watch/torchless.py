@@ -57,7 +57,7 @@ BUILD = {
     "backend.py": _BACKEND,
 }
 """Files that build a wheel of ``package.py``, which requires what every environment holds."""
-_OF_ASV = {"build_command", "install_command"}
+_OF_ASV = {"branches", "build_command", "install_command"}
 BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_ASV} | {
     "plugins": [".asv_watch"],
     "project": "package",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from asv_watch.asv.commands import run_asv
@@ -19,4 +20,4 @@ def publish(root: Path) -> None:
     print("publishing", flush=True)
     run_asv(root, ["publish", "--no-pull"], Progress({}))
     preview = "make preview" if (root / "Makefile").is_file() else "asv-watch preview"
-    print(f"the site is in {site.name}/: look at it with `{preview}`")
+    print(f"the site is in {os.path.relpath(site, root)}/: look at it with `{preview}`")
