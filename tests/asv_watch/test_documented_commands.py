@@ -1,10 +1,11 @@
-"""Every command in the pages is one that the programs take, and what make makes is tested."""
+"""Every command in the pages is one that the programs take, and that some test runs."""
 
 from __future__ import annotations
 
 import ast
 import re
 import shlex
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import typer
 
 from asv_watch.cli.main import app as asv_watch
+from tests.asv_watch.interruptible import start_driver
+from tests.conftest import commit, git
 from tests.docs.pages import ROOT, Page, pages
 from torchspeed.cli.main import app as torchspeed
 
@@ -22,7 +25,22 @@ PLACEHOLDERS = {"FILE": "table.csv", "[FOLDER]": "", "[--remove]": "--remove"}
 """What stands for an argument in a page, to an argument."""
 NOT_RUN = {"make planted-slowdown": "takes hours", "make screenshots": "replaces pictures"}
 GIVEN_BY_TESTS = {"--machine", "--silent"}
-"""What drivers of tests always give, and an option of make."""
+"""What `start_driver` always gives, and an option of make."""
+HERE = {"main": "origin/main", "slower": "HEAD", "$SLURM_ARRAY_TASK_ID/5": "2/5"}
+"""A word of a command in the pages, to what it is in the project of this test."""
+SUITE = """
+class SmallCNNs:
+    params = ["gru", "lenet5"]
+    param_names = ["model"]
+    sample_time = 0.005
+    warmup_time = 0
+
+    def time_forward(self, model):
+        sum(range(2000))
+
+    def peakmem_forward(self, model):
+        return list(range(2000))
+"""
 
 
 def _documented() -> list[str]:
@@ -93,6 +111,41 @@ def _is_run_elsewhere(command: str) -> bool:
 @pytest.mark.parametrize("command", _starting("make"))
 def test_a_test_makes_what_a_page_makes(command: str) -> None:
     assert _is_run_elsewhere(command)
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Four commits of a suite whose cases have names that the pages show."""
+    root = make_project("", {"benchmarks/small_cnns.py": SUITE, "src/package.py": ""})
+    for number in range(3):
+        commit(root, {"benchmarks/small_cnns.py": f"{SUITE}# {number}\n"}, f"Edit {number}")
+    git(root, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    return root
+
+
+def _run_here() -> list[str]:
+    """Commands that no other test runs, without those that others contain with more options."""
+    options = {
+        command: frozenset(word for word in command.split() if word.startswith("--"))
+        for command in _starting("asv-watch")
+        if not _is_run_elsewhere(command)
+    }
+    jobs = {command: command.split()[1] for command in options}
+    return [
+        command
+        for command in options
+        if not any(
+            jobs[other] == jobs[command] and options[command] < options[other] for other in options
+        )
+    ]
+
+
+@pytest.mark.parametrize("command", _run_here())
+def test_what_no_other_test_runs_is_run(command: str, project: Path, tmp_path: Path) -> None:
+    _, job, *arguments = shlex.split(command)
+    process = start_driver(job, project, tmp_path, *(HERE.get(word, word) for word in arguments))
+    output, wrong = process.communicate()
+    assert process.returncode == 0, output + wrong
 
 
 @pytest.mark.parametrize("command", _starting("python -m"))
