@@ -131,9 +131,9 @@ def gate(
         write_whole(Path(comment_file), comment(result, share, override).encode())
     if json_file:
         write_whole(Path(json_file), msgspec.json.encode(result))
-    print(f"\n{sentence(result)}.\n{verdict_line(result, share, override)}")
+    print(f"\n{sentence(result, share)}.\n{verdict_line(result, share, override)}")
     if result.passes(share, override):
-        return _UNDECIDED[undecided] if result.is_undecided else ExitStatus.DONE
+        return _UNDECIDED[undecided] if result.is_undecided(share) else ExitStatus.DONE
     is_slower = bool(result.failing(share)) and not override
     return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
 

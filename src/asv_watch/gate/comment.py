@@ -43,8 +43,13 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Why a slowdown of this head is accepted; empty if it is not."""
 
 
-def sentence(result: GateResult) -> str:
-    """Say the answer: ``2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)``."""
+def sentence(result: GateResult, threshold: float) -> str:
+    """Say the answer: ``2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)``.
+
+    Args:
+        result: what was measured.
+        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
+    """
     limit = human_time(result.limit_s)
     if not result.is_prepared:
         return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
@@ -52,7 +57,7 @@ def sentence(result: GateResult) -> str:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.of_state(CaseState.SLOWER)
     measured = sum(bool(case.changes) for case in result.cases)
-    answer = "Undecided: " if result.is_undecided else ""
+    answer = "Undecided: " if result.is_undecided(threshold) else ""
     answer += f"{len(slower)} of {measured} cases slower"
     if slower:
         worst = slower[0].changes[-1]
@@ -62,6 +67,10 @@ def sentence(result: GateResult) -> str:
         (
             len(result.of_state(CaseState.SUSPECTED)),
             f"suspected but not measured again in {limit}",
+        ),
+        (
+            len(result.uncertain(threshold)),
+            f"too noisy to exclude {quantities.share(threshold)}",
         ),
         (len(result.of_state(CaseState.FAILED)), "failed"),
         (missing, f"not measured in {limit}"),
@@ -87,7 +96,7 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
         return f"**The gate fails: {', '.join(against)}.**"
     if failing:
         return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
-    if result.is_undecided:
+    if result.is_undecided(threshold):
         return "**The gate is undecided: give it more time (`--limit`), or fewer cases.**"
     return "The gate passes."
 
@@ -101,7 +110,7 @@ def comment(result: GateResult, threshold: float, accepted: str = "", remedy: st
         accepted: why a slowdown is accepted; empty if it is not.
         remedy: what to do so that it is.
     """
-    parts = [f"{sentence(result)}.", verdict_line(result, threshold, accepted)]
+    parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted)]
     parts += [remedy] if remedy else []
     first, rest = (result.of_state(*states) for states in (_FIRST, _REST))
     end = [_how(result)] if result.cases else []

@@ -78,14 +78,14 @@ def gate_comment(
             f"`{label}: reason` in the description; then remove the label and set it again."
         )
     text = comment(result, share, accepted, remedy)
-    if result.cases or result.is_undecided or ours:
+    if result.cases or result.is_undecided(share) or ours:
         github.write_comment(pull.number, text, ours[-1][0] if ours else None)
     others = github.open_pull_requests(result.head) - {pull.number}
-    description = sentence(result)
+    description = sentence(result, share)
     if others:
         numbers = ", ".join(f"#{number}" for number in sorted({pull.number, *others}))
         description = f"{numbers} have one head commit, and so one status: close all but one"
-    is_decided = undecided == "pass" or not result.is_undecided
+    is_decided = undecided == "pass" or not result.is_undecided(share)
     passes = result.passes(share, accepted) and is_decided and not others
     github.set_status(result.head, CONTEXT, passes=passes, description=description)
     print(f"pull request {pull.number}: {description}")

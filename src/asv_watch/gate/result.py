@@ -143,14 +143,25 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         slower = self.of_state(CaseState.SLOWER)
         return [case for case in slower if case.changes[-1].ratio >= 1 + threshold]
 
-    @property
-    def is_undecided(self) -> bool:
-        """Whether the time was over before a case was measured, or measured again."""
-        nothing = not any(case.changes for case in self.cases)
+    def uncertain(self, threshold: float) -> list[GateCase]:
+        """List the cases not called slower whose interval reaches the threshold."""
+        same = self.of_state(CaseState.SAME)
+        return [case for case in same if case.changes[-1].interval[1] >= 1 + threshold]
+
+    def is_undecided(self, threshold: float) -> bool:
+        """Tell whether the time was over too early: more time could change the answer.
+
+        That holds where no case was measured, where a slower one was not measured again, and where
+        cases are left although the interval of a measured one reaches the threshold.
+        """
+        measured = any(case.changes for case in self.cases)
         return (
             not self.is_prepared
             or bool(self.of_state(CaseState.SUSPECTED))
-            or (nothing and bool(self.of_state(CaseState.NOT_MEASURED)))
+            or (
+                bool(self.of_state(CaseState.NOT_MEASURED))
+                and (not measured or bool(self.uncertain(threshold)))
+            )
         )
 
     def passes(self, threshold: float, accepted: str) -> bool:

@@ -33,7 +33,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_b", (change(2.5), change(2.0))),
     )
     measured = result(*same, *slower)
-    assert sentence(measured) == "2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)"
+    assert sentence(measured, 0.03) == "2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)"
     assert verdict_line(measured, 0.03, "") == "**The gate fails: 1 slower by 3.0 % or more.**"
     assert verdict_line(result(*same), 0.03, "") == "The gate passes."
     others = (
@@ -44,15 +44,19 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_g", (change(-9),)),
         GateCase("s.time_h", skipped="no such model"),
     )
-    assert sentence(result(*others)) == (
+    assert sentence(result(*others), 0.03) == (
         "Undecided: 0 of 3 cases slower; 1 suspected but not measured again in 20 min 00 s, "
         "1 failed, 1 not measured in 20 min 00 s"
     )
     unmeasured = GateCase("s.time_e")
     for undecided in (result(unmeasured), result(is_prepared=False), result(others[0], SAME_CASE)):
-        assert sentence(undecided).startswith("Undecided: ")
+        assert sentence(undecided, 0.03).startswith("Undecided: ")
         assert verdict_line(undecided, 0.03, "").startswith("**The gate is undecided")
-    assert not result(SAME_CASE, unmeasured).is_undecided
+    assert not result(SAME_CASE, unmeasured).is_undecided(0.03)
+    noisy = GateCase("s.time_i", (change(1, half=7),))
+    assert result(noisy, unmeasured).is_undecided(0.03)
+    assert sentence(result(noisy), 0.03) == "0 of 1 cases slower; 1 too noisy to exclude 3.0 %"
+    assert verdict_line(result(noisy), 0.03, "") == "The gate passes."
     states = [result(*others).state(case) for case in others]
     assert states == [
         CaseState.SUSPECTED,
@@ -62,7 +66,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         CaseState.FASTER,
         CaseState.SKIPPED,
     ]
-    assert sentence(result()).startswith("No changed file can change a measured value")
+    assert sentence(result(), 0.03).startswith("No changed file can change a measured value")
 
 
 def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:
@@ -86,7 +90,7 @@ def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     measured = result(*cases, pattern="a|b")
     text = comment(measured, 0.03)
     lines = text.splitlines()
-    assert lines[0] == f"{sentence(measured)}."
+    assert lines[0] == f"{sentence(measured, 0.03)}."
     assert lines[4].startswith("| case | before | after | change |")
     assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
     assert read_stored(text) == Stored(measured)
