@@ -287,6 +287,24 @@ def test_a_worker_that_is_stopped_gives_its_point_back_at_once(tmp_path: Path) -
     assert counts[TrialState.COMPLETE] == len(losses(storage)) == 2
 
 
+def test_the_tasks_of_a_slurm_array_finish_one_sweep_together(tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+    command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), "x.journal", "--name", "shared",
+               "-m", "tpa_lstm", "-b", "16,32", "-e", "1", "--limit-batches", "3"]  # fmt: skip
+    shells = [
+        subprocess.Popen(
+            command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    finish(shells)
+    trials = Sweep(str(tmp_path / "x.journal"), "shared", None).study.trials
+    done = [t.user_attrs["point"]["batch_size"] for t in trials if t.state == TrialState.COMPLETE]
+    assert sorted(done) == [16, 32]
+
+
 def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     measure: Callable[[Measured], list[RunConfig]],
