@@ -152,6 +152,27 @@ def test_a_merge_of_two_machines_keeps_what_both_measured(
     assert _samples(entry) == merged
 
 
+def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Project]) -> None:
+    for number, project in enumerate(clones, start=1):
+        arguments = project.run_arguments()
+        project.asv(*arguments, ASV_WATCH_SHARD=f"{number}/2", ASV_WATCH_RESUME="missing")
+        assert len(project.lines()) == 3
+        git(project.folder, "add", "results")
+        git(project.folder, "commit", "--quiet", "--message", f"Shard {number}")
+    one, other = clones
+    _pull(one, other)
+    cases = [line["case"] for line in one.lines()]
+    assert len(cases) == len(set(cases)) == 6, "each case is measured once"
+    for benchmark in ("time_it", "track_it"):
+        values = [
+            series.runs[_first_commit(one)].point
+            for series in load_history(one.folder / "results", read_commits(one.folder)).series
+            if series.case.benchmark.endswith(benchmark)
+        ]
+        assert len(values) == 3
+        assert None not in values
+
+
 def test_what_both_continued_is_counted_once(clones: tuple[Project, Project]) -> None:
     entry, other = clones
     _measure(entry, "both")
