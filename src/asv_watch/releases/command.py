@@ -253,7 +253,17 @@ def list_findings(
     name = machine or default_name()
     pairs = _pairs(configuration, requirement, name, release=release, against=against)
     parts = [_findings(requirement, pair.stored) for pair in pairs if pair.stored.ratios]
-    print("\n\n".join(parts) or f"no such releases were compared on {name}")
+    if parts:
+        print("\n\n".join(parts))
+        return ExitStatus.DONE
+    machines = sorted(path.parent.name for path in configuration.results.glob("*/machine.json"))
+    others = [
+        other
+        for other in machines
+        if any(pair.stored.ratios for pair in _pairs(configuration, requirement, other))
+    ]
+    hint = f"; give --machine {' or '.join(others)}" if others else ""
+    print(f"no such releases were compared on {name}{hint}")
     return ExitStatus.DONE
 
 

@@ -251,6 +251,8 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
         printed,
         re.M,
     )
+    status, printed, errors = _run(project, tmp_path, "findings", "--machine", "elsewhere")
+    assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
 
 
 def _check_values_of_one_process(values: Mapping[str, CaseValues]) -> None:
