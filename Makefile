@@ -10,7 +10,7 @@ $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
 export $(VARIABLES)
 # `$(call option,CASES,cases)`: the option --cases, where CASES is given.
 option = $${$1:+"--$2=$$$1"}
-MEASURED := $(call option,TORCH,torch) $(call option,CASES,cases) $(call option,MACHINE,machine)
+MEASURED := $(call option,TORCH,release) $(call option,CASES,cases) $(call option,MACHINE,machine)
 VENV := .venv
 WATCH := @$(VENV)/bin/python -m asv_watch.cli
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -87,6 +88,28 @@ def test_a_variable_arrives_as_it_was_typed(
     assert done.returncode == 0, done.stderr
     assert f"--{option}={HOSTILE}" in done.stdout.splitlines()
     assert not (checkout / "x").exists()
+
+
+def test_every_option_of_the_makefile_is_one_of_the_commands() -> None:
+    text = (ROOT / "Makefile").read_text()
+    measured = re.findall(
+        r"call option,\w+,([\w-]+)", text.partition("MEASURED :=")[2].partition("\n")[0]
+    )
+    assert measured == ["release", "cases", "machine"]
+    lines = re.findall(r"^\t\$\(WATCH\) (\w+)(.*)$", text, re.MULTILINE)
+    assert len(lines) > 5
+    for command, rest in lines:
+        options = re.findall(r"call option,\w+,([\w-]+)|--([a-z-]+)", rest)
+        wanted = {first or second for first, second in options}
+        wanted |= set(measured) if "$(MEASURED)" in rest else set()
+        described = subprocess.run(
+            [sys.executable, "-m", "asv_watch.cli", command, "--help"],
+            env=os.environ | {"COLUMNS": "160"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert wanted <= set(re.findall(r"--([a-z-]+)", described)), command
 
 
 def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:

@@ -51,11 +51,10 @@ def launch(arguments: list[str], devices: int) -> None:
         logs_specs=DefaultLogsSpecs(log_dir=logs.name),
     )
     # Each rank would otherwise start a thread for every core.
-    threads = str(max(1, (os.cpu_count() or 1) // devices))
-    os.environ.setdefault("OMP_NUM_THREADS", threads)
-    os.environ[LAUNCHER] = str(os.getpid())
+    threads = os.environ.get("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // devices)))
+    inherited = {"OMP_NUM_THREADS": threads, LAUNCHER: str(os.getpid())}
     try:
-        with logs, _without_agent_log():
+        with logs, _without_agent_log(), _environment(inherited):
             elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)
     except ChildFailedError as error:
         raise TorchspeedError(root_of(error.failures, devices)) from None
@@ -70,6 +69,18 @@ def launch(arguments: list[str], devices: int) -> None:
 def tell_launcher(error: Exception) -> None:
     """Store a rank's error where its agent reads it, so that it is reported once for all ranks."""
     get_error_handler().record_exception(error)
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables that new processes inherit, and restore this process's own afterwards."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextmanager
