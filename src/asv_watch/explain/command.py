@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from asv_watch import quantities
@@ -55,6 +56,7 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     """Return the operators that account for the difference, what else differs, and a summary."""
     clear = [operator for operator in explanation.operators if operator.clear]
     old, new = explanation.seconds
+    difference = math.fsum(operator.difference for operator in clear)
     parts = [f"**{after}** against **{before}**"]
     if clear:
         head = ("operator", "input shapes", "calls", "self time before", "after", "difference")
@@ -73,7 +75,8 @@ def report(explanation: Explanation, before: str, after: str) -> str:
         parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
     parts.append(
         f"One call takes {_ms(old)} in its operators before and {_ms(new)} after, "
-        f"{_signed(new - old)}. {in_words(explanation)}."
+        f"under the profiler; the operators that differ clearly take {_signed(difference)} of it. "
+        f"{in_words(explanation)}."
     )
     return "\n\n".join(parts)
 

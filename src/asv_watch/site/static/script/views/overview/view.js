@@ -7,7 +7,7 @@ import { el } from "../../page/elements.js";
 import { groupField, selectField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
-import { changeRow, comparedRow } from "../bar-rows.js";
+import { changeRow, comparedRow, seriesOf } from "../bar-rows.js";
 import { drawMatrix } from "./matrix.js";
 import { hasImplementations, matrixSheet } from "./rows.js";
 
@@ -24,7 +24,9 @@ const picture = (title, ...children) =>
 /** @param {OverviewCommits} commits */
 function commitsPicture({ changes, more, suspected, sentence, since }) {
   const { index, shortOf } = getModel();
-  const rows = changes.flatMap((at) => index.changes[at] ?? []).flatMap(changeRow);
+  const shown = changes.flatMap((at) => index.changes[at] ?? []);
+  const rows = shown.flatMap(changeRow);
+  const machines = new Set(shown.map((change) => seriesOf(change).machine.name));
   const others = [
     more ? `${more} more` : "",
     suspected ? `${plural(suspected, "suspected change")}, not measured yet` : "",
@@ -37,8 +39,9 @@ function commitsPicture({ changes, more, suspected, sentence, since }) {
   const link = others.length
     ? el("p", { class: "note" }, el("a", { href: all }, others.join("; ")), ".")
     : null;
+  const where = el("p", { class: "note" }, `Measured on ${[...machines].join(", ")}.`);
   return rows.length
-    ? picture("What the newest commits changed", barChart(sentence, rows), link)
+    ? picture("What the newest commits changed", barChart(sentence, rows), where, link)
     : link;
 }
 
