@@ -111,7 +111,7 @@ def _results(user: NewUser) -> dict[str, dict[str, list[float]]]:
     }
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, benched: str) -> None:
     results = _results(user)
     assert len(results) == sum(map(len, MEASURED.values()))
@@ -169,7 +169,7 @@ def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_night_measures_a_new_commit_and_leaves_the_rest(user: NewUser, benched: str) -> None:
     model = user.clone / "src/torchspeed/models/lenet5.py"
     model.write_text(model.read_text() + "\n# A change that a night has to measure.\n")
