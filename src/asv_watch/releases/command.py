@@ -256,7 +256,7 @@ def list_findings(
     if parts:
         print("\n\n".join(parts))
         return ExitStatus.DONE
-    machines = sorted(path.parent.name for path in configuration.results.glob("*/machine.json"))
+    machines = sorted(path.parent.name for path in configuration.results.glob("*/comparisons"))
     others = [
         other
         for other in machines
