@@ -118,6 +118,9 @@ class RoundsOfCases(Generic[C]):
         least_spread = statistics.median(self._spreads.values()) if ready else 0.0
         for case, rounds in ready.items():
             result = ratio_of_case(case.name, rounds, least_spread, case.unit)
+            differs = verdict(result) is not Verdict.SAME
+            if differs and len(rounds) < DEFAULT.fewest_rounds:
+                continue  # a difference needs more rounds
             if all_of_them or self._is_known(case, result):
                 self.close(case, result)
 
@@ -126,8 +129,6 @@ class RoundsOfCases(Generic[C]):
         rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
         if case in self._repeated_until:
             return rounds >= self._repeated_until[case]
-        if rounds < DEFAULT.fewest_rounds and verdict(result) is not Verdict.SAME:
-            return False
         if width / 2 > self._sampling.half_width and rounds < self._sampling.most_rounds:
             return False
         most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
@@ -135,6 +136,15 @@ class RoundsOfCases(Generic[C]):
             return True
         self._repeated_until[case] = 2 * rounds
         return False
+
+    @contextlib.contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Close the cases with rounds enough at an interrupt, or the end of a time budget."""
+        try:
+            yield
+        except BaseException:
+            self.close_known(all_of_them=True)
+            raise
 
     def close(self, case: C, result: CaseResult) -> None:
         """Finish a case."""
@@ -169,32 +179,26 @@ def measure_interleaved(
     """
     comparison = RoundsOfCases(cases, sampling, keep)
     started, measured = time.monotonic(), 0
-    with _folders() as folders:
-        try:
-            for number in itertools.count():
-                count = len(comparison.open)
-                with (
-                    Server(sides[0], suites, folders[0]) as before,
-                    Server(sides[1], suites, folders[1]) as after,
-                ):
-                    for place, case in enumerate(list(comparison.open), start=1):
-                        message = _measure(comparison, (before, after), case, number % 2)
-                        measured += 1
-                        mean = (time.monotonic() - started) / measured
-                        left = _time_left(
-                            sampling, number, count - place, len(comparison.open), mean
-                        )
-                        print(
-                            f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
-                            f"{message}{left}",
-                            flush=True,
-                        )
-                comparison.close_known()
-                if not comparison.open:
-                    break
-        except BaseException:  # an interrupt, or the end of a time budget
-            comparison.close_known(all_of_them=True)
-            raise
+    with _folders() as folders, comparison.keeping():
+        for number in itertools.count():
+            count = len(comparison.open)
+            with (
+                Server(sides[0], suites, folders[0]) as before,
+                Server(sides[1], suites, folders[1]) as after,
+            ):
+                for place, case in enumerate(list(comparison.open), start=1):
+                    message = _measure(comparison, (before, after), case, number % 2)
+                    measured += 1
+                    mean = (time.monotonic() - started) / measured
+                    left = _time_left(sampling, number, count - place, len(comparison.open), mean)
+                    print(
+                        f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                        f"{message}{left}",
+                        flush=True,
+                    )
+            comparison.close_known()
+            if not comparison.open:
+                break
     print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
     return comparison.results
 

@@ -99,7 +99,8 @@ def measure_repeatedly(
         sides: before and after.
         suites: folder of the suites.
         cases: what to measure.
-        keep: called with each case that is finished.
+        keep: called with each case that is finished. An interrupt first finishes the cases
+            that have rounds enough.
         sampling: how many rounds.
 
     Returns:
@@ -110,13 +111,16 @@ def measure_repeatedly(
     first: dict[str, CaseValues] = {}
     by_name = {case.name: case for case in cases}
     number = 0
-    while comparison.open:
-        number += 1
-        for values in measure_values(sides, suites, list(comparison.open)):
-            case = by_name[values.case]
-            message = _add(comparison, case, values, first.setdefault(case.name, values), number)
-            print(f"round {number}: {case.name}  {message}", flush=True)
-        comparison.close_known()
+    with comparison.keeping():
+        while comparison.open:
+            number += 1
+            for values in measure_values(sides, suites, list(comparison.open)):
+                case = by_name[values.case]
+                message = _add(
+                    comparison, case, values, first.setdefault(case.name, values), number
+                )
+                print(f"round {number}: {case.name}  {message}", flush=True)
+            comparison.close_known()
     return comparison.results
 
 

@@ -17,6 +17,8 @@ from asv_watch.interleave import rounds as rounds_module
 from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
 from asv_watch.interleave.rounds import (
     DEFAULT,
+    RoundsOfCases,
+    Sampling,
     measure_interleaved,
 )
 from asv_watch.interleave.sides import Side
@@ -184,6 +186,18 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [case.case for case in kept] == ["first"]
+
+
+def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:
+    kept: list[CaseResult] = []
+    cases = [TimedCase(name, name, 1.0) for name in ("alike", "different")]
+    comparison = RoundsOfCases(cases, Sampling(fewest_rounds=3), kept.append)
+    for _ in range(3):
+        comparison.add(cases[0], ((1.0,), (1.0,)))
+        comparison.add(cases[1], ((1.0,), (2.0,)))
+    with pytest.raises(KeyboardInterrupt), comparison.keeping():
+        raise KeyboardInterrupt
+    assert [result.case for result in kept] == ["alike"]
 
 
 def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_found(
