@@ -11,23 +11,19 @@ from typer.exceptions import TyperException
 
 from asv_watch.cli.commands import COMMANDS
 from asv_watch.exit_status import ExitStatus
+from asv_watch.machine.room import REMEDIES
 
 _REMEDIES = {
-    errno.ENOSPC: "make room on the disk",
-    errno.EDQUOT: "make room in your quota",
+    **REMEDIES,
     errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
     errno.EACCES: "let this user read and write it",
     errno.EPERM: "let this user read and write it",
-    errno.EROFS: "work in a copy on a disk that can be written",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a folder is needed there: move the file away",
     errno.EEXIST: "a folder is needed there: move the file away",
     errno.EISDIR: "a file is needed there: move the folder away",
     errno.EINVAL: "a regular file is needed there: move away what is there",
     errno.ELOOP: "a link there leads to itself: remove it",
-    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
-    errno.ENFILE: "end other programs, too many files are open",
-    errno.ENOMEM: "end other programs, or add memory",
     errno.EIO: "its disk fails, see the messages of the kernel",
     errno.ESTALE: "its network file system was unmounted or changed, mount it again",
 }

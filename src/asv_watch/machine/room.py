@@ -12,10 +12,10 @@ from pathlib import Path
 from asv_watch.errors import PlaceError
 
 _FEWEST_BYTES = 32 * 1024**2
-_ERRORS = {
+REMEDIES = {
     errno.ENOSPC: "make room on the disk",
     errno.EDQUOT: "make room in your quota",
-    errno.EROFS: "work on a disk that can be written",
+    errno.EROFS: "work in a copy on a disk that can be written",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
     errno.ENFILE: "end other programs, too many files are open",
     errno.ENOMEM: "end other programs, or add memory",
@@ -37,8 +37,8 @@ def check_machine(reason: str, *folders: Path) -> None:
         PlaceError: the reason is such a fault, or a folder's disk is full or cannot be written.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
-    if match and int(match[1]) in _ERRORS:
-        raise PlaceError(f"{reason}; {_ERRORS[int(match[1])]}, and run the same again")
+    if match and int(match[1]) in REMEDIES:
+        raise PlaceError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
     check_disk(*folders)
 
 
