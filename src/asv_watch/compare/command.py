@@ -12,7 +12,7 @@ from asv_watch.compare.measure import compare as measure
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.release_values import value_verdict
+from asv_watch.judge.compared_values import value_verdict
 from asv_watch.statistics.rule import Verdict, verdict
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from asv_watch import quantities
 from asv_watch.compare.measure import Compared
-from asv_watch.judge.release_values import value_ratio, value_verdict
+from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE

@@ -26,9 +26,9 @@ from asv_watch.interleave.cases import (
     value_cases,
 )
 from asv_watch.interleave.sides import Side, side
+from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
-from asv_watch.judge.release_values import value_ratio, value_verdict
 from asv_watch.machine.description import default_name
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.markdown import table

@@ -12,8 +12,8 @@ from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
+from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
-from asv_watch.judge.release_values import value_ratio, value_verdict
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.releases import import_case
 from asv_watch.site.case_table import CaseTable

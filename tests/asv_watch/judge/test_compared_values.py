@@ -1,10 +1,10 @@
-"""Peak memory and exact counts of releases: which changes count."""
+"""Peak memory and exact counts of two versions: which changes count."""
 
 from __future__ import annotations
 
 import pytest
 
-from asv_watch.judge.release_values import value_ratio, value_verdict
+from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.statistics.rule import Verdict
 from tests.asv_watch.planted_releases import case_values
 

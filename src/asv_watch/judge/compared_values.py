@@ -1,8 +1,8 @@
-"""Peak memory and exact counts of one release against those of another one.
+"""Peak memory and exact counts of two versions, of which each side has one value.
 
-Both values of a case are from the same commit of the package. An exact count differs where it is
-another number. Peak memory is not judged: one process measured it, and it varies from process to
-process by less than 0.1 % in some cases and by 12 % in others.
+An exact count differs where it is another number. Peak memory is not judged here: one process
+measured it, and it varies from process to process by less than 0.1 % in some cases and by 12 % in
+others. Where several processes measured it, its ratio has an interval as those of times have.
 """
 
 from __future__ import annotations
