@@ -23,7 +23,7 @@ from asv_watch.files import read_regular
 from asv_watch.markdown import table
 from asv_watch.quantities import quantity
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.git import find_commit, read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
@@ -136,9 +136,7 @@ def _find(results: Path, repository: Path, text: str) -> list[StoredResult]:
     match = _SIDE.fullmatch(text)
     if match is None:
         return []
-    options = ("--verify", "--quiet", "--end-of-options")
-    commit = ask_git(repository, "rev-parse", *options, f"{match['commit']}^{{commit}}")
-    hash_ = commit or match["commit"]
+    hash_ = find_commit(repository, match["commit"]) or match["commit"]
     return [
         side
         for path in sorted(results.glob("*/*-*.json"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from asv_watch.errors import WatchError
 from asv_watch.exchange.result_paths import refuse_too_much
 from asv_watch.records import suite_lists
-from asv_watch.records.git import ask_git, export_files, run_git
+from asv_watch.records.git import export_files, find_commit, run_git
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
 
 def _check_out(repository: Path, revision: str, folder: Path) -> None:
     """Put the files of a revision below the folder, without touching the checkout."""
-    commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    if not commit or revision.startswith("-"):
+    commit = find_commit(repository, revision)
+    if not commit:
         raise WatchError(
             f"{revision!r} is no folder and no branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"

@@ -30,7 +30,7 @@ from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_interleaved
 from asv_watch.interleave.sides import Side, side
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import ask_git, find_commit
 from asv_watch.statistics.rule import Verdict, verdict
 
 _FIRST_TOGETHER = 5
@@ -246,9 +246,7 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     """
     commits = []
     for name in (base, head):
-        revision = f"{name}^{{commit}}"
-        options = ("--verify", "--quiet", "--end-of-options")
-        commit = ask_git(repository, "rev-parse", *options, revision)
+        commit = find_commit(repository, name)
         if not commit:
             raise WatchError(
                 f"{name!r} is no commit, tag or branch of {repository}; fetch it first, such "

@@ -11,7 +11,7 @@ from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, export_files
+from asv_watch.records.git import ask_git, export_files, find_commit
 from asv_watch.records.notes import commit_of_version
 
 WORKING_TREE = "."
@@ -78,8 +78,8 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
             )
         revision = "HEAD"
     named = commit_of_version(configuration.results, revision) or revision
-    commit = ask_git(repository, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
-    if not commit or revision.startswith("-"):
+    commit = find_commit(repository, named)
+    if not commit:
         raise WatchError(
             f"{revision!r} is no commit, tag, branch or version of this project; "
             "`git log --oneline` lists them, and . is the working tree"

@@ -23,7 +23,7 @@ from asv_watch.night.queue import Situation, Tonight, next_task
 from asv_watch.night.tasks import SOURCES, all_commits
 from asv_watch.publish.command import publish
 from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.git import ask_git, find_commit, read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
 
@@ -268,9 +268,7 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     try:
         day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
     except ValueError:
-        revision = f"{oldest}^{{commit}}"
-        options = ("--verify", "--quiet", "--end-of-options")
-        found = ask_git(repository, "rev-parse", *options, revision)
+        found = find_commit(repository, oldest)
         if not found:
             raise WatchError(
                 f'"oldest_commit" of asv.conf.json is {oldest!r}: give a commit, a date such as '

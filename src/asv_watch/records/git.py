@@ -133,6 +133,16 @@ def _refuse_other_owner(repository: Path, message: str) -> None:
         )
 
 
+def find_commit(repository: Path, name: str) -> str:
+    """Return the full hash of the commit that a hash, tag or branch names; empty if none does.
+
+    Raises:
+        WatchError: git is missing.
+    """
+    options = ("--verify", "--quiet", "--end-of-options")
+    return ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
+
+
 def ask_git(repository: Path, *arguments: str) -> str:
     """Run git in a repository; return what it prints, stripped, or ``""`` where it fails.
 
