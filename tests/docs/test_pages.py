@@ -59,6 +59,14 @@ def test_every_picture_is_shown_and_small() -> None:
         assert picture.stat().st_size < LARGEST_PICTURE, picture
 
 
+def test_each_entry_of_the_changelog_is_short_and_stands_once() -> None:
+    entries = re.findall(
+        r"^- .*(?:\n  .*)*", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert len(entries) == len(set(entries))
+    assert [entry for entry in entries if entry.count("\n") > 1] == []
+
+
 def test_pages_that_code_names_exist() -> None:
     named = subprocess.check_output(
         ["git", "grep", "-hoE", r"docs/[a-z_/-]+\.md", "--", ":!*.md"], cwd=ROOT, text=True
