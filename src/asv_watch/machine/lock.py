@@ -7,7 +7,6 @@ its holder ends, also when it is killed; the file's content says who holds it.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -22,7 +21,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
+
+import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import lock
@@ -31,6 +32,17 @@ from asv_watch.machine.leftovers import LOCK, RUN, end_processes
 
 FILE_NAME = "run.lock"
 _PREFIX = "asv-watch-run-"
+
+
+class _Holder(msgspec.Struct, frozen=True):
+    """Who holds the lock, as the file says; all empty once it is free."""
+
+    job: str = ""
+    host: str = ""
+    pid: int = 0
+    started: str = ""
+    folder: str = ""
+    """The run's temporary folder."""
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -63,8 +75,9 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         if lock(descriptor, path):
             _clean_up_after_the_last(path)
             folder = _choose_folder()
-            _write(descriptor, {**_myself(job), "folder": str(folder)})
-            stack.callback(_write, descriptor, {})
+            started = time.strftime("%Y-%m-%d %H:%M")
+            _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
+            stack.callback(_write, descriptor, _Holder())
             stack.enter_context(_guarded(folder))
             stack.enter_context(_variables({RUN: str(folder), LOCK: str(path)}))
         elif os.environ.get(LOCK) == str(path):
@@ -88,39 +101,32 @@ def _open(path: Path) -> int:
         ) from error
 
 
-def _myself(job: str) -> dict[str, Any]:
-    started = time.strftime("%Y-%m-%d %H:%M")
-    return {"job": job, "host": platform.node(), "pid": os.getpid(), "started": started}
-
-
-def _write(descriptor: int, holder: Mapping[str, Any]) -> None:
+def _write(descriptor: int, holder: _Holder) -> None:
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+    os.pwrite(descriptor, msgspec.json.encode(holder), 0)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> _Holder:
     try:
-        content = json.loads(path.read_bytes())
+        holder = msgspec.json.decode(path.read_bytes(), type=_Holder)
     except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        return _Holder()
+    shown = holder.job + holder.host + holder.started
+    return holder if shown.isprintable() else _Holder()
 
 
 def _who_holds(path: Path) -> str:
     holder = _read(path)
     who = "another run"
-    if holder:
-        who = (
-            f"`{holder.get('job')}` (process {holder.get('pid')} on {holder.get('host')}, "
-            f"started {holder.get('started')})"
-        )
+    if holder.job:
+        who = f"`{holder.job}` (process {holder.pid} on {holder.host}, started {holder.started})"
     return f"{who} is measuring in this checkout; wait for its end or stop it, then try again"
 
 
 def _clean_up_after_the_last(path: Path) -> None:
     """Clean up after a run whose guard was killed as well."""
     end_processes(lambda variables: variables.get(LOCK) == str(path))
-    folder = Path(str(_read(path).get("folder", "")))
+    folder = Path(_read(path).folder)
     if folder.name.startswith(_PREFIX):
         shutil.rmtree(folder, ignore_errors=True)
 

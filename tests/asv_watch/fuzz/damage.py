@@ -1,12 +1,43 @@
-"""Ways in which a file can be damaged, as strategies of hypothesis."""
+"""Ways in which a file can be damaged, as strategies of hypothesis, and how readers are tried."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+from collections.abc import Iterator
 from copy import deepcopy
+from types import FrameType
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
+LONGEST_S = 30
+fuzz = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@contextlib.contextmanager
+def no_hang() -> Iterator[None]:
+    """Fail if the body takes longer than any reader may."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise AssertionError(f"it takes more than {LONGEST_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LONGEST_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
 
 ODD_VALUES: tuple[Any, ...] = (
     None,

@@ -6,23 +6,22 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import itertools
 import json
 import math
 import os
 import shutil
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.settings import load_settings, read_configuration
@@ -36,6 +35,7 @@ from asv_watch.exchange.table import write_table
 from asv_watch.gate.comment import comment, is_ours, read_stored
 from asv_watch.gate.result import GateCase, read_result
 from asv_watch.judge.findings import analyse
+from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.night.attempts import Attempts
 from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import (
@@ -56,34 +56,10 @@ from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.published import read_published
 from asv_watch.site.report import write_report
 from tests.asv_watch import torchless
-from tests.asv_watch.fuzz.damage import damaged
+from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.gate.results import change, result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
 from tests.conftest import git
-
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
-LONGEST_S = 30
-fuzz = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-@contextlib.contextmanager
-def no_hang() -> Iterator[None]:
-    """Fail if the body takes longer than any reader may."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise AssertionError(f"it takes more than {LONGEST_S} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LONGEST_S)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="module")
@@ -372,3 +348,27 @@ def test_published_values(tmp_path_factory: pytest.TempPathFactory, data: Any) -
     path.write_bytes(data.draw(damaged(whole)))
     with no_hang(), contextlib.suppress(WatchError):
         read_published(path)
+
+
+@fuzz
+@given(data=st.data(), held=st.booleans())
+@pytest.mark.fault(
+    "random damage",
+    tried="the lock of a checkout, free and held",
+    holds="no traceback, no hang, no loss without a message",
+)
+def test_lock(tmp_path_factory: pytest.TempPathFactory, data: Any, held: bool) -> None:
+    folder = tmp_path_factory.mktemp("environments")
+    holder = {"job": "nightly", "host": "desk", "pid": 1, "started": "2026-11-23 10:00"}
+    content = json.dumps({**holder, "folder": "/nowhere/asv-watch-run-1"})
+    path = folder / FILE_NAME
+    path.write_bytes(data.draw(damaged(content.encode())))
+    with path.open("rb") as other, no_hang():
+        if held:
+            fcntl.flock(other, fcntl.LOCK_EX)
+        try:
+            with exclusive_run(folder, "bench"):
+                assert not held
+        except WatchError as error:
+            assert held
+            assert len(str(error).encode().splitlines()) == 1  # noqa: PT017 - it can be printed
