@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -133,4 +135,9 @@ def test_the_versions_of_this_project_are_commits_of_it() -> None:
     ordered = sorted(notes.versions, key=notes.versions.__getitem__)
     assert ordered == sorted(notes.versions, key=release_order)
     shown = load_history(ROOT / "results", commits).commits
-    assert {"v0.1.0", "v0.5.0"} <= {tag for commit in shown for tag in commit.tags}
+    assert set(ordered) <= {tag for commit in shown for tag in commit.tags}
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    sections = re.findall(r"^## \[(\d\S*)\] - 20\d\d-\d\d-\d\d$", changelog, re.M)
+    assert [f"v{section}" for section in reversed(sections)] == ordered
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert package["version"] == sections[0]
