@@ -1,7 +1,10 @@
-"""docs/commands.md says what the commands' own help says."""
+"""The pages of commands say what the commands' own help says."""
 
-from tools.command_reference import PAGE, command_reference
+import pytest
+
+from tools.command_reference import PAGES, ReferencePage, reference
 
 
-def test_the_reference_of_commands_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == command_reference()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file)
+def test_the_reference_of_commands_is_current(page: ReferencePage) -> None:
+    assert page.path.read_text(encoding="utf-8") == reference(page)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ("docs/commands.md", "docs/faults.md")
-"""Pages that a tool writes, and that other tests compare with what it would write now."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m")

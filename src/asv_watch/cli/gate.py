@@ -11,11 +11,11 @@ from asv_watch.cli.watch import Machine, Release
 
 EXAMPLES = (
     "Examples: asv-watch gate; "
-    "asv-watch gate --base origin/main --limit 10min --threshold 5% --comment gate.md"
+    "asv-watch gate --base origin/main --limit 40min --threshold 5% --comment gate.md"
 )
 
 Threshold = Annotated[
-    str, typer.Option(metavar="PERCENT", help="Fail if a case is slower by so much.")
+    str, typer.Option(metavar="PERCENT", help="Smallest slowdown of a case that fails the gate.")
 ]
 
 Undecided = Annotated[
@@ -41,17 +41,20 @@ def gate(
     ] = "20min",
     threshold: Threshold = "3%",
     override: Annotated[
-        str, typer.Option(metavar="REASON", help="Accept slower cases, and say why.")
+        str, typer.Option(metavar="REASON", help="Accept slower cases for this reason.")
     ] = "",
     undecided: Undecided = "fail",
     comment: Annotated[
-        str, typer.Option(metavar="FILE", help="Write a comment here, as Markdown.")
+        str, typer.Option(metavar="FILE", help="Write the comment to this file, as Markdown.")
     ] = "",
     json: Annotated[
-        str, typer.Option(metavar="FILE", help="Write the result here, for gate-comment.")
+        str, typer.Option(metavar="FILE", help="Write the result to this file, for gate-comment.")
     ] = "",
     pull_request: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, help="Its number, for gate-comment.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, help="Number of the pull request, for gate-comment."
+        ),
     ] = 0,
     cases: Annotated[
         str,
@@ -63,7 +66,7 @@ def gate(
     release: Release = "newest",
     machine: Machine = "",
 ) -> int:
-    """Is a pull request slower than its merge base, in the cases that its diff touches?"""
+    """Decide if a pull request is slower than its merge base in the cases that it touches."""
     from asv_watch.gate.command import gate as job
 
     return job(
@@ -88,7 +91,7 @@ def gate_comment(
         str,
         typer.Argument(
             metavar="[FILE]",
-            help="What gate --json wrote; by default the result in the existing comment.",
+            help="File that gate --json wrote; by default the result in the existing comment.",
         ),
     ] = "",
     *,
@@ -97,7 +100,10 @@ def gate_comment(
         typer.Option(metavar="HASH", help="The head commit, as the workflow's event says."),
     ] = "",
     pull_request: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, help="The pull request, without FILE.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, help="Number of the pull request, if FILE is not given."
+        ),
     ] = 0,
     label: Annotated[
         str, typer.Option(metavar="LABEL", help="The label that accepts slower cases.")
@@ -108,7 +114,7 @@ def gate_comment(
     threshold: Threshold = "3%",
     undecided: Undecided = "fail",
     author: Annotated[
-        str, typer.Option(metavar="LOGIN", help="Who writes the comment.")
+        str, typer.Option(metavar="LOGIN", help="Account that writes the comment.")
     ] = "github-actions[bot]",
 ) -> None:
     """Write a gate's result to its pull request on GitHub, in a workflow that may write."""

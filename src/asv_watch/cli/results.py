@@ -17,20 +17,23 @@ def results(
     action: Annotated[
         Literal["check", "merge", "prune", "export"],
         typer.Argument(
-            help="check: name each fault of the files; merge: add results of folders and "
-            "branches; prune: list what no page shows; export: write a table, a row for each "
-            "measurement (.csv, .parquet)."
+            help="check: name each fault in the files; merge: add results of folders and "
+            "branches; prune: list the results that no page shows; export: write a table with a "
+            "row for each measurement (.csv, .parquet)."
         ),
     ],
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FOLDER | SOURCE... | FILE]",
-            help="check: a folder other than asv.conf.json's; merge: sources; export: the file.",
+            help="check: a folder other than asv.conf.json's; merge: folders and branches; "
+            "export: the file.",
         ),
     ] = None,
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="prune: remove what it lists.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="prune: remove the listed results.")
+    ] = False,
 ) -> int | None:
     """Check, merge, prune or export the stored results."""
     from asv_watch.exchange import results_command as job

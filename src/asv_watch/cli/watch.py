@@ -156,7 +156,7 @@ def reference(
 
 
 def confirm(*, machine: Machine = "") -> int:
-    """Measure suspected changes again, interleaved with the commit before them."""
+    """Compare the two commits of each suspected change, interleaved: is the change real?"""
     from asv_watch.compare.confirm import confirm as job
 
     return job(Path.cwd(), machine=machine)
@@ -186,7 +186,7 @@ def explain(
     release: Release = "newest",
     machine: Machine = "",
 ) -> int:
-    """Name the operators that account for a difference, by the project's own profiler."""
+    """Name the operators that account for a difference, from profiles of both sides."""
     from asv_watch.explain.command import explain as job
 
     return job(
@@ -197,7 +197,7 @@ def explain(
 def calibrate(
     *,
     comparisons: Annotated[
-        int, typer.Option(min=1, help="Interleaved comparisons of HEAD with itself.")
+        int, typer.Option(min=1, help="Number of interleaved comparisons of HEAD with itself.")
     ] = 3,
     cases: Cases = "",
     release: Release = "newest",
@@ -224,30 +224,32 @@ def releases(
         typer.Argument(
             metavar="[REQUIREMENT] [ACTION] [RELEASE]",
             help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
-            "listed, measured, missing and newly published; add: try RELEASE and list it; "
-            "measure: compare each release, or RELEASE, with its predecessor; findings: every "
-            "difference, and on how many days it was measured.",
+            "show which releases are listed, measured, missing and newly published; add: try "
+            "RELEASE and add it to asv.conf.json; measure: compare each release, or RELEASE, with "
+            "its predecessor; findings: show each difference and the days that measured it.",
         ),
     ] = None,
     *,
     companions: Annotated[
         list[str] | None,
         typer.Option(
-            "--with", metavar="PACKAGE==RELEASE", help="add: list it with this other package."
+            "--with",
+            metavar="PACKAGE==RELEASE",
+            help="add: release of another package that goes with it.",
         ),
     ] = None,
     against: Annotated[
         str,
         typer.Option(
             metavar="RELEASE",
-            help="Compare with this release, not the predecessor; RELEASE itself gives the noise.",
+            help="Compare with this release, not the predecessor; RELEASE itself shows the noise.",
         ),
     ] = "",
     commit: Annotated[
-        str, typer.Option(help="measure: with the package of this commit on both sides.")
+        str, typer.Option(help="measure: the commit whose package both sides use.")
     ] = "HEAD",
     again: Annotated[
-        bool, typer.Option("--again", help="measure: once more what is stored already.")
+        bool, typer.Option("--again", help="measure: repeat comparisons that are stored already.")
     ] = False,
     cases: Cases = "",
     machine: Machine = "",
@@ -304,12 +306,14 @@ def report(
     state: Annotated[
         Literal["measured", "suspected", "all"], typer.Option(help="Which changes to print.")
     ] = "all",
-    count: Annotated[int, typer.Option(min=1, help="Print at most so many, newest first.")] = 10,
+    count: Annotated[
+        int, typer.Option(min=1, help="Largest number of changes to print, newest first.")
+    ] = 10,
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="Only changes of this machine.")
     ] = "",
 ) -> int:
-    """Print changes to hand on: what, since when, how much, how certain, which commit, why."""
+    """Print the newest changes for an issue or an e-mail: size, interval, commits and cause."""
     from asv_watch.publish.report_command import report as job
 
     return job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)

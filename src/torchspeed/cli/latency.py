@@ -29,21 +29,22 @@ def latency(
         ),
     ] = "lenet5",
     batch_sizes: Annotated[
-        str, typer.Option("--batch-sizes", "-b", help="Items of a request, several with commas.")
+        str,
+        typer.Option("--batch-sizes", "-b", help="Batch sizes of requests, with commas between."),
     ] = "1,8,64",
     threads: Annotated[
-        str, typer.Option(help="Threads of torch's operators, several with commas.")
+        str, typer.Option(help="Numbers of threads for torch, with commas between.")
     ] = "1",
     modes: Annotated[
-        str, typer.Option(help="Several with commas: eager, compile, export, aot.")
+        str, typer.Option(help="Any of eager, compile, export and aot, with commas between.")
     ] = "eager",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[
         float,
-        typer.Option(min=0, help="Measure each combination for so long; 100 requests at least."),
+        typer.Option(min=0, help="Seconds for each combination; 100 requests at least."),
     ] = 2.0,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw it to this file, such as x.svg.")
+        Path | None, typer.Option(help="File for the picture, such as latency.svg.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result to this file too.")] = None,
 ) -> None:

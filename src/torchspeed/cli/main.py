@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
-    "130 interrupted.",
+    "3 some points of a sweep failed, 130 interrupted.",
 )
 for _name, _command in COMMANDS.items():
     app.command(_name, epilog=_command.examples or None)(_command.run)

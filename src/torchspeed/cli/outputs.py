@@ -20,12 +20,14 @@ class Outputs:
 
     devices: str = option(
         "1",
-        "Devices that work together: a number, auto for all GPUs, or a list: 0,2.",
+        "Devices to train on together: a number, auto for all GPUs, or a list such as 0,2.",
         panel=DEVICE,
     )
     json: Path | None = option(None, "Write the result to this file too.", panel="Output")
     baseline: Path | None = option(
-        None, "What --json wrote on fewer devices: adds the scaling efficiency.", panel="Output"
+        None,
+        "Result that --json wrote on fewer devices; adds the scaling efficiency.",
+        panel="Output",
     )
     profile: Path | None = option(
         None,

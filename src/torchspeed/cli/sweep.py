@@ -49,17 +49,19 @@ def sweep(
             "postgresql://HOST/DATABASE; an existing sweep is continued."
         ),
     ],
-    name: Annotated[str, typer.Option(help="Of the sweep; a storage holds any number.")] = "sweep",
+    name: Annotated[
+        str, typer.Option(help="Name of the sweep; a storage can hold several.")
+    ] = "sweep",
     search: Annotated[
         int | None,
-        typer.Option(min=1, help="Search with so many trials instead of the whole grid."),
+        typer.Option(min=1, help="Number of trials of a search, which replaces the grid."),
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Show what is stored, and run nothing.")
+        bool, typer.Option("--report", help="Show the stored points; run nothing.")
     ] = False,
     memory: Annotated[
         float | None,
-        typer.Option(min=0, help="GiB that a run with --batch-size auto may take."),
+        typer.Option(min=0, help="Memory in GiB for --batch-size auto."),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="Folder to draw the figures in, as SVG.")
@@ -74,9 +76,10 @@ def sweep(
 ) -> int:
     """Train with every combination of settings, or search for the fastest.
 
+    Settings take several values, with commas between: --batch-size 32,128.
     Any number of workers share a sweep: each is this command with the same options, on any
     machine that reaches the storage.
-    -b auto takes 16, 32, 64 and so on, as far as memory reaches.
+    -b auto takes 16, 32, 64 and so on, as long as memory suffices.
     """
     grows = options["batch_size"] == "auto"
     if search is not None and grows:

@@ -43,7 +43,7 @@ def train(
     *,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Keep the state there after each epoch.", rich_help_panel="Output"),
+        typer.Option(help="File for the state after each epoch.", rich_help_panel="Output"),
     ] = None,
     resume: Annotated[
         bool,
@@ -51,7 +51,7 @@ def train(
     ] = False,
     save_best: Annotated[
         Path | None,
-        typer.Option(help="Keep the best epoch's parameters there.", rich_help_panel="Output"),
+        typer.Option(help="File for the parameters of the best epoch.", rich_help_panel="Output"),
     ] = None,
     **options: Any,
 ) -> None:
@@ -75,7 +75,7 @@ def inference(
     *,
     weights: Annotated[
         Path | None,
-        typer.Option(help="Parameters to test: what --checkpoint or --save-best wrote."),
+        typer.Option(help="Parameters to test: a file that --checkpoint or --save-best wrote."),
     ] = None,
     **options: Any,
 ) -> None:

@@ -28,22 +28,20 @@ class RunConfig:
         "-m",
         names=list_workloads(),
     )
-    model_kwargs: str = option("", "Sizes of the model that differ: hidden=20,layers=2.")
+    model_kwargs: str = option("", "Arguments of the model, such as hidden=20,layers=2.")
     pretrained: bool = option(False, "Begin with torchvision's ImageNet weights.")
     batch_size: int = option(128, "Items per step and device.", "-b", min=1)
     limit_batches: int | None = option(
         None, "Largest number of steps per epoch; all by default.", min=1
     )
-    warmup: int = option(1, "First steps that are not timed.", min=0)
+    warmup: int = option(1, "Number of first steps that are not timed.", min=0)
     seed: int = option(0, "Seed of parameters, order and noise.", min=0, max=2**32 - 1)
-    phases: bool = option(
-        True, "Time each phase, for which the host waits for a GPU in each step."
-    )
+    phases: bool = option(True, "Time each phase; the host then waits for the GPU in each step.")
 
     # `recipes.complete` fills what is None here: epochs, optimiser, rate and data.
     epochs: int = option(
         None,
-        "By default, as for optimiser and rate, what suits the model.",
+        "Number of epochs; the defaults of epochs, optimiser and rate depend on the model.",
         "-e",
         panel=LEARNING,
         min=1,
@@ -53,10 +51,10 @@ class RunConfig:
     )
     rate: float = option(None, "Learning rate.", "--lr", panel=LEARNING, min=0)
     momentum: float = option(0.9, "Momentum of SGD.", panel=LEARNING, min=0, max=1)
-    weight_decay: float = option(0.0, panel=LEARNING, min=0)
+    weight_decay: float = option(0.0, "Weight decay of the optimiser.", panel=LEARNING, min=0)
     schedule: Schedule = option(
         "constant",
-        "cosine: to 0 over its span; step: a tenth after each third of it.",
+        "cosine: falls to 0 over its span; step: falls to a tenth after each third of it.",
         panel=LEARNING,
     )
     schedule_epochs: int | None = option(
@@ -66,19 +64,21 @@ class RunConfig:
         min=1,
     )
     schedule_unit: Literal["epoch", "step"] = option(
-        "epoch", "Whether the rate moves after each epoch or each step.", panel=LEARNING
+        "epoch", "Change the rate after each epoch or each step.", panel=LEARNING
     )
     rate_warmup: int = option(
-        0, "First epochs of the span, in which the rate rises linearly.", panel=LEARNING, min=0
+        0, "Number of first epochs in which the rate rises linearly.", panel=LEARNING, min=0
     )
     accumulate: int = option(
-        1, "Batches whose gradients make one step of the optimiser.", panel=LEARNING, min=1
+        1, "Number of batches for each step of the optimiser.", panel=LEARNING, min=1
     )
     clip_norm: float | None = option(None, "Largest norm of the gradient.", panel=LEARNING, min=0)
     loss: Literal["squared", "absolute"] = option(
         "squared", "Error of a forecast that training minimises.", panel=LEARNING
     )
-    label_smoothing: float = option(0.0, panel=LEARNING, min=0, max=1)
+    label_smoothing: float = option(
+        0.0, "Share of a label that is spread over all classes.", panel=LEARNING, min=0, max=1
+    )
     ema: float | None = option(
         None,
         "Test a moving average of the parameters with this decay.",
@@ -88,7 +88,7 @@ class RunConfig:
     )
     test_every: int = option(
         1,
-        "Epochs from one test to the next; one follows the last epoch.",
+        "Epochs from one test to the next; the last epoch is always tested.",
         panel=LEARNING,
         min=1,
     )
@@ -119,18 +119,16 @@ class RunConfig:
     device: str = option("cpu", "cpu, cuda or cuda:N.", panel=DEVICE)
     strategy: Literal["auto", "single", "ddp", "fsdp"] = option(
         "auto",
-        "ddp: data parallel, also for one device; fsdp: parameters shared out too, in training; "
+        "ddp: data parallel, also for one device; fsdp: parameters sharded too, in training; "
         "auto: ddp for several.",
         panel=DEVICE,
     )
     precision: Precision = option(
-        "32-true", "Number format; mixed: products in half the bits.", panel=DEVICE
+        "32-true", "Number format; mixed: matrix products in 16 bits.", panel=DEVICE
     )
     compile: bool = option(False, "Compile with torch.compile.", panel=DEVICE)
     channels_last: bool = option(False, "Lay images out with the channels last.", panel=DEVICE)
-    tf32: bool | None = option(
-        None, "Whether CUDA may round float32 products to TF32.", panel=DEVICE
-    )
+    tf32: bool | None = option(None, "Let CUDA round float32 products to TF32.", panel=DEVICE)
     cudnn_benchmark: bool = option(
         False, "Let cuDNN time its algorithms and take the fastest.", panel=DEVICE
     )
