@@ -99,6 +99,18 @@ SUITES = {
 }
 """Suite to its figures and the values of its parameters."""
 
+RECIPE_OF_PASSES = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1"
+RECIPE_1 = {
+    "flux_training.AllCores": "rounds=3 repeat=1,20,0.5 warmup_time=0.1 number=1",
+    "flux_training.FluxTraining": "rounds=3 repeat=1,20,0.5 warmup_time=0.1 number=1",
+    "modes.Modes": "rounds=1 repeat=8,20,1 sample_time=0.02 warmup_time=0.1",
+    "plain_compiled.PlainCompiled": "rounds=1 repeat=8,20,1 sample_time=0.02 warmup_time=0.1",
+    "training.DataLoading": "rounds=1 repeat=5,20,4 warmup_time=0 number=1",
+    "training.FluxCNNEpoch": "rounds=1 repeat=1,3,10 warmup_time=0 number=1",
+}
+"""Suites to how they are sampled where that is not `RECIPE_OF_PASSES`."""
+ASV_RUNNER = "asv_runner 0.3.2"
+
 
 def _asv(
     root: Path, *arguments: str, package: Path | None = None
@@ -173,11 +185,24 @@ def test_all_cores_are_timed_by_wall_time(benchmarks: dict[str, Any]) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=path)
 
 
+def test_the_recipe_is_frozen(benchmarks: dict[str, Any]) -> None:
+    for name, benchmark in benchmarks.items():
+        if benchmark["type"] == "time":
+            suite = name.rpartition(".")[0]
+            expected = f"{RECIPE_1.get(suite, RECIPE_OF_PASSES)}; {ASV_RUNNER}"
+            recipe = benchmark["version"].partition("; ")[2]
+            assert recipe == expected, (
+                f"{name} is sampled by {recipe!r}, no longer by recipe 1, {expected!r}: all "
+                "absolute values would start anew. Put it back, or do what docs/measuring.md says under "
+                '"Recipe 1" and write the new recipe here'
+            )
+
+
 def test_a_version_names_the_code_the_recipe_and_what_takes_the_samples(
     benchmarks: dict[str, Any],
 ) -> None:
     runner = f"asv_runner {importlib.metadata.version('asv_runner')}"
-    recipe = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1"
+    recipe = RECIPE_OF_PASSES
     code = TimeSeries.code_version
     series = "time_series.TimeSeries"
     assert benchmarks[f"{series}.time_forward"]["version"] == f"{code}; {recipe}; {runner}"

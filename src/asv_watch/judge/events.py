@@ -11,7 +11,6 @@ import numpy as np
 from asv_watch.records.history import History
 from asv_watch.records.recipe import differing_facts
 from asv_watch.records.records import Record
-from asv_watch.records.series import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,6 @@ class Event:
     """Old value, empty where there was none."""
     after: str
     """New value, empty where there is none any more."""
-    reason: str = ""
-    """What ``results/notes.toml`` says about it."""
 
 
 _OF_ENVIRONMENT = ("python", "requirement ", "variable ")
@@ -91,7 +88,7 @@ def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
 
 def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
-    changes: dict[tuple[str, str, str, str, str, str], tuple[str, str]] = {}
+    changes: dict[tuple[str, str, str, str, str, str], str] = {}
     for series in history.series:
         columns = series.columns
         if len({columns.texts[place] for place in np.unique(columns.rows["recipe"])} - {""}) < 2:
@@ -103,21 +100,10 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
             differing = {} if run.recipe == known else differing_facts(known, run.recipe)
             for fact, (old, new) in differing.items():
                 key = (series.machine, series.environment, commit, fact, old, new)
-                other = changes.get(key, (previous, ""))[0]
-                latest = max(previous, other, key=order.__getitem__)
-                changes[key] = (latest, _reason(history, series, commit))
+                changes[key] = max(previous, changes.get(key, previous), key=order.__getitem__)
             known, previous = run.recipe or known, commit
-    for (machine, environment, commit, fact, old, new), (previous, reason) in changes.items():
-        yield Event(machine, environment, previous, commit, f"recipe {fact}", old, new, reason)
-
-
-def _reason(history: History, series: Series, commit: str) -> str:
-    """Return the reason that the notes give for a recipe from this commit on."""
-    if history.notes is None:
-        return ""
-    position = history.positions[commit]
-    note = history.notes.recipe(series.case.benchmark, position)
-    return note.reason if note else ""
+    for (machine, environment, commit, fact, old, new), previous in changes.items():
+        yield Event(machine, environment, previous, commit, f"recipe {fact}", old, new)
 
 
 def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:

@@ -121,7 +121,7 @@ class _Loader:
         self._notes, problems = read_notes(results_dir, commits)
         self._commits = _with_versions(commits, self._notes)
         self._problems += [*damaged, *problems]
-        self._runs = RunReader(self._benchmarks, self._notes, self._order)
+        self._runs = RunReader(self._benchmarks)
         self._runs.problems = self._problems
         self._left_out = self._runs.left_out
         for commit in self._notes.unplaced:

@@ -1,8 +1,7 @@
 """What people wrote about results: ``results/notes.toml``.
 
-A ``[[change]]`` marks a reported change as expected or explained, with a
-text that is shown with it. A ``[[recipe]]`` declares how results were sampled that do not
-record it themselves, so that a change of the recipe is not taken for a change of speed::
+A ``[[change]]`` marks a reported change as expected or explained, with a text that is shown with
+it::
 
     [[change]]
     commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
@@ -10,12 +9,6 @@ record it themselves, so that a change of the recipe is not taken for a change o
     text = "The batch was doubled"
     cases = ["*resnet18*"]     # patterns of case names; all if left out
     machine = "ci-2core"       # all if left out
-
-    [[recipe]]
-    from = "9596ba59"          # first commit measured so; the first of the branch if left out
-    recipe = "rounds=3 repeat=3,20,2.5"
-    benchmarks = ["*.time_*"]  # patterns of benchmark names; all if left out
-    reason = "Three rounds repeat better than two"
 
 ``[versions]`` names commits, as tags do, where a project has no tags or not all of them::
 
@@ -27,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -57,22 +49,9 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.machine in {"", machine} and _matches(case, self.cases)
 
 
-class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The recipe of results that do not record theirs, from a commit on."""
-
-    recipe: Text
-    reason: Text
-    # Not `CommitStart | None`: msgspec 0.22 crashes now and then on a pattern in a union.
-    first: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{7,64})?$")] = msgspec.field(
-        name="from", default=""
-    )
-    benchmarks: tuple[str, ...] = _ALL
-
-
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")], CommitStart] = {}
     change: tuple[ChangeNote, ...] = ()
-    recipe: tuple[RecipeNote, ...] = ()
 
 
 class Placed(NamedTuple):
@@ -88,7 +67,6 @@ class Notes:
     def __init__(
         self,
         changes: Sequence[Placed] = (),
-        recipes: Sequence[tuple[int, RecipeNote]] = (),
         unplaced: Sequence[str] = (),
         versions: Mapping[str, int] | None = None,
     ) -> None:
@@ -96,23 +74,12 @@ class Notes:
 
         Args:
             changes: Remarks on changes.
-            recipes: Position of the first commit, and the recipe from there on.
             unplaced: Commits named by notes that are not on the branch, or not just one of it.
             versions: Name of a version to the position of its commit.
         """
         self.versions = dict(versions or {})
         self.changes = tuple(changes)
         self.unplaced = tuple(unplaced)
-        self._recipes = sorted(recipes, key=lambda placed: placed[0])
-        self.recipe = lru_cache(maxsize=None)(self._recipe)
-
-    def _recipe(self, benchmark: str, position: int) -> RecipeNote | None:
-        """Return the declared recipe of a benchmark's results at a commit, if there is one."""
-        chosen = None
-        for first, note in self._recipes:
-            if first <= position and _matches(benchmark, note.benchmarks):
-                chosen = note
-        return chosen
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
         """Return the last note about a change of a case between two commits, if there is one.
@@ -152,16 +119,11 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         return Notes(), [
             Problem(str(path), f"{error}; none of its notes is used: correct it (docs/history.md)")
         ]
-    named = {note.commit for note in stored.change} | {
-        note.first for note in stored.recipe if note.first
-    }
-    named |= set(stored.versions.values())
+    named = {note.commit for note in stored.change} | set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}
     placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
-    placed[""] = 0
     return Notes(
         [Placed(placed[note.commit], note) for note in stored.change if note.commit in placed],
-        [(placed[note.first], note) for note in stored.recipe if note.first in placed],
         sorted(named - placed.keys()),
         {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []

@@ -3,9 +3,7 @@
 A benchmark's version is ``"<code version>; <recipe>"``. The part before the first semicolon
 changes with what is measured: a stored result with another one does not belong to the benchmark
 any more. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_runner 0.3.2``: results
-of another recipe stay in the series, but nothing is compared across the change. Results from
-before recipes were recorded have none, and ``results/notes.toml`` may declare it
-(`asv_watch.records.notes`).
+of another recipe stay in the series, but nothing is compared across the change.
 """
 
 from __future__ import annotations

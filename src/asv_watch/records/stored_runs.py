@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.records.labels import case_labels, measures_models
-from asv_watch.records.notes import Notes
 from asv_watch.records.outcomes import Report
 from asv_watch.records.recipe import code_version, recipe_of
 from asv_watch.records.records import (
@@ -44,19 +43,13 @@ _SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75",
 class RunReader:
     """Matches result files with the cases of today's benchmarks."""
 
-    def __init__(
-        self, benchmarks: Mapping[str, Benchmark], notes: Notes, positions: Mapping[str, int]
-    ) -> None:
+    def __init__(self, benchmarks: Mapping[str, Benchmark]) -> None:
         """Expand the parameters of the benchmarks.
 
         Args:
             benchmarks: The benchmarks by name.
-            notes: Notes that declare recipes which results do not record.
-            positions: Of commits along the branch.
         """
         self._benchmarks = benchmarks
-        self._notes = notes
-        self._positions = positions
         of_models = measures_models(benchmarks.values())
         self.cases = [
             Case(benchmark.name, params, case_labels(benchmark, params, of_models=of_models))
@@ -88,7 +81,6 @@ class RunReader:
         """
         runs: dict[int, Run] = {}
         outdated = set()
-        position = self._positions[content.commit_hash]
         for name in content.results:
             benchmark = self._benchmarks.get(name)
             if benchmark is None:
@@ -100,9 +92,8 @@ class RunReader:
                     outdated.add(name)
                     self.left_out[name, "measured with other code of the benchmark"] += 1
                 else:
-                    note = self._notes.recipe(name, position)
-                    recipe = recipe_of(row.version) or (note.recipe if note else "")
-                    self._read_row(path, name, row, reports, sys.intern(recipe), runs)
+                    recipe = sys.intern(recipe_of(row.version))
+                    self._read_row(path, name, row, reports, recipe, runs)
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
         if reports:  # outcomes count for cases of which the result file has no row

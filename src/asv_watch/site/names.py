@@ -95,10 +95,8 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
         labels: Environments by name, as `environment_labels` calls them.
     """
     if event.fact == "environment":
-        text = f"first measured with {labels[event.environment]}"
-    else:
-        text = f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
-    return f"{text} ({event.reason})" if event.reason else text
+        return f"first measured with {labels[event.environment]}"
+    return f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
 
 
 _NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})

@@ -107,7 +107,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")
     (made.results / "notes.toml").write_text(
         f'[[change]]\ncommit = "{made.hashes[6]}"\nkind = "expected"\ntext = "So be it"\n'
-        f'[[recipe]]\nrecipe = "rounds=3"\nreason = "less noise"\nfrom = "{made.hashes[2]}"\n'
     )
     return made
 

@@ -266,10 +266,6 @@ def test_results_of_another_recipe_stay_in_the_series_and_say_which(results_dir:
     assert history.left_out == ()
     runs = case_of(history, "darnn", "5").runs
     assert [run.recipe for run in runs.values()] == recipes
-    note = f'[[recipe]]\nfrom = "{HASHES[0]}"\nrecipe = "rounds=1"\nreason = "at first"'
-    (results_dir / "notes.toml").write_text(note)
-    runs = case_of(load_history(results_dir, COMMITS), "darnn", "5").runs
-    assert [run.recipe for run in runs.values()] == ["rounds=1", *recipes[1:]]
 
 
 def test_results_without_a_version_are_shown(results_dir: Path) -> None:

@@ -1,4 +1,4 @@
-"""``results/notes.toml``: recipes of old results, remarks on changes, and what is wrong in it."""
+"""``results/notes.toml``: remarks on changes, versions, and what is wrong in it."""
 
 from __future__ import annotations
 
@@ -21,36 +21,6 @@ ROOT = Path(__file__).parents[3]
 def read(folder: Path, text: str) -> tuple[Notes, list[Problem]]:
     (folder / "notes.toml").write_text(text, encoding="utf-8")
     return read_notes(folder, make_commits(10))
-
-
-def recipes(notes: Notes, benchmark: str) -> list[str]:
-    return [note.recipe if (note := notes.recipe(benchmark, at)) else "" for at in range(10)]
-
-
-def test_a_recipe_holds_from_its_commit_on(tmp_path: Path) -> None:
-    notes, problems = read(
-        tmp_path,
-        f"""
-        [[recipe]]
-        recipe = "rounds=2"
-        reason = "so it began"
-        [[recipe]]
-        from = "{commit_hash(4)[:8]}"
-        recipe = "rounds=3"
-        benchmarks = ["*.time_*"]
-        reason = "it repeats better"
-        """,
-    )
-    assert problems == []
-    assert recipes(notes, "a.A.time_x") == ["rounds=2"] * 4 + ["rounds=3"] * 6
-    assert recipes(notes, "a.A.track_x") == ["rounds=2"] * 10
-
-
-def test_a_recipe_from_a_later_commit_leaves_earlier_ones_unknown(tmp_path: Path) -> None:
-    notes, _ = read(
-        tmp_path, f'[[recipe]]\nfrom = "{commit_hash(7)}"\nrecipe = "rounds=3"\nreason = "x"'
-    )
-    assert recipes(notes, "a.A.time_x") == [""] * 7 + ["rounds=3"] * 3
 
 
 def test_the_last_note_about_a_change_counts(tmp_path: Path) -> None:
@@ -92,7 +62,7 @@ def test_the_last_note_about_a_change_counts(tmp_path: Path) -> None:
         ),
         ('[[change]]\ncommit = "HEAD"\nkind = "expected"\ntext = "x"', "$.change[0].commit"),
         ('[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = " "', "$.change[0].text"),
-        ('[[recipe]]\nrecipe = "x"\nreason = "y"\nform = "12345678"', "unknown field `form`"),
+        ('[[recipe]]\nrecipe = "rounds=3"', "unknown field `recipe`"),
     ],
 )
 def test_a_malformed_file_is_one_clear_problem(tmp_path: Path, text: str, message: str) -> None:
