@@ -193,8 +193,8 @@ def test_the_recipe_is_frozen(benchmarks: dict[str, Any]) -> None:
             recipe = benchmark["version"].partition("; ")[2]
             assert recipe == expected, (
                 f"{name} is sampled by {recipe!r}, no longer by recipe 1, {expected!r}: all "
-                "absolute values would start anew. Put it back, or do what docs/measuring.md says under "
-                '"Recipe 1" and write the new recipe here'
+                "absolute values would start anew. Put it back, or do what docs/measuring.md says "
+                'under "Recipe 1" and write the new recipe here'
             )
 
 
