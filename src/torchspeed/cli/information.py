@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from torchspeed.cli.console import standard_output
 from torchspeed.data.catalogue import DATA
 from torchspeed.published import PublishedSource, load_sources
 from torchspeed.training.config import Precision, Schedule
@@ -19,7 +20,7 @@ def list_names() -> None:
     from torchspeed.training.optimisers import OPTIMISERS
     from torchspeed.workloads import get_workload, list_workloads
 
-    console = Console()
+    console = standard_output()
     models = Table(
         "name", "family", "input", "configuration from", title="models", title_justify="left"
     )
@@ -44,7 +45,7 @@ def info(
     ] = False,
 ) -> None:
     """Show this machine, the versions and the devices."""
-    console = Console()
+    console = standard_output()
     if published:
         for source in load_sources():
             show_source(source, console)

@@ -53,6 +53,7 @@ def latency(
 
     from rich.console import Console
 
+    from torchspeed.cli.console import standard_output
     from torchspeed.cli.lists import positive, read_values
     from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import write_result
@@ -81,7 +82,7 @@ def latency(
         counts = (str(r.threads), str(r.batch_size), str(r.requests))
         times = map(shown, (r.p50_s, r.p90_s, r.p99_s))
         table.add_row(r.mode, *counts, *times, f"{r.items_per_s:,.0f}")
-    Console().print(table)
+    standard_output().print(table)
     if figure is not None:
         draw_latency(results, model, figure)
     if json is not None:

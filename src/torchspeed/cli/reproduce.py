@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from torchspeed.cli.console import standard_output
 from torchspeed.errors import TorchspeedError
 
 if TYPE_CHECKING:
@@ -77,4 +77,4 @@ def _show(made: Reproduction, rows: list[Row]) -> None:
         x = row.x if isinstance(row.x, str) else f"{row.x:g}"
         numbers = (row.values.get(quantity) for quantity in made.quantities)
         table.add_row(row.name, x, *("–" if n is None else f"{n:.4g}" for n in numbers))
-    Console().print(table)
+    standard_output().print(table)

@@ -15,6 +15,7 @@ import torch
 import torch.distributed as dist
 from rich.console import Console
 
+from torchspeed.cli.console import standard_output
 from torchspeed.cli.facts import facts
 from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.cli.progress import RunProgress
@@ -71,7 +72,7 @@ def run_and_report(
         raise _explained(error, config, group) from None
     if not group.leads:
         return
-    console = Console()
+    console = standard_output()
     show_run(result, console)
     values = result.as_dict()
     if baseline is not None:

@@ -32,10 +32,13 @@ def percent(value: float | None) -> str:
 
 
 def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
-    """Make an empty table whose last columns, ``numbers``, are aligned to the right."""
+    """Make an empty table whose last columns, ``numbers``, are aligned to the right.
+
+    What is too wide for its column goes on in the next line: no digit is cut off.
+    """
     table = Table(*headings, title=title, title_justify="left")
     for heading in numbers:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", overflow="fold")
     return table
 
 

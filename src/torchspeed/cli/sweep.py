@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from torchspeed.cli.console import standard_output
 from torchspeed.cli.lists import positive, read_values
 from torchspeed.cli.options import configure, takes
 from torchspeed.data.options import DataOptions
@@ -100,7 +101,7 @@ def sweep(
         else:
             _run(study, options, memory)
     outcomes = study.outcomes()
-    _show(outcomes, Console())
+    _show(outcomes, standard_output())
     if grows:
         print(best_batch_sizes(outcomes))
     if figures is not None:
