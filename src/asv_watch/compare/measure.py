@@ -16,7 +16,7 @@ from asv_watch.interleave.cases import MeasurableCase, ValueCase, list_cases
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
 from asv_watch.interleave.sides import Side
-from asv_watch.interleave.values import Known, measure_repeatedly, measure_values
+from asv_watch.interleave.values import measure_repeatedly
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -57,7 +57,6 @@ def compare(
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[CaseResult] = (),
-    known: tuple[Known, Known] | None = None,
 ) -> Compared:
     """Measure two sides interleaved, then what needs no clock; store each finished case.
 
@@ -68,8 +67,6 @@ def compare(
         kind: why they are compared; by default as the two sides differ.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
-        known: peak memory and counts that were measured before, on each side: then one process of
-            each side measures the others, instead of several.
 
     Raises:
         WatchError: no case ran on both sides.
@@ -84,13 +81,7 @@ def compare(
     others = [case for case in cases if isinstance(case, ValueCase)]
     if timed:
         results += measure_interleaved(sides, suites, timed, keep, sampling)
-    if known is None:
-        results += measure_repeatedly(sides, suites, others, keep, sampling)
-    else:
-        for number, result in enumerate(measure_values(sides, suites, others, known), start=1):
-            keep(result)
-            results.append(result)
-            print(f"[{number}/{len(others)}] {result.case}", flush=True)
+    results += measure_repeatedly(sides, suites, others, keep, sampling)
     compared = Compared(
         tuple(result for result in results if isinstance(result, CaseRatio)),
         tuple(result for result in results if isinstance(result, Unmeasured)),

@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,9 @@ _ALIKE = 2
 
 _NO_VALUE = "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
 
-Known = Mapping[str, float | NoValue]
-"""Case to what is known of it on a side."""
 
-
-def measure_values(
-    sides: tuple[Side, Side],
-    suites: Path,
-    cases: Sequence[ValueCase],
-    known: tuple[Known, Known] = ({}, {}),
+def _measure_once(
+    sides: tuple[Side, Side], suites: Path, cases: Sequence[ValueCase]
 ) -> Iterator[CaseValues]:
     """Measure cases that time nothing, each in one process a side.
 
@@ -53,7 +47,6 @@ def measure_values(
         sides: before and after.
         suites: folder of the suites.
         cases: what to measure.
-        known: what was measured before of each side's version.
 
     Yields:
         Each case with its values, or with the reasons why it has none.
@@ -65,17 +58,10 @@ def measure_values(
     for case in cases:
         by_process[case.process].append(case)
     for together in by_process.values():
-        measured = []
-        for side, of_side in zip(sides, known, strict=True):
-            missing = [case for case in together if case.name not in of_side]
-            answers = _ask(side, suites, missing) if missing else []
-            new = {
-                case.name: _value(side, answer)
-                for case, answer in zip(missing, answers, strict=True)
-            }
-            measured.append({**of_side, **new})
-        for case in together:
-            before, after = (of_side[case.name] for of_side in measured)
+        measured = [
+            [_value(side, answer) for answer in _ask(side, suites, together)] for side in sides
+        ]
+        for case, before, after in zip(together, *measured, strict=True):
             yield CaseValues(
                 case.name,
                 int(time.time()),
@@ -114,7 +100,7 @@ def measure_repeatedly(
     with comparison.keeping():
         while comparison.open:
             number += 1
-            for values in measure_values(sides, suites, list(comparison.open)):
+            for values in _measure_once(sides, suites, list(comparison.open)):
                 case = by_name[values.case]
                 message = _add(
                     comparison, case, values, first.setdefault(case.name, values), number
@@ -159,13 +145,17 @@ def _add(
 def _value(side: Side, answer: dict[str, Any]) -> float | NoValue:
     if "value" in answer:
         return float(answer["value"])
-    reasons = {
-        name: str(reason)
+    [(outcome, told)] = answer.items()
+    reason = (
+        str(told)
         .replace(str(side.environment.folder), "the environment")
         .replace(str(side.source), "the package")[:_LONGEST_REASON]
-        for name, reason in answer.items()
-    }
-    return msgspec.convert(reasons, NoValue)
+    )
+    return (
+        NoValue(skipped=reason)
+        if outcome == "skipped"
+        else NoValue(failed=f"{side.name}: {reason}")
+    )
 
 
 def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ from itertools import pairwise
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseValues,
-    NoValue,
     StoredComparison,
     Unmeasured,
 )
@@ -36,19 +35,29 @@ class ReleaseStep:
     """The older release, such as ``2.3.0``."""
     after: str
     commits: dict[str, str] = field(default_factory=dict)
-    """Case to the commit of the package that ran on both sides."""
+    """Case to the commit of the package that ran on both sides when it was compared last."""
     ratios: dict[str, CaseRatio] = field(default_factory=dict)
-    """Case to its newest ratio."""
+    """Case of time or peak memory to its newest ratio."""
     earlier: dict[str, list[CaseRatio]] = field(default_factory=lambda: defaultdict(list))
     """Case to its ratios before the newest, oldest first."""
     values: dict[str, CaseValues] = field(default_factory=dict)
-    """Case of peak memory or an exact count to its newest values."""
+    """Case of an exact count to its newest values; also peak memory of one process a side."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
     """Case that was skipped or failed to why; it may have a ratio from another day."""
     recipe: dict[str, float | str] = field(default_factory=dict)
-    """How the newest ratios were taken."""
+    """How the newest ratios of times were taken."""
     days: set[int] = field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
+
+    @property
+    def times(self) -> dict[str, CaseRatio]:
+        """Case that was timed to its newest ratio."""
+        return {case: ratio for case, ratio in self.ratios.items() if ratio.kind == "time"}
+
+    @property
+    def counts(self) -> dict[str, CaseValues]:
+        """Case of an exact count to its newest values."""
+        return {case: values for case, values in self.values.items() if values.exact}
 
     def add(self, comparison: StoredComparison) -> None:
         """Add a comparison that is newer than those before."""
@@ -58,23 +67,17 @@ class ReleaseStep:
         for unmeasured in comparison.unmeasured:
             self.commits.setdefault(unmeasured.case, header.after.commit)
             self.unmeasured[unmeasured.case] = unmeasured
-        for ratio in comparison.times:
+        for ratio in comparison.ratios:
             if ratio.case in self.ratios:
                 self.earlier[ratio.case].append(self.ratios[ratio.case])
             self.commits[ratio.case] = header.after.commit
+            self.ratios[ratio.case] = ratio
+            self.values.pop(ratio.case, None)
+        if comparison.times:
             self.recipe.clear()
             self.recipe.update(header.recipe)
-            self.ratios[ratio.case] = ratio
-        self.values.update({values.case: values for values in comparison.values})
-        self.values.update(
-            {
-                ratio.case: CaseValues(
-                    ratio.case, ratio.at, ratio.unit, before=ratio.before, after=ratio.after
-                )
-                for ratio in comparison.ratios
-                if ratio.kind == "memory"
-            }
-        )
+        for values in comparison.values:
+            self.values[values.case] = values
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +121,6 @@ class ReleaseHistory:
             by_recipe[frozenset(step.recipe.items())].append(step)
         known = (_noise(self.requirement, steps, self.nulls) for steps in by_recipe.values())
         return tuple(noise for noise in known if noise is not None)
-
-    def value(self, release: str, case: str) -> float | NoValue | None:
-        """Return the newest value of a case with a release, or why it has none, if measured."""
-        of_case = [
-            (values.at, side)
-            for step in self.steps
-            if (values := step.values.get(case)) is not None
-            for name, side in ((step.before, values.before), (step.after, values.after))
-            if name == release and side is not None
-        ]
-        return max(of_case, key=lambda value: value[0])[1] if of_case else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from asv_watch.compare.confirm import Suspect, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
+from asv_watch.interleave.cases import list_benchmarks, measurable_cases
 from asv_watch.interleave.sides import side
 from asv_watch.night.examine import Examination, examinations
 from asv_watch.night.queue import Situation, Task, TaskSource, Tonight
@@ -157,14 +157,10 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
         pattern = tonight.selection.pattern or place.configuration.release_cases
         package = side(place, "HEAD")
         listed = list_benchmarks(place, place.environments[:1])
-        cases = [
-            case
-            for case in timed_cases(listed, Selection(pattern), place.declared)
-            if case.name in expected
-        ]
-        values = value_cases(listed, Selection(pattern, short=True), place.declared)
+        known = measurable_cases(listed, Selection(pattern), place.declared)
+        cases = [case for case in known if case.name in expected]
         try:
-            for _, result in measure_releases(place, [releases], package, cases, values):
+            for _, result in measure_releases(place, [releases], package, cases):
                 if isinstance(result, WatchError):
                     raise result
                 if isinstance(result, Compared):
@@ -263,7 +259,7 @@ def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, fr
     comparisons = stored.get(situation.machine, ())
     for requirement, releases in situation.configuration.releases.items():
         pairs = release_pairs(requirement, releases, comparisons)
-        compared = {case for pair in pairs for case in pair.stored.commits}
+        compared = {case for pair in pairs for case in pair.stored.ratios}
         pattern = situation.selection.pattern or situation.configuration.release_cases
         expected = frozenset(
             case for case in compared - {import_case(requirement)} if re.search(pattern, case)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
@@ -20,24 +20,24 @@ from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import (
     Benchmarks,
+    MeasurableCase,
     list_benchmarks,
     list_benchmarks_in,
     timed_cases,
     value_cases,
 )
 from asv_watch.interleave.sides import Side, side
-from asv_watch.judge.compared_values import value_ratio, value_verdict
+from asv_watch.judge.compared_values import value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.machine.description import default_name
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.markdown import table
-from asv_watch.records.comparisons import CaseValues, NoValue, read_comparisons
+from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments, package_index
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
-from asv_watch.site.failures import exception_line
 from asv_watch.statistics.rule import Verdict
 
 _MIB = 1024**2
@@ -74,7 +74,7 @@ def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
                 *(release.requirements.get(companion, "") for companion in companions),
                 "oldest" if step is None else _compared(step),
                 *_import_cells(tried.get(release.release)),
-                *_value_cells(step.values.values() if step else ()),
+                *_memory_and_counts(step),
             )
         )
     header = (
@@ -197,30 +197,19 @@ def measure(
         listed = _list_benchmarks(place, package, pairs[0].after)
         values = value_cases(listed, selection, place.declared)
         times = timed_cases(listed, selection, place.declared, needed=not values)
-        for pair, result in measure_releases(place, pairs, package, times, values, again=again):
+        chosen: list[MeasurableCase] = [*times, *values]
+        for pair, result in measure_releases(place, pairs, package, chosen, again=again):
             compared += 1
             if isinstance(result, WatchError):
                 failed = True
                 print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
                 continue
             failed |= result.failed
-            if result.ratios:
-                text = report(result, pair.before.release, pair.after.release)
-                print(f"\n{text}\n", flush=True)
-            for line in _failures(pair, result.values):
-                print(line, flush=True)
+            text = report(result, pair.before.release, pair.after.release)
+            print(f"\n{text}\n", flush=True)
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
-
-
-def _failures(pair: ReleasePair, values: Sequence[CaseValues]) -> list[str]:
-    return [
-        f"{release.release}: {case.case} failed: {exception_line(value.failed)}"
-        for case in values
-        for release, value in ((pair.before, case.before), (pair.after, case.after))
-        if isinstance(value, NoValue) and value.failed
-    ]
 
 
 def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
@@ -311,9 +300,9 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
         (
             f"`{finding.case}`",
             finding.state,
-            quantities.quantity(finding.days[-1].before, "seconds"),
+            quantities.quantity(finding.days[-1].before, finding.days[-1].unit),
             "; ".join(
-                f"{_day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval)}"
+                f"{_day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval, ratio.kind)}"
                 for ratio in finding.days
             ),
         )
@@ -350,17 +339,19 @@ def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
     return f"{best:.2f}", f"{min(release.import_peak_bytes) / _MIB:.0f}"
 
 
-def _value_cells(values: Iterable[CaseValues]) -> tuple[str, str]:
-    """Return the mean ratio of peak memories, and how many exact counts changed or failed."""
-    values = list(values)
-    ratios = [ratio for case in values if not case.exact and (ratio := value_ratio(case))]
-    verdicts = [value_verdict(case) for case in values if case.exact]
-    counts = [answer is not Verdict.SAME for answer in verdicts if answer is not None]
-    failed = sum(isinstance(case.after, NoValue) and bool(case.after.failed) for case in values)
+def _memory_and_counts(step: ReleaseStep | None) -> tuple[str, str]:
+    """Return the mean ratio of peak memories, and how many exact counts changed."""
+    if step is None:
+        return "", ""
+    ratios = [ratio.ratio for ratio in step.ratios.values() if ratio.kind == "memory"]
     mean = quantities.change(geometric_mean(ratios), "memory") if ratios else ""
-    memory = f"{mean} (of {len(ratios)})" if ratios else "missing"
-    changed = f"{sum(counts)} of {len(counts)}" if counts else "missing"
-    return memory, f"{changed}, {failed} failed" if failed else changed
+    changed = [value_verdict(values) is not Verdict.SAME for values in step.counts.values()]
+    failed = sum(bool(case.failed) for case in step.unmeasured.values())
+    counts = f"{sum(changed)} of {len(changed)}" if changed else "missing"
+    return (
+        f"{mean} (of {len(ratios)})" if ratios else "missing",
+        f"{counts}, {failed} failed" if failed else counts,
+    )
 
 
 def _published(configuration: Configuration, requirement: str) -> str:

@@ -13,19 +13,13 @@ from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import PlaceError, WatchError
 from asv_watch.explain.operators import explain
-from asv_watch.interleave.cases import ValueCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import ratio_of_case
 from asv_watch.interleave.sides import Side
-from asv_watch.interleave.values import Known
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    StoredComparison,
-    Version,
-    read_comparisons,
-)
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.releases import FILE_NAME, import_case
 from asv_watch.releases import environments
@@ -53,21 +47,9 @@ class ReleasePair:
         return self.before.release == self.after.release
 
     def missing(self, cases: Iterable[str]) -> list[str]:
-        """Return the timed cases that have neither a ratio nor a reason why not."""
-        return [case for case in cases if case not in self.stored.commits]
-
-    def missing_values(self, cases: Iterable[ValueCase]) -> list[ValueCase]:
-        """Return the other cases that were not measured on both sides."""
-        stored = self.stored.values
-        return [
-            case
-            for case in cases
-            if not self.is_null
-            and (
-                case.name not in stored
-                or None in (stored[case.name].before, stored[case.name].after)
-            )
-        ]
+        """Return the cases that have neither a ratio nor a count nor a reason why not."""
+        known = {*self.stored.commits, *self.stored.counts}
+        return [case for case in cases if case not in known]
 
 
 def release_pairs(
@@ -115,8 +97,7 @@ def measure_releases(
     place: Workplace,
     pairs: Sequence[ReleasePair],
     package: Side,
-    cases: Sequence[TimedCase],
-    values: Sequence[ValueCase] = (),
+    cases: Sequence[MeasurableCase],
     *,
     again: bool = False,
 ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
@@ -129,9 +110,8 @@ def measure_releases(
         place: the checkout, and the machine under whose name results are stored.
         pairs: what to compare, the newest first.
         package: the commit of this package that all releases run.
-        cases: what to time; what is stored already is left out.
-        values: peak memory and exact counts to measure; what is stored already is left out.
-        again: time all cases once more, such as on another day.
+        cases: what to measure; what is stored already is left out.
+        again: measure all cases once more, such as on another day.
 
     Yields:
         Each pair that lacks a case, with its comparison, or why there is none.
@@ -141,11 +121,10 @@ def measure_releases(
     """
     for number, pair in enumerate(pairs, start=1):
         missing = pair.missing(case.name for case in cases)
-        timed = [case for case in cases if again or case.name in missing]
-        counted = pair.missing_values(values)
-        if timed or counted:
+        chosen = [case for case in cases if again or case.name in missing]
+        if chosen:
             try:
-                yield pair, _compare(place, pair, package, timed, counted)
+                yield pair, _compare(place, pair, package, chosen)
             except PlaceError:
                 for release in (pair.before, pair.after):
                     environments.remove_environment(release)
@@ -159,11 +138,7 @@ def measure_releases(
 
 
 def _compare(
-    place: Workplace,
-    pair: ReleasePair,
-    package: Side,
-    cases: Sequence[TimedCase],
-    values: Sequence[ValueCase],
+    place: Workplace, pair: ReleasePair, package: Side, cases: Sequence[MeasurableCase]
 ) -> Compared:
     """Compare both releases of a pair in cases that lack it.
 
@@ -171,25 +146,12 @@ def _compare(
         WatchError: a release cannot be installed or imported, or no case ran.
     """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
-    imports = [interleaved_imports(pair.requirement, *sides)] if cases else []
-    known = _known(place, sides[0]), _known(place, sides[1])
-    compared = compare(place, sides, [*cases, *values], extra=imports, known=known)
+    timed = [case for case in cases if isinstance(case, TimedCase)]
+    imports = [interleaved_imports(pair.requirement, *sides)] if timed else []
+    compared = compare(place, sides, cases, extra=imports)
     if not pair.is_null and place.declared.profiler is not None:
-        _explain(place, sides, compared.ratios, cases)
+        _explain(place, sides, compared.ratios, timed)
     return compared
-
-
-def _known(place: Workplace, side: Side) -> Known:
-    """Return the peak memory and exact counts that another comparison measured of a version."""
-    return {
-        values.case: value
-        for stored in read_comparisons(place.configuration.results)[0]
-        if stored.header.machine == place.machine
-        for version in ("before", "after")
-        if getattr(stored.header, version) == side.version
-        for values in stored.values
-        if (value := getattr(values, version)) is not None
-    }
 
 
 def _explain(

@@ -86,7 +86,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
         step = steps[0]
         ratios = {
             case: ratio
-            for case, ratio in step.ratios.items()
+            for case, ratio in step.times.items()
             if case in table.place and table.rows[table.cases[table.place[case]].row].group in main
         }
         differing = [

@@ -71,7 +71,11 @@ def _of_machine(
 
     def is_main(case: str) -> bool:
         at = table.place.get(case)
-        return at is not None and table.rows[table.cases[at].row].group in main_groups
+        return (
+            at is not None
+            and table.rows[table.cases[at].row].group in main_groups
+            and any(case in step.times for step in steps)
+        )
 
     return {
         "machine": history.machine,
@@ -111,7 +115,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
 
 
 def _step(step: ReleaseStep, place: Mapping[str, int], of_import: str) -> Json:
-    ratios = [ratio for case, ratio in step.ratios.items() if case != of_import]
+    ratios = [ratio for case, ratio in step.times.items() if case != of_import]
     verdicts = [verdict(ratio) for ratio in ratios]
     mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
     return {

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from asv_watch.judge.release_history import ReleaseHistory, chain, release_histories
-from asv_watch.records.comparisons import NoValue, StoredComparison
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.releases import import_case
-from tests.asv_watch.planted_releases import DAY, ROUNDS, case_values, compared_releases
+from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases
 
 
 def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
@@ -127,16 +127,3 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
     ]
-
-
-def test_the_newest_value_of_a_release_is_that_of_either_of_its_comparisons() -> None:
-    history = history_of(
-        compared_releases("2.1.0", "2.2.0", {"a": 1.0}, values=(case_values("m", 1.0, "no C++"),)),
-        compared_releases("2.2.0", "2.3.0", {"a": 1.0}, values=(case_values("m", None, 4.0),)),
-    )
-    assert [history.value(release, "m") for release in history.releases] == [
-        1.0,
-        NoValue(failed="no C++"),
-        4.0,
-    ]
-    assert history.value("2.1.0", "a") is None
