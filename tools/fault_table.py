@@ -18,10 +18,17 @@ MARKER = "fault"
 _INTRODUCTION = """\
 # Faults
 
-What was tried against asv-watch, and what holds. Each row is a test; `python -m tools.fault_table`
-writes this page from the tests. What no row lists was not tried. Random damage was tried for an
-hour on 2026-11-23, some 30,000 times; `FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz`
-goes on.
+```sh
+python -m tools.fault_table
+```
+
+```text
+{count} faults written to docs/faults.md
+```
+
+What was tried against asv-watch, and what holds. Each row is a test, from which the command above
+writes this page. What no row lists was not tried. Random damage was tried for an hour on
+2026-11-23, some 30,000 times; `FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz` goes on.
 
 """
 
@@ -48,12 +55,12 @@ def faults(tests: Path) -> Iterator[Fault]:
 
 def page(tests: Path) -> str:
     """Return the page of the faults that tests hold."""
-    rows = ["| fault | tried | holds | test |", "|---|---|---|---|"]
-    rows += [
+    rows = [
         f"| {fault.fault} | {fault.tried} | {fault.holds} | [test](../{fault.test}) |"
         for fault in sorted(faults(tests))
     ]
-    return _INTRODUCTION + "\n".join(rows) + "\n"
+    head = ["| fault | tried | holds | test |", "|---|---|---|---|"]
+    return _INTRODUCTION.format(count=len(rows)) + "\n".join([*head, *rows]) + "\n"
 
 
 def _is_mark(decorator: ast.expr) -> bool:
@@ -77,3 +84,4 @@ def _fault(call: ast.expr, path: Path, name: str) -> Fault:
 
 if __name__ == "__main__":
     PAGE.write_text(page(ROOT / "tests"), encoding="utf-8")
+    print(f"{len(list(faults(ROOT / 'tests')))} faults written to {PAGE.relative_to(ROOT)}")

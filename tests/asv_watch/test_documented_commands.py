@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -21,6 +23,7 @@ from torchspeed.cli.main import app as torchspeed
 
 TUTORIAL = Page(ROOT / "docs" / "tutorial.md")
 PROGRAMS = {"asv-watch": asv_watch, "torchspeed": torchspeed}
+MODULES = {"asv": "asv", "asv-watch": "asv_watch.cli"}
 PLACEHOLDERS = {"FILE": "table.csv", "[FOLDER]": "", "[--remove]": "--remove"}
 """What stands for an argument in a page, to an argument."""
 NOT_RUN = {"make planted-slowdown": "takes hours", "make screenshots": "replaces pictures"}
@@ -62,6 +65,10 @@ def _starting(*programs: str) -> list[str]:
     ]
 
 
+READ_HERE = [command for command in DOCUMENTED if "ci-2core" in command]
+"""Commands whose page shows what they print of the results in this checkout."""
+
+
 @cache
 def _words_of_tests() -> dict[Path, frozenset[str]]:
     """Words of the texts in each test module, with its keyword arguments as options.
@@ -82,7 +89,7 @@ def _words_of_tests() -> dict[Path, frozenset[str]]:
 
 @pytest.mark.parametrize("command", _starting(*PROGRAMS))
 def test_a_program_takes_what_a_page_shows(command: str) -> None:
-    program, name, *arguments = shlex.split(command)
+    program, name, *arguments = shlex.split(command.removesuffix(" --help"))
     group = typer.main.get_group(PROGRAMS[program])
     with group.make_context(program, [name], resilient_parsing=True) as context:
         subcommand = group.get_command(context, name)
@@ -128,7 +135,7 @@ def _run_here() -> list[str]:
     options = {
         command: frozenset(word for word in command.split() if word.startswith("--"))
         for command in _starting("asv-watch")
-        if not _is_run_elsewhere(command)
+        if command not in READ_HERE and not _is_run_elsewhere(command)
     }
     jobs = {command: command.split()[1] for command in options}
     return [
@@ -146,6 +153,20 @@ def test_what_no_other_test_runs_is_run(command: str, project: Path, tmp_path: P
     process = start_driver(job, project, tmp_path, *(HERE.get(word, word) for word in arguments))
     output, wrong = process.communicate()
     assert process.returncode == 0, output + wrong
+
+
+@pytest.mark.parametrize("command", READ_HERE)
+def test_a_command_that_reads_the_tracked_results_runs(command: str) -> None:
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [sys.executable, "-m", MODULES[program], *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
 @pytest.mark.parametrize("command", _starting("python -m"))

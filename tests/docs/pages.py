@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m")
+_PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m", "asv")
 _COMMAND = re.compile(rf"^(?:\.venv/bin/)?((?:{'|'.join(_PROGRAMS)}) .*)$")
 
 

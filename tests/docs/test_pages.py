@@ -35,6 +35,16 @@ def test_a_page_is_short(page: Page) -> None:
         assert len(page.text.splitlines()) <= most
 
 
+@pytest.mark.parametrize(
+    "page",
+    [p for p in PAGES if p.name.startswith("docs/") and p.path.parent.name != "notes"],
+    ids=lambda page: page.name,
+)
+def test_a_page_begins_with_its_command_and_output(page: Page) -> None:
+    if page.name != "docs/README.md":  # the list of pages
+        assert re.match(r"# .+\n\n```sh\n[^`]+```\n\n(```text\n|!\[)", page.text)
+
+
 def test_every_page_is_reached_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:

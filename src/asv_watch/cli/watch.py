@@ -156,7 +156,7 @@ def reference(
 
 
 def confirm(*, machine: Machine = "") -> int:
-    """Compare the two commits of each suspected change, interleaved: is the change real?"""
+    """Compare the two commits of each change that is suspected or was compared only once."""
     from asv_watch.compare.confirm import confirm as job
 
     return job(Path.cwd(), machine=machine)
