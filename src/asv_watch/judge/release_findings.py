@@ -7,6 +7,7 @@ second day in the same direction says that the difference is no matter of one da
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from asv_watch.judge.release_history import ReleaseStep
@@ -58,7 +59,9 @@ def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
         days = tuple(of_day.values())
         if any(map(_differs, days)):
             findings.append(ReleaseFinding(case, days))
-    findings.sort(key=lambda found: (found.is_refuted, -found.agreeing, found.shown.ratio))
+    findings.sort(
+        key=lambda found: (found.is_refuted, -found.agreeing, -abs(math.log(found.shown.ratio)))
+    )
     return tuple(findings)
 
 
