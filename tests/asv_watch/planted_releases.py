@@ -35,6 +35,7 @@ def compared_releases(
     skipped: str = "",
     values: tuple[CaseValues, ...] = (),
     requirement: str = "torch",
+    commits: tuple[str, str] = (COMMIT, COMMIT),
 ) -> StoredComparison:
     """Compare two releases.
 
@@ -49,8 +50,12 @@ def compared_releases(
         skipped: A further case, which was skipped.
         values: Peak memory and counts of other cases.
         requirement: Whose releases they are.
+        commits: Of both sides.
     """
-    versions = [Version(COMMIT, {requirement: name}, "3.11") for name in (before, after)]
+    versions = [
+        Version(commit, {requirement: name}, "3.11")
+        for commit, name in zip(commits, (before, after), strict=True)
+    ]
     header = Header(kind=kind, at=at, machine=machine, before=versions[0], after=versions[1])
     results = tuple(
         CaseRatio(

@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.asv_watch.generator import Plan
+from asv_watch.records.comparisons import StoredComparison
+from tests.asv_watch.generator import Plan, git
 from tests.asv_watch.planted_releases import compared_releases
 from tests.browser.conftest import build
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
@@ -20,12 +21,19 @@ RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
 
 @pytest.fixture(scope="session")
 def released(publish: Callable[..., Site]) -> Site:
-    """Two releases were compared in turn: one case is slower with the newer one."""
+    """Two torch releases, then two versions of the project: the newer ones are slower."""
 
     def with_releases(root: Path) -> None:
-        build(root, {"ci-2core": (compared_releases("2.14.1", "2.15.0", RELEASED),)})
+        tags = git(root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
+        compared = (
+            compared_releases("2.14.1", "2.15.0", RELEASED),
+            compared_releases(
+                "2.15.0", "2.15.0", {DARNN: 1.2}, kind="compare", commits=(tags[0], tags[1])
+            ),
+        )
+        build(root, {"ci-2core": compared})
 
-    plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=())
+    plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=(), tag_every=3)
     return publish("released", plan, with_releases)
 
 
@@ -63,9 +71,19 @@ def test_what_the_newest_release_made_slower(
     assert "+30.0 %" in text
     visitor.page.get_by_role("link", name="Releases", exact=True).click()
     visitor.settled()
-    [row] = visitor.rows("[id^=findings] table")
+    [row] = visitor.rows("#findings-ci-2core-torch table")
     assert row[0] == "darnn · cpu · forward"
     assert row[1] == "2.15.0 against 2.14.1"
+
+
+def test_what_each_version_of_the_project_changed(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/releases")
+    [row] = visitor.rows("#findings-ci-2core-torchspeed table")
+    assert row[:3] == ["darnn · cpu · forward", "v0.1.0 against v0.0.0", "✗ worse +20.0 %"]
+    assert "torchspeed v0.0.0 to v0.1.0 on ci-2core" in visitor.text("main")
 
 
 def test_how_fast_a_model_is_and_how_it_got_there(site: Site, visitor: Visitor) -> None:
@@ -191,6 +209,33 @@ def test_signs_are_explained_where_they_stand(site: Site, visitor: Visitor) -> N
         assert "Better. Both versions were measured in turn." in visitor.text(
             "section:not([hidden]) .help[open]"
         )
+
+
+def test_a_series_goes_on_where_another_machine_compared_further_commits(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def on_two_machines(root: Path) -> None:
+        hashes = git(root / "repository", "rev-list", "--reverse", "main").split()
+
+        def compared(machine: str, after: int) -> StoredComparison:
+            commits = hashes[1], hashes[after]
+            return compared_releases(
+                "2.15.0",
+                "2.15.0",
+                {DARNN: 0.8},
+                kind="reference",
+                commits=commits,
+                machine=machine,
+            )
+
+        build(root, {m: (compared(m, after),) for m, after in (("ci-2core", 3), ("gpu-lab", 7))})
+
+    site = publish("two-machines", Plan(commits=9, steps=0, unmeasured_commits=0), on_two_machines)
+    visitor = visit(site.url)
+    visitor.go(timeline(DARNN, m="ci-2core"))
+    assert "Commits that were not compared here go on with gpu-lab." in visitor.text("main")
+    visitor.go(timeline(DARNN, m="gpu-lab"))
+    assert "Commits that were not compared here go on with ci-2core." in visitor.text("main")
 
 
 def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:

@@ -5,6 +5,7 @@ The pages, the data files, the reports and the nightly read it, so that all of t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -84,10 +85,10 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
         noise=noise,
         changes=complete(changes),
         exact_changes=complete(exact),
-        joined={index: joined_ratios(of_series) for index, of_series in pairs.items()},
+        joined=_joined(history, pairs),
         detectable=detectable_changes(history.comparisons),
         events=events,
-        release_histories=release_histories(history.comparisons),
+        release_histories=release_histories(history.comparisons, history.versions),
         machine_noise=machine_noise(history, own),
     )
 
@@ -133,6 +134,24 @@ def _pairs(history: History) -> dict[int, tuple[MeasuredPair, ...]]:
         for (case, release), pairs in measured_pairs(comparisons, history.positions).items()
         if (machine, case, release) in newest
     }
+
+
+def _joined(
+    history: History, pairs: Mapping[int, tuple[MeasuredPair, ...]]
+) -> dict[int, tuple[JoinedRatio, ...]]:
+    """Join the measured pairs of each series, and go on with those of other machines."""
+    of_case: dict[tuple[str, str], dict[str, tuple[MeasuredPair, ...]]] = defaultdict(dict)
+    keys = {}
+    for index, of_series in pairs.items():
+        series = history.series[index]
+        keys[index] = series.case.name, history.environments[series.environment].release
+        of_case[keys[index]][series.machine] = of_series
+    joined = {}
+    for index, of_series in pairs.items():
+        elsewhere = dict(of_case[keys[index]])
+        del elsewhere[history.series[index].machine]
+        joined[index] = joined_ratios(of_series, elsewhere)
+    return joined
 
 
 def _explained(

@@ -4,13 +4,17 @@ The comparisons of a case are the lines of a graph whose points are commits. A t
 precise lines leads from one commit, the root, to all others: the ratio of a commit is the product
 of the ratios along its way. Comparisons that show a change always belong to the tree, so that the
 ratios on both sides of a change differ by its size.
+
+Another machine's comparisons go on where those of the machine end, from any commit that both
+compared, such as the reference.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs
@@ -28,15 +32,29 @@ class JoinedRatio:
     """1 at the root."""
     interval: tuple[float, float]
     """The half-widths of all comparisons on the way, as logarithms, add in quadrature."""
+    machine: str = ""
+    """Another machine, where that alone compared the commit."""
 
 
-def joined_ratios(pairs: Sequence[MeasuredPair]) -> tuple[JoinedRatio, ...]:
+def joined_ratios(
+    pairs: Sequence[MeasuredPair], elsewhere: Mapping[str, Sequence[MeasuredPair]] = {}
+) -> tuple[JoinedRatio, ...]:
     """Join the measured pairs of a case, in the order of the branch.
 
     The root of a part is the commit that was compared most often, such as the reference; the
     earliest of several.
+
+    Args:
+        pairs: those of one machine.
+        elsewhere: other machines to their pairs of the same case and release.
     """
-    lines = _tree(pairs)
+    lines = _tree(pairs, elsewhere)
+    machines = {
+        end: machine
+        for machine, of_machine in elsewhere.items()
+        for pair in of_machine
+        for end in (pair.before, pair.after)
+    }
     compared = Counter(end for pair in pairs for end in (pair.before, pair.after))
     parts: list[dict[int, tuple[float, float, float]]] = []
     for root in sorted(compared, key=lambda position: (-compared[position], position)):
@@ -44,20 +62,25 @@ def joined_ratios(pairs: Sequence[MeasuredPair]) -> tuple[JoinedRatio, ...]:
             parts.append(_walk(root, lines))
     parts.sort(key=len, reverse=True)
     return tuple(
-        JoinedRatio(position, number, math.exp(size), (math.exp(size - down), math.exp(size + up)))
+        JoinedRatio(
+            position,
+            number,
+            math.exp(size),
+            (math.exp(size - down), math.exp(size + up)),
+            "" if position in compared else machines[position],
+        )
         for number, part in enumerate(parts)
         for position, (size, down, up) in sorted(part.items())
     )
 
 
-def _tree(pairs: Sequence[MeasuredPair]) -> dict[int, list[tuple[int, MeasuredPair]]]:
+def _tree(
+    pairs: Sequence[MeasuredPair], elsewhere: Mapping[str, Sequence[MeasuredPair]]
+) -> dict[int, list[tuple[int, MeasuredPair]]]:
     """Choose the lines that connect all commits once: changes first, then the most precise."""
-    changed = set(changed_pairs(pairs))
     part_of: dict[int, int] = {}
     lines: dict[int, list[tuple[int, MeasuredPair]]] = defaultdict(list)
-    for pair in sorted(
-        pairs, key=lambda pair: (pair not in changed, pair.interval[1] / pair.interval[0])
-    ):
+    for pair in itertools.chain(*map(_best_first, (pairs, *elsewhere.values()))):
         ends = [part_of.setdefault(end, end) for end in (pair.before, pair.after)]
         if ends[0] == ends[1]:
             continue
@@ -67,6 +90,13 @@ def _tree(pairs: Sequence[MeasuredPair]) -> dict[int, list[tuple[int, MeasuredPa
         lines[pair.before].append((pair.after, pair))
         lines[pair.after].append((pair.before, pair))
     return lines
+
+
+def _best_first(pairs: Sequence[MeasuredPair]) -> list[MeasuredPair]:
+    changed = set(changed_pairs(pairs))
+    return sorted(
+        pairs, key=lambda pair: (pair not in changed, pair.interval[1] / pair.interval[0])
+    )
 
 
 def _walk(

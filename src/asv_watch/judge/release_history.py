@@ -1,4 +1,7 @@
-"""Releases of a requirement compared interleaved, each with the one before it, by machine.
+"""Releases compared interleaved, each with the one before it, by machine.
+
+They are of a requirement, with the same package on both sides, or the versions of the package
+itself: commits that a tag or ``results/notes.toml`` names, in the same environment.
 
 The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
 chain of ratios gives the time of a case in each release relative to a later one; the variances of
@@ -29,13 +32,13 @@ _DAY = 86_400  # s
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStep:
-    """Two releases, compared case by case with the same package on both sides."""
+    """Two releases, compared case by case with everything else the same on both sides."""
 
     before: str
     """The older release, such as ``2.3.0``."""
     after: str
     commits: dict[str, str] = field(default_factory=dict)
-    """Case to the commit of the package that ran on both sides when it was compared last."""
+    """Case to the commit of the package that ran on the side after, when it was compared last."""
     ratios: dict[str, CaseRatio] = field(default_factory=dict)
     """Case of time or peak memory to its newest ratio."""
     earlier: dict[str, list[CaseRatio]] = field(default_factory=lambda: defaultdict(list))
@@ -99,11 +102,11 @@ class ReleaseNoise:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseHistory:
-    """All releases of a requirement that a machine compared interleaved."""
+    """All releases of a requirement, or of the package, that a machine compared interleaved."""
 
     machine: str
     requirement: str
-    """Such as ``numpy``."""
+    """Such as ``numpy``; empty for the package itself."""
     releases: tuple[str, ...]
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
@@ -134,13 +137,16 @@ class RelativeTime:
 
 
 def release_steps(
-    comparisons: Sequence[StoredComparison], requirement: str
+    comparisons: Sequence[StoredComparison],
+    requirement: str,
+    versions: Mapping[str, str] = {},
 ) -> dict[tuple[str, str], ReleaseStep]:
-    """Gather the comparisons of releases of a requirement at one commit of the package each.
+    """Gather the comparisons of releases that differ in nothing else.
 
     Args:
         comparisons: those of one machine, oldest first.
-        requirement: whose releases were compared.
+        requirement: whose releases were compared; the package's own if empty.
+        versions: commits to the versions of the package that they are.
 
     Returns:
         The older and the later release to what was compared of them.
@@ -148,31 +154,38 @@ def release_steps(
     steps: dict[tuple[str, str], ReleaseStep] = {}
     for comparison in comparisons:
         header = comparison.header
-        if header.kind == "release" and header.requirement == requirement:
-            before, after = (
-                version.requirements[requirement] for version in (header.before, header.after)
-            )
-            if header.before.commit == header.after.commit:
-                steps.setdefault((before, after), ReleaseStep(before, after)).add(comparison)
+        sides = header.before, header.after
+        if header.requirement != requirement or header.kind == "planted":
+            continue
+        if requirement:
+            before, after = (side.requirements[requirement] for side in sides)
+            is_step = header.kind == "release" and sides[0].commit == sides[1].commit
+        else:
+            before, after = (versions.get(side.commit, "") for side in sides)
+            is_step = bool(before) and release_order(before) < release_order(after)
+        if is_step:
+            steps.setdefault((before, after), ReleaseStep(before, after)).add(comparison)
     return steps
 
 
 def release_histories(
     comparisons: Mapping[str, Sequence[StoredComparison]],
+    versions: Mapping[str, str] = {},
 ) -> tuple[ReleaseHistory, ...]:
     """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
         comparisons: Machine to its comparisons, oldest first.
+        versions: Commits to the versions of the package that they are.
 
     Returns:
-        A history for each machine and requirement whose releases it compared: the one with the
-        most steps first.
+        A history for each machine and requirement whose releases it compared, and for its
+        versions of the package: the one with the most steps first.
     """
     histories = []
     for machine, of_machine in comparisons.items():
         for requirement in dict.fromkeys(c.header.requirement for c in of_machine):
-            steps = release_steps(of_machine, requirement) if requirement else {}
+            steps = release_steps(of_machine, requirement, versions)
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:

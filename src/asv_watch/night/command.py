@@ -26,6 +26,7 @@ from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, find_commit, read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
+from asv_watch.statistics.block_cache import BlockCache
 
 
 def nightly(
@@ -94,6 +95,7 @@ class _Night:
         ]
         self._reference = self._find_reference()
         attempts = Attempts(place.results, " ".join(suites), clock)
+        self._steps = BlockCache()
         self._tonight = Tonight(place, selection, attempts, Tally())
         self._situation = self._read_results()
 
@@ -203,6 +205,7 @@ class _Night:
             attempts=self._tonight.attempts,
             history=history,
             reference=self._reference,
+            steps=self._steps,
         )
 
     def _fail(self, name: str, what: str, reason: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,8 @@ from asv_watch.records.records import (
 from asv_watch.records.releases import TriedRelease
 from asv_watch.records.run_columns import Places, RunColumns
 from asv_watch.records.series import Series
+
+_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,16 @@ class History:
         return {
             hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
             for hashes in {series.columns.commits for series in self.series}
+        }
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """Commit hash to the version of the package that a tag of the commit names."""
+        return {
+            commit.hash: tag
+            for commit in self.commits
+            for tag in commit.tags
+            if _VERSION.fullmatch(tag)
         }
 
     def indices(self, columns: RunColumns) -> Places:

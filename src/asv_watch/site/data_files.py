@@ -118,13 +118,18 @@ def _history_of(contents: Contents, summary: SeriesSummary, columns: _Columns) -
 
 
 def _joined(contents: Contents, series: int) -> list[list[float]]:
-    """Return commit, part, ratio and interval of each commit that was compared."""
+    """Return commit, part, ratio and interval of each commit that was compared.
+
+    Where another machine alone compared it, that machine's place in the index follows.
+    """
     history = contents.history
+    machines = sorted(history.machines)
     return [
         [
             history.order[history.hashes[of.position]],
             of.part,
             *map(shortened, (of.ratio, *of.interval)),
+            *([machines.index(of.machine)] if of.machine else []),
         ]
         for of in contents.findings.joined.get(series, ())
     ]

@@ -93,7 +93,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
             (case, ratio) for case, ratio in ratios.items() if verdict(ratio) is not Verdict.SAME
         ]
         differing.sort(key=lambda found: -_size(found[1].ratio))
-        name = f"{history.requirement} {step.after}"
+        name = f"{history.requirement} {step.after}".strip()
         return {
             "name": name,
             "before": step.before,

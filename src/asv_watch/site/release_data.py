@@ -93,7 +93,7 @@ def _of_machine(
         "failed": [
             {"version": name, "reason": exception_line(tried.failed)}
             for name, tried in contents.history.releases.get(history.machine, {}).items()
-            if tried.failed
+            if tried.failed and history.requirement in tried.requirements
         ],
     }
 
@@ -194,7 +194,9 @@ def _method(history: ReleaseHistory) -> list[str]:
     """Say how the releases were compared and how sure that is, a sentence an entry."""
     sentences = [
         "Each release is compared with the one before it, samples of both interleaved.",
-        "Both sides run the same commit of the project.",
+        "Both sides run the same commit of the project."
+        if history.requirement
+        else "Both sides run in the same environment.",
         "A change is new time / old time, with its 99 % confidence interval.",
         "It counts where the interval excludes 0 and it is at least "
         f"{quantities.share(MINIMUM_EFFECT)}.",

@@ -50,3 +50,19 @@ def test_commits_that_were_all_compared_with_one_have_their_ratio_to_it() -> Non
 def test_what_no_comparison_connects_is_another_part() -> None:
     joined = joined_ratios([pair(1, 2, 2.0), pair(5, 6, 0.5), pair(6, 7, 1.0)])
     assert [(of.position, of.part) for of in joined] == [(5, 0), (6, 0), (7, 0), (1, 1), (2, 1)]
+
+
+def test_another_machine_goes_on_from_a_commit_that_both_compared() -> None:
+    here = [pair(4, 7, 0.8), pair(4, 9, 0.5)]
+    there = {"lab": [pair(4, 7, 0.7), pair(4, 12, 0.4), pair(20, 21, 3.0)]}
+    joined = joined_ratios(here, there)
+    assert [(of.position, of.machine) for of in joined] == [
+        (4, ""),
+        (7, ""),
+        (9, ""),
+        (12, "lab"),
+    ]
+    assert [of.ratio for of in joined] == pytest.approx([1, 0.8, 0.5, 0.4])
+    parts = joined_ratios([pair(1, 2, 2.0), pair(5, 6, 0.5)], {"lab": [pair(2, 5, 1.5)]})
+    assert {of.part for of in parts} == {0}
+    assert [of.ratio for of in parts] == pytest.approx([1, 2, 3, 1.5])

@@ -10,9 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from asv_watch.judge.release_history import ReleaseHistory, chain, release_histories
-from asv_watch.records.comparisons import StoredComparison
+from asv_watch.judge.release_history import (
+    ReleaseHistory,
+    chain,
+    relative_times,
+    release_histories,
+)
+from asv_watch.records.comparisons import Kind, StoredComparison
 from asv_watch.records.releases import import_case
+from tests.asv_watch.making import commit_hash
 from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases
 
 
@@ -127,3 +133,27 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
     ]
+
+
+def compared_commits(
+    before: int, after: int, ratio: float, kind: Kind = "compare"
+) -> StoredComparison:
+    commits = commit_hash(before), commit_hash(after)
+    return compared_releases("2.2.0", "2.2.0", {"a": ratio}, kind=kind, commits=commits)
+
+
+def test_versions_of_the_package_are_releases_too() -> None:
+    versions = {commit_hash(2): "v0.9.0", commit_hash(5): "v0.10.0", commit_hash(8): "v1.0.0"}
+    comparisons = [
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
+        compared_commits(5, 8, 1.2),
+        compared_commits(2, 5, 0.8),
+        compared_commits(2, 7, 0.3),  # commit 7 is no version
+        compared_commits(8, 2, 0.3),  # from the later to the earlier one
+        compared_commits(5, 8, 0.3, kind="planted"),
+    ]
+    package, torch = release_histories({"ci-2core": comparisons}, versions)
+    assert (package.requirement, torch.requirement) == ("", "torch")
+    assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
+    ratios = [time.ratio for time in relative_times(package, "a")]
+    assert ratios == pytest.approx([1 / (0.8 * 1.2), 1 / 1.2, 1])

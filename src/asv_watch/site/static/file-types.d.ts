@@ -18,9 +18,9 @@ export interface BenchmarkSeries {
   reasons?: string[];
   /**
    * Commits that were compared: commit, part, ratio to the root of the part, its interval. No
-   * comparison leads from one part to another.
+   * comparison leads from one part to another. Last the machine, where another one compared it.
    */
-  joined?: [CommitIndex, number, number, number, number][];
+  joined?: [CommitIndex, number, number, number, number, number?][];
 }
 
 /** `data/s/<slug>.js`. */
@@ -106,7 +106,7 @@ export interface ReleaseFinding extends Compared {
 export interface ReleaseHistory {
   machine: string;
   cpu: string;
-  /** The requirement whose releases were compared. */
+  /** The requirement whose releases were compared; empty for the versions of the project. */
   package: string;
   /** Oldest first. */
   versions: string[];

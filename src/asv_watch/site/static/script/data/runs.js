@@ -10,9 +10,10 @@ import { getModel } from "./model.js";
 /**
  * A measured value and, where known, its interval. Ratios that comparisons measured are `compared`.
  * @typedef {{ value: number, interval: [number, number] | null }} Measured
- * @typedef {Measured & { at: CommitIndex, compared?: boolean }} Point
+ * @typedef {Measured & { at: CommitIndex, compared?: boolean, machine?: number }} Point
  * @typedef {{ at: CommitIndex, outcome: Outcome, reason: string }} OtherRun without a value
- * @typedef {Measured & { at: CommitIndex, part: number }} Joined a ratio to the root of its part
+ * @typedef {Measured & { at: CommitIndex, part: number, machine?: number }} Joined a ratio to the
+ *   root of its part, measured on another machine where one is named
  * @typedef {{ points: Point[], others: OtherRun[], joined: Joined[] }} Runs
  */
 
@@ -66,11 +67,12 @@ function parse(entry) {
       outcome,
       reason: entry.reasons?.[reason] ?? "",
     })),
-    joined: (entry.joined ?? []).map(([at, part, value, low, high]) => ({
+    joined: (entry.joined ?? []).map(([at, part, value, low, high, machine]) => ({
       at,
       part,
       value,
       interval: [low, high],
+      machine,
     })),
   };
 }

@@ -79,13 +79,20 @@ function stepSection(history, step) {
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseStep} step */
-const idOf = ({ machine }, { after }) => `release-${machine}-${after}`.replace(/[^\w.-]/g, "-");
+const idOf = (history, { after }) => `release-${placeOf(history)}-${after}`;
+
+/** What tells the ids of several histories apart. @param {ReleaseHistory} history */
+const placeOf = (history) => `${history.machine}-${nameOf(history)}`.replace(/[^\w.-]/g, "-");
+
+/** @param {ReleaseHistory} history */
+const nameOf = (history) => history.package || getModel().index.project.name;
 
 /** The machine's name, where there are several. @param {ReleaseHistory} history */
-const lead = ({ machine, cpu, versions, package: name, steps }) => {
+const lead = (history) => {
+  const { machine, cpu, versions, steps } = history;
   const times = steps.reduce((sum, step) => sum + step.count, 0);
   return (
-    `${name} ${versions[0]} to ${versions.at(-1)} on ${machine}${cpu ? ` (${cpu})` : ""}: ` +
+    `${nameOf(history)} ${versions[0]} to ${versions.at(-1)} on ${machine}${cpu ? ` (${cpu})` : ""}: ` +
     `${plural(times, "comparison")}, each of two neighbouring releases. ` +
     `The charts show time relative to ${versions.at(-1)}: less is faster.`
   );
@@ -93,20 +100,21 @@ const lead = ({ machine, cpu, versions, package: name, steps }) => {
 
 /** @param {ReleaseHistory} history */
 function drawHistory(history) {
-  const { machine, steps, findings, method, failed } = history;
+  const { steps, findings, method, failed } = history;
+  const place = placeOf(history);
   return [
     el("p", { class: "lead" }, lead(history)),
     el(
       "nav",
       { class: "contents", "aria-label": "Releases" },
-      el("a", { href: `#findings-${machine}` }, "Differences"),
+      el("a", { href: `#findings-${place}` }, "Differences"),
       steps.map((step) => el("a", { href: `#${idOf(history, step)}` }, step.after)),
-      el("a", { href: `#method-${machine}` }, "Method"),
+      el("a", { href: `#method-${place}` }, "Method"),
     ),
     releaseCharts(history),
     el(
       "section",
-      { id: `findings-${machine}` },
+      { id: `findings-${place}` },
       el("h2", {}, "What each release changed"),
       findings.length
         ? drawTable("Differences between releases", findingColumns(history), findings, {
@@ -121,7 +129,7 @@ function drawHistory(history) {
     ),
     el(
       "section",
-      { id: `method-${machine}` },
+      { id: `method-${place}` },
       fold(
         "How this was measured, and how sure it is",
         listOf([...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)]),
@@ -152,7 +160,7 @@ export const releasesView = {
       if (!first) return null;
       return {
         name: "releases",
-        title: `What each release of ${first.package || getModel().index.project.name} changed`,
+        title: `What each release of ${nameOf(first)} changed`,
         sheet: () => sheetOf(findingColumns(first), first.findings),
       };
     };

@@ -54,6 +54,9 @@ export async function seriesLines(series) {
   );
 }
 
+/** @param {number} machine */
+const nameOf = (machine) => getModel().index.machines[machine]?.name;
+
 /**
  * What a line says at a commit: its value, and the ratio that is drawn.
  * @param {SeriesLine} line
@@ -65,7 +68,8 @@ export function readingOf(line, drawn, at, asked) {
   const point = line.values.get(at);
   const shown = asked.y === "ratio" ? drawn?.points.find((other) => other.at === at) : null;
   const ratio = shown ? formatChange(shown.value) : "";
-  const how = shown?.compared ? `${ratio}, measured in turn` : ratio;
+  const where = shown?.machine === undefined ? "" : ` on ${nameOf(shown.machine)}`;
+  const how = shown?.compared ? `${ratio}, measured in turn${where}` : ratio;
   const value = point ? formatValue(point.value, line.series.metric) : "";
   const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
   const text = [value, how].filter(Boolean).join(", ") || outcome;
@@ -82,9 +86,14 @@ export function courseNote(drawn, stops, asked) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
   const ratio = asked.y === "ratio";
-  const compared = drawn.some(({ points }) => points.some((point) => point.compared));
+  const points = drawn.flatMap((line) => line.points);
+  const compared = points.some((point) => point.compared);
+  const elsewhere = new Set(points.flatMap(({ machine }) => machine ?? []));
   return [
     ratio && compared ? "Bars: intervals of commits that were measured in turn." : "",
+    ratio && elsewhere.size
+      ? `Commits that were not compared here go on with ${[...elsewhere].map(nameOf).join(", ")}.`
+      : "",
     restarts ? "A gap: the recipe or the conditions changed (◆)." : "",
     restarts && ratio ? "The line goes on at the level it had." : "",
   ]

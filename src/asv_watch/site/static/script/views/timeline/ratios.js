@@ -55,6 +55,7 @@ function joinedPoints({ values, joined, segments }) {
       value: level,
       interval: [low * factor, high * factor],
       compared: true,
+      machine: ratio.machine,
     });
   }
   return course;
