@@ -30,6 +30,8 @@ from asv_watch.releases.measure import ReleasePair, measure_releases, release_pa
 
 _NEWEST = 3
 """Commits of which one is measured before anything else; failures must not use up the night."""
+_REFERENCE_EVERY = 5
+"""Neighbours are compared with each other; the reference only joins what those leave apart."""
 
 
 def measure_task(
@@ -270,11 +272,25 @@ def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, fr
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:
-    """Yield every commit that is measured, newest first, with every release."""
+    """Yield measured commits, newest first: every fifth of the branch, and every version.
+
+    The newest is among them while nothing is, so that it joins this machine's ratios with those
+    of others.
+    """
+    versions = situation.history.versions if situation.history is not None else {}
     for environment in situation.environments:
-        for commit in reversed(situation.commits):
-            if situation.coverage.is_complete(commit.hash, environment.stored_as):
-                yield reference_task(commit, environment)
+        measured = [
+            (number, commit)
+            for number, commit in enumerate(situation.commits)
+            if situation.coverage.is_complete(commit.hash, environment.stored_as)
+        ]
+        chosen = [
+            commit
+            for number, commit in measured
+            if number % _REFERENCE_EVERY == 0 or commit.hash in versions
+        ]
+        for commit in reversed(chosen or [commit for _, commit in measured[-1:]]):
+            yield reference_task(commit, environment)
 
 
 def all_commits(situation: Situation) -> Iterator[Task]:

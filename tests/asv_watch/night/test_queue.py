@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.command import since
 from asv_watch.night.queue import Situation, next_task
-from asv_watch.night.tasks import SOURCES, bisection_order, measure_task
+from asv_watch.night.tasks import SOURCES, bisection_order, measure_task, missing_references
+from asv_watch.records.comparisons import Version
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -132,6 +134,26 @@ def test_the_newest_commit_comes_first_then_the_largest_gap(
     assert [place for place, _ in project.night(NEW)][:3] == [4, 6, 2]
     project.hashes.append(commit(project.folder, {"x": "9"}, "Newest"))
     assert project.night(NEW)[0] == (9, "2")
+
+
+def test_every_fifth_commit_and_every_version_is_compared_with_the_reference(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(13)
+
+    def compared() -> list[int]:
+        reference = Version(project.hashes[0], dict(NEW.requirements), "3")
+        situation = replace(project.situation(NEW), reference=reference)
+        tasks = missing_references(situation)
+        return [project.hashes.index(task.name.split()[0]) for task in tasks]
+
+    project.measure(6, NEW, 1, 1)
+    project.measure(8, NEW, 1, 1)
+    assert compared() == [8], "the newest, because none else joins this machine with others"
+    for place in range(12):
+        project.measure(place, NEW, 1, 1)
+    git(project.folder, "tag", "v1.0", project.hashes[7])
+    assert compared() == [10, 7, 5, 0]
 
 
 def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
