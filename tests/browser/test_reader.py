@@ -206,7 +206,7 @@ def test_signs_are_explained_where_they_stand(site: Site, visitor: Visitor) -> N
     for view in ("overview", "changes", "timeline", "compare"):
         page = visitor.go(address_of(view))
         page.locator("section:not([hidden]) .help summary").first.click()
-        assert "Better. Both versions were measured in turn." in visitor.text(
+        assert "Better, by an interleaved comparison of both versions." in visitor.text(
             "section:not([hidden]) .help[open]"
         )
 

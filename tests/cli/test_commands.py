@@ -140,7 +140,7 @@ def test_a_config_file_gives_defaults_that_the_command_line_overrides(
     config = run_json(tmp_path, "train", "--config", str(file), "-e", "1", "-q")["config"]
     wanted = {"batch_size": 16, "epochs": 1, "limit_batches": 2}
     assert {name: config[name] for name in wanted} == wanted
-    for content, message in (("epoch = 3", "train has no option epoch"), ("?", "is no TOML")):
+    for content, message in (("epoch = 3", "train has no option epoch"), ("?", "is not TOML")):
         file.write_text(content)
         assert run("train", "--config", str(file)) == 1
         assert message in capsys.readouterr().err

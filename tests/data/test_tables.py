@@ -50,7 +50,7 @@ def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
         ("", "is empty"),
         ("a,b\n", "has a header but no rows"),
         ("a,b\n1,2\n3\n", "row 3: 1 columns where 2 are expected"),
-        ("a,b\n1,2\n3,x\n", "row 3, column b: 'x' is no finite number"),
+        ("a,b\n1,2\n3,x\n", "row 3, column b: 'x' is not a finite number"),
         ("x,y\nu,v\n", "holds no column of numbers"),
     ],
 )

@@ -201,7 +201,7 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
     ("content", "message"),
     [
         (None, "cannot be read"),
-        ('{"mode": "train"}', "is no result of a run"),
+        ('{"mode": "train"}', "is not a result of a run"),
         ('{"mode": "inference", "config": {}, "world": 1, "items_per_s": 1}', "another mode"),
         ('{"mode": "train", "config": {}, "world": 1, "items_per_s": 1}', "another model"),
     ],

@@ -52,13 +52,13 @@ def read_declared(conf: Any, root: Path) -> Declared:
     """Read asv's settings; scripts are found from the folder of asv.conf.json.
 
     Raises:
-        WatchError: ``gpu_cases`` is no regular expression.
+        WatchError: ``gpu_cases`` is not a regular expression.
     """
     try:
         re.compile(str(getattr(conf, "gpu_cases", "")))
     except re.error as error:
         raise WatchError(
-            f'"gpu_cases" of asv.conf.json is no regular expression ({error}); correct it'
+            f'"gpu_cases" of asv.conf.json is not a regular expression ({error}); correct it'
         ) from error
     scripts = {key: getattr(conf, key, "") for key in SCRIPTS}
     return Declared(

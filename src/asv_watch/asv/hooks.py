@@ -1,4 +1,4 @@
-"""The asv plugin that stores what asv forgets, and leaves out what need not run.
+"""The asv plugin: stores each case with its outcome, and skips cases that need not run.
 
 asv loads it for every command, by the ``plugins`` entry of asv.conf.json. The modules next
 to it replace functions of asv; `internals` lists everything of asv that they use.

@@ -275,7 +275,7 @@ def _memory_limit() -> float:
     """Memory that a process with its children may use, in bytes.
 
     Raises:
-        WatchError: the variable is no positive number.
+        WatchError: the variable is not a positive number.
     """
     given = os.environ.get(MEMORY_LIMIT)
     if given is None:

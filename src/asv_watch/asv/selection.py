@@ -115,7 +115,7 @@ def matching(pattern: str, *, otherwise: Selection) -> Selection:
     """Return the cases whose name matches what was typed, or ``otherwise`` if that is nothing.
 
     Raises:
-        WatchError: It is no regular expression.
+        WatchError: It is not a regular expression.
     """
     if not pattern:
         return otherwise
@@ -123,6 +123,6 @@ def matching(pattern: str, *, otherwise: Selection) -> Selection:
         re.compile(pattern)
     except re.error as error:
         raise WatchError(
-            f"cases {pattern!r} is no regular expression ({error}); try a part of a name"
+            f"cases {pattern!r} is not a regular expression ({error}); try a part of a name"
         ) from error
     return Selection(pattern)

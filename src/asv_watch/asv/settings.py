@@ -411,7 +411,7 @@ def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
     """Return what the key ``releases`` of asv's settings lists, each with what belongs to it.
 
     Raises:
-        WatchError: it is no list of releases by requirement.
+        WatchError: it is not a list of releases by requirement.
     """
     listed = getattr(conf, "releases", {})
     try:  # msgspec 0.22 crashes where such a union has texts with a pattern

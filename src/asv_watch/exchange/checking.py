@@ -65,7 +65,7 @@ def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Proble
         WatchError: There is no such folder.
     """
     if not results.is_dir():
-        raise WatchError(f"{results} is no folder: give asv's results folder")
+        raise WatchError(f"{results} is not a folder: give asv's results folder")
     faults = _faults(results)
     return tuple(itertools.chain(faults, _faults_of_origin(results, machines) if machines else ()))
 
@@ -185,7 +185,7 @@ def _faults_of_file(
 def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
     stored_version = row.cells.get("version")
     if stored_version is not None and not isinstance(stored_version, str):
-        yield f"{name}: version {stored_version!r} is no text"
+        yield f"{name}: version {stored_version!r} is not text"
     if row.cells.get("started_at") is not None:
         started = row.started_at
         if started is None or not 0 <= started <= time.time() + _DAY:
@@ -196,7 +196,7 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         cells = {column: values[place] for column, values in columns.items()}
         value = cells.get("result")
         if value not in (None, NAN_MARK) and not _is_number(value):
-            yield f"{case}: its value {str(value)[:80]!r} is no finite number"
+            yield f"{case}: its value {str(value)[:80]!r} is not a finite number"
         elif _is_number(value) and unit in _PLAUSIBLE:
             least, largest = _PLAUSIBLE[unit]
             if not least <= value <= largest:
@@ -205,7 +205,7 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         if samples is not None and not (
             isinstance(samples, list) and all(map(_is_number, samples))
         ):
-            yield f"{case}: its samples are no list of finite numbers"
+            yield f"{case}: its samples are not a list of finite numbers"
         for low, high in (("stats_ci_99_a", "stats_ci_99_b"), ("stats_q_25", "stats_q_75")):
             first, last = cells.get(low), cells.get(high)
             if _is_number(first) and _is_number(last) and first > last:

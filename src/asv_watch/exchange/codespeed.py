@@ -60,7 +60,7 @@ def send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
         WatchError: the server cannot be reached, or refuses them.
     """
     if not server.startswith(("https://", "http://")):
-        raise WatchError(f"--codespeed {server!r} is no http address")
+        raise WatchError(f"--codespeed {server!r} is not an http address")
     address = f"{server.rstrip('/')}/result/add/json/"
     content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
     request = urllib.request.Request(address, content)  # noqa: S310 - an http address, see above

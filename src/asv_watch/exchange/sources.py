@@ -43,7 +43,7 @@ def _check_out(repository: Path, revision: str, folder: Path) -> None:
     commit = find_commit(repository, revision)
     if not commit:
         raise WatchError(
-            f"{revision!r} is no folder and no branch of {repository}; "
+            f"{revision!r} is neither a folder nor a branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"
         )
     blobs = run_git(repository, "ls-tree", "-r", "-l", "-z", commit).split("\0")

@@ -1,4 +1,4 @@
-"""Explains why a case takes longer, or less, on one side than on another."""
+"""Explains why a case is slower or faster on one side."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def explain(
             "the time of a case goes"
         )
     if not isinstance(case, TimedCase) or not case.can_fork:
-        raise WatchError(f"{case.name} is no time on the CPU; only such cases are explained")
+        raise WatchError(f"{case.name} is not a time on the CPU; only such cases are explained")
     suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     for number in range(rounds):

@@ -242,14 +242,14 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     """Find the newest commit that both sides have, and the head.
 
     Raises:
-        WatchError: a side is no commit, or they have none in common.
+        WatchError: a side is not a commit, or they have none in common.
     """
     commits = []
     for name in (base, head):
         commit = find_commit(repository, name)
         if not commit:
             raise WatchError(
-                f"{name!r} is no commit, tag or branch of {repository}; fetch it first, such "
+                f"{name!r} is not a commit, tag or branch of {repository}; fetch it first, such "
                 "as `git fetch origin main`"
             )
         commits.append(commit)

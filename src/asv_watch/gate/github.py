@@ -78,7 +78,7 @@ class GitHub:
             WatchError: one of them is missing or cannot be meant.
         """
         if not api.startswith(("https://", "http://127.0.0.1:")):
-            raise WatchError(f"GITHUB_API_URL {api!r} is no https address")
+            raise WatchError(f"GITHUB_API_URL {api!r} is not an https address")
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
             raise WatchError(f"GITHUB_REPOSITORY {repository!r} is not owner/name")
         if not token:

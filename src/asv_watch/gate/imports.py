@@ -1,4 +1,4 @@
-"""Which Python files of a checkout import which, as far as their text says."""
+"""Finds which Python files of a checkout import which, from their text."""
 
 from __future__ import annotations
 

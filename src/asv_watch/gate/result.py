@@ -175,11 +175,11 @@ def parse_share(text: str) -> float:
     """Read a threshold such as ``3%`` or ``2.5 %``; return the share.
 
     Raises:
-        WatchError: it is no percentage from 0 to 900 %.
+        WatchError: it is not a percentage from 0 to 900 %.
     """
     match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
     if match is None or float(match[1]) > 900:
-        raise WatchError(f"threshold {text[:100]!r} is no percentage; give one such as 3%")
+        raise WatchError(f"threshold {text[:100]!r} is not a percentage; give one such as 3%")
     return float(match[1]) / 100
 
 
@@ -201,7 +201,7 @@ def read_result(path: Path) -> GateResult:
     """Read a file from an untrusted source.
 
     Raises:
-        WatchError: it cannot be read, is too large, or is no result of the gate.
+        WatchError: it cannot be read, is too large, or is not a result of the gate.
     """
     try:
         size = path.stat().st_size
@@ -229,5 +229,5 @@ def parse_as(kind: type[T], content: bytes, name: str) -> T:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WatchError(
-            f"{name} is no result of `asv-watch gate` ({error}); measure again"
+            f"{name} is not a result of `asv-watch gate` ({error}); measure again"
         ) from error

@@ -194,7 +194,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """Return the next answer; the end of the process counts as the end of its case.
 
         Raises:
-            CaseFailedError: there is none in time, or it is no object of JSON.
+            CaseFailedError: there is none in time, or it is not a JSON object.
         """
         process, case = self._process, self._case
         assert process is not None and case is not None  # noqa: PT018, S101 - a case was started

@@ -81,7 +81,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     commit = find_commit(repository, named)
     if not commit:
         raise WatchError(
-            f"{revision!r} is no commit, tag, branch or version of this project; "
+            f"{revision!r} is not a commit, tag, branch or version of this project; "
             "`git log --oneline` lists them, and . is the working tree"
         )
     shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"

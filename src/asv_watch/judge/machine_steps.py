@@ -1,4 +1,4 @@
-"""Steps that the machine made, not the code.
+"""Steps caused by the machine instead of the code.
 
 A commit touches a model or two. When most timings of a machine change in the same
 direction at the same commit, the machine has changed: a kernel, a clock, a neighbour.

@@ -140,7 +140,7 @@ class _Night:
                 if isinstance(error, PlaceError):
                     self._failed[task.description] = reason
                     print(f"  failed, which counts for no commit: {reason}", flush=True)
-                    if failed_here:  # twice running: it is no commit that only looks like it
+                    if failed_here:  # twice running: it is not a commit that only looks like it
                         print("the night ends: this machine cannot measure now", flush=True)
                         return
                     failed_here = True

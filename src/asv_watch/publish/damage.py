@@ -1,4 +1,4 @@
-"""Says what of the stored results could not be read."""
+"""Reports stored results that could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the newest changes, each as a text to hand on."""
+"""Prints the newest changes for an issue or an e-mail."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]
             results[record.case] = record
     if header is None:
         unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
-        message = "line 1 is no header of a comparison; the file was left out"
+        message = "line 1 is not the header of a comparison; the file was left out"
         return None, unreadable or [Problem(str(path), message)]
     comparison = StoredComparison(
         path,

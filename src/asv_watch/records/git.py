@@ -33,7 +33,7 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
         have no place on this line and are left out.
 
     Raises:
-        WatchError: git is missing, this is no repository, it is a shallow
+        WatchError: git is missing, this is not a repository, it is a shallow
             clone, or it has no such branch.
     """
     if not repository.is_dir():

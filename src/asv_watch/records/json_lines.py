@@ -37,7 +37,7 @@ def read_lines(
     except OSError as error:
         return [], [Problem(str(path), f"{UNREADABLE}: {error.strerror}")]
     if b"\0" in content[:4]:  # further on, a loss of power may have left one in a line
-        return [], [Problem(str(path), "it is no UTF-8 text; it was left out")]
+        return [], [Problem(str(path), "it is not UTF-8 text; it was left out")]
     records: list[tuple[int, T]] = []
     problems = []
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -46,7 +46,9 @@ def read_lines(
         try:
             records.append((number, decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            problems.append(Problem(str(path), f"line {number} is no {name}; it was left out"))
+            problems.append(
+                Problem(str(path), f"line {number} is not a valid {name}; it was left out")
+            )
     return records, problems
 
 

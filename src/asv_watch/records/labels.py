@@ -66,10 +66,10 @@ def case_labels(
 def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
     """Read the pass and the metric from a benchmark's function name and type.
 
-    Values of one metric are compared with each other, so what is no pass of a model (an epoch, an
-    import) is a metric of its own. The metric of a ``track_forward`` is ``phase time`` if it is in
-    seconds, otherwise the name of its class. The metric of a ``track_seconds`` is the name of its
-    class in words: ``time to accuracy`` for ``TimeToAccuracy``.
+    Values of one metric are compared with each other, so what is not a pass of a model (an epoch,
+    an import) is a metric of its own. The metric of a ``track_forward`` is ``phase time`` if it is
+    in seconds, otherwise the name of its class. The metric of a ``track_seconds`` is the name of
+    its class in words: ``time to accuracy`` for ``TimeToAccuracy``.
     """
     *_, owner, function = ["", *benchmark.name.split(".")]
     words = [word for word in function.split("_")[1:] if word] or [function]

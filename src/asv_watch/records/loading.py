@@ -70,7 +70,7 @@ def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
     """
     if not results_dir.is_dir():
         raise WatchError(
-            f"{results_dir} is no folder: give asv's results folder, or measure with `asv run`"
+            f"{results_dir} is not a folder: give asv's results folder, or measure with `asv run`"
         )
     return _Loader(results_dir, commits).load()
 
@@ -125,7 +125,7 @@ class _Loader:
         self._runs.problems = self._problems
         self._left_out = self._runs.left_out
         for commit in self._notes.unplaced:
-            self._left_out[commit, "notes.toml names it; it is no commit of the branch"] += 1
+            self._left_out[commit, "notes.toml names it; it is not a commit of the branch"] += 1
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
         self._setups: dict[tuple[str, str], _Setup] = {}

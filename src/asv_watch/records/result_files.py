@@ -155,7 +155,7 @@ def read_json(path: Path, shape: type[T]) -> T:
     again by the standard library; a text that equals the mark becomes another one there.
 
     Raises:
-        DamagedError: It cannot be read, is no JSON, or has another shape.
+        DamagedError: It cannot be read, is not JSON, or has another shape.
     """
     try:
         content = read_regular(path)
@@ -177,14 +177,14 @@ def read_json(path: Path, shape: type[T]) -> T:
     except msgspec.ValidationError as error:
         raise DamagedError(f"it has not the shape that asv writes: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise DamagedError(f"it is no JSON: {error}") from error
+        raise DamagedError(f"it is not JSON: {error}") from error
 
 
 def read_result_file(path: Path) -> ResultFile:
     """Read and check the frame of one result file; its rows are decoded one by one.
 
     Raises:
-        DamagedError: It cannot be read, is no JSON, or has not asv's shape.
+        DamagedError: It cannot be read, is not JSON, or has not asv's shape.
     """
     try:
         return read_json(path, ResultFile)

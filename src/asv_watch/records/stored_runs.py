@@ -138,7 +138,7 @@ class RunReader:
             if run is not NEVER_RUN:
                 runs[number] = run
         if unusable:
-            message = f"{unusable} of {row.count} results are no finite numbers"
+            message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
@@ -209,7 +209,7 @@ def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
 
 
 def _finite_samples(samples: Any) -> tuple[float, ...]:
-    """Return the samples, or none at all if any is no finite number."""
+    """Return the samples, or none at all if any is not a finite number."""
     try:
         # One pass in C: the sum of anything infinite or NaN is not finite.
         return tuple(map(float, samples)) if samples and math.isfinite(sum(samples)) else ()

@@ -35,7 +35,7 @@ def parse_list(content: bytes) -> Entries:
     """Read a list, or one that git merged.
 
     Raises:
-        ValueError: It is no list of benchmarks in asv's format.
+        ValueError: It is not a list of benchmarks in asv's format.
     """
 
     def merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def parse_list(content: bytes) -> Entries:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if not isinstance(listed, dict) or listed.pop("version", None) != API_VERSION:
-        raise ValueError(f"it is no list of benchmarks in asv's format {API_VERSION}")
+        raise ValueError(f"it is not a list of benchmarks in asv's format {API_VERSION}")
     return listed
 
 

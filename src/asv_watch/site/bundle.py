@@ -49,7 +49,7 @@ def _as_function(module: Path, text: str, names: dict[Path, str]) -> str:
     exported = [name for _, name in _EXPORT.findall(text)]
     text = _DOCUMENTATION.sub("", _EXPORT.sub(r"\1 \2", text))
     if left := _LEFT.search(text):
-        raise ValueError(f"{module}: {left[0]!r} is no named import or export")
+        raise ValueError(f"{module}: {left[0]!r} is not a named import or export")
     return (
         f"const {names[module]} = (function () {{\n"
         f"{text}return {{ {', '.join(exported)} }};\n}})();\n"

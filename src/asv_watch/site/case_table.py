@@ -102,7 +102,8 @@ def implementation(summary: SeriesSummary) -> str:
     """Return which implementation of a model a case runs: ``plain``, ``tuned compiled``.
 
     A suite whose module is called ``plain…`` has the models as they are written, all others have
-    them tuned. Variants of number formats and layouts, and what is no pass of a model, have none.
+    them tuned. Cases that vary the number format or the layout, and cases that are not
+    a pass of a model, have none.
     """
     labels = summary.labels
     if not labels.get("pass") or not labels.keys() <= _OF_MODELS | {"mode"}:

@@ -46,5 +46,5 @@ def read_published(file: Path | None) -> tuple[dict[str, object], ...]:
             f"{file}: {error.strerror}; mend the key published_values of asv.conf.json"
         ) from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise WatchError(f"{file} is no list of published values: {error}") from error
+        raise WatchError(f"{file} is not a list of published values: {error}") from error
     return tuple(msgspec.to_builtins(value) for value in values)

@@ -1,4 +1,4 @@
-"""Findings to hand on: one text for each change, as Markdown for an issue or as a plain e-mail."""
+"""A text for each change: Markdown for an issue, or plain text for an e-mail."""
 
 from __future__ import annotations
 

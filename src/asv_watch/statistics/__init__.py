@@ -1,1 +1,1 @@
-"""Numbers alone: ratios of interleaved samples, noise, change points, and the rule of a change."""
+"""Statistics without files or asv: ratios, noise, change points, and the rule of a change."""

@@ -1,4 +1,4 @@
-"""The command's door: every error leaves it as one line, with an `ExitStatus`."""
+"""Runs the command; every error ends as one line with an `ExitStatus`."""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ def _take_file(context: typer.Context, file: Path | None) -> Path | None:
     try:
         values = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TorchspeedError(f"{file} is no TOML ({error}); give lines like epochs = 3") from None
+        raise TorchspeedError(
+            f"{file} is not TOML ({error}); give lines like epochs = 3"
+        ) from None
     values = {name.replace("-", "_"): value for name, value in values.items()}
     known = {parameter.name for parameter in context.command.params}
     for name in values:

@@ -1,4 +1,4 @@
-"""Whether a run is one process or many, and which part this one plays."""
+"""Decides whether a run has one process or several, and the rank of this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every data set is to the loops: items to train on, to validate with, to test on."""
+"""The interface of data sets: items to train on, to validate with and to test on."""
 
 from __future__ import annotations
 

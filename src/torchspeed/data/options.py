@@ -1,4 +1,4 @@
-"""What may be asked of a data set, with the defaults that every tool shares."""
+"""Options of data sets, with the defaults that every tool shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The normalisation of a series, column by column, and the way back."""
+"""The normalisation of a series, column by column, and its inverse."""
 
 from __future__ import annotations
 

@@ -82,14 +82,14 @@ def read_table(path: Path, columns: int | None = None) -> Table:
 
     Raises:
         TorchspeedError: missing, damaged, empty or ragged file, or a cell that
-            is no finite number, with its line and column.
+            is not a finite number, with its line and column.
     """
     text = _read_text(path)
     try:
         rows = _rows(text)
     except csv.Error as error:
         raise TorchspeedError(
-            f"{path} is no table ({error}); look for a quotation mark that is not closed"
+            f"{path} is not a table ({error}); look for a quotation mark that is not closed"
         ) from None
     if not rows:
         raise TorchspeedError(f"{path} is empty; fetch it again or give another file")
@@ -116,10 +116,10 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     if not numeric:
         raise TorchspeedError(f"{path} holds no column of numbers; give a comma-separated table")
     array = np.array([[_number(row[j]) for j in numeric] for row in body], dtype=np.float64)
-    for number, place in np.argwhere(~np.isfinite(array)):  # what is no number is nan there
+    for number, place in np.argwhere(~np.isfinite(array)):  # what is not a number is nan there
         j = numeric[place]
         raise TorchspeedError(
-            f"{path}, row {first_line + number}, column {names[j]}: {body[number][j]!r} is no "
+            f"{path}, row {first_line + number}, column {names[j]}: {body[number][j]!r} is not a "
             "finite number; fill or drop such rows first"
         )
     return Table(

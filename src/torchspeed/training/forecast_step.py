@@ -1,4 +1,4 @@
-"""The step of inference that keeps what was forecast."""
+"""The step of inference that keeps the forecasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inference as a server meets it: how long a request waits, over batch sizes and threads.
+"""Latency of inference requests over batch sizes and threads.
 
 One request at a time, each of a whole batch that lies on the device; the next begins when the
 answer is there. So throughput is that of one client, and queueing is not part of it.

@@ -1,4 +1,4 @@
-"""What a run may ask of this machine's memory and cores, checked before anything is started.
+"""Checks before a run starts that memory and cores suffice for it.
 
 A machine without memory ends processes at random, ours or others'. The estimate is rough and on
 the safe side: it refuses what cannot work, and does not promise that the rest does.

@@ -61,7 +61,7 @@ class CsvLog(Observer):
                 first = file.readline().rstrip("\r\n")
                 if first not in {"", header}:
                     raise TorchspeedError(
-                        f"{self._file} is no log of epochs; it was left as it is, so give another"
+                        f"{self._file} is not a log of epochs; it is unchanged; give another"
                     )
                 writer = csv.DictWriter(file, list(row))
                 if not first:

@@ -1,4 +1,4 @@
-"""What a run tells while it proceeds."""
+"""Callbacks for the progress of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torchspeed.training.results import EpochRecord
 
 
 class Observer:
-    """Is called as a run proceeds; this one ignores the calls."""
+    """Callbacks of a run; those of this class do nothing."""
 
     def prepared(self, summary: str) -> None:
         """Model and data are there, and the work begins."""

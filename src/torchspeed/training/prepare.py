@@ -1,4 +1,4 @@
-"""Bringing a model and its data together: each takes from the other what it must."""
+"""Prepares a model and its data so that their shapes and classes fit."""
 
 from __future__ import annotations
 

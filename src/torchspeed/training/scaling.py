@@ -1,4 +1,4 @@
-"""How well several devices work together, against a run of fewer.
+"""Scaling efficiency of several devices, against a run on fewer.
 
 Weak scaling: each device keeps its batch, so twice the devices should pass
 twice the items in the same time.
@@ -51,7 +51,7 @@ def load_baseline(path: Path, mode: str, config: RunConfig) -> dict[str, Any]:
             f"baseline {path} cannot be read ({error.strerror}); give what --json wrote"
         ) from None
     except (ValueError, KeyError, TypeError):
-        raise TorchspeedError(f"{path} is no result of a run; give what --json wrote") from None
+        raise TorchspeedError(f"{path} is not a result of a run; give what --json wrote") from None
     ours = {"mode": mode, **config.as_dict()}
     for name in ("mode", *SAME):
         if ours[name] != theirs.get(name):

@@ -66,7 +66,7 @@ def _check_journal(file: Path, lock: JournalFileSymlinkLock) -> None:
     Optuna would write to the first, and could not read what follows the second.
 
     Raises:
-        TorchspeedError: it is no journal.
+        TorchspeedError: it is not a journal.
     """
     with file.open("rb") as stream:
         start = stream.read(len(_JOURNAL_START))

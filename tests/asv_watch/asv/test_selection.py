@@ -116,5 +116,5 @@ def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
 
 
 def test_what_is_no_regular_expression_is_refused_in_one_line() -> None:
-    with pytest.raises(WatchError, match=re.escape("cases '(' is no regular expression")):
+    with pytest.raises(WatchError, match=re.escape("cases '(' is not a regular expression")):
         matching("(", otherwise=SHORT)

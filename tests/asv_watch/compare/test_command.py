@@ -137,7 +137,7 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (("--before", "nowhere"), "'nowhere' is no commit, tag, branch or version"),
+        (("--before", "nowhere"), "'nowhere' is not a commit, tag, branch or version"),
         (("--before", "HEAD@1.0"), "asv.conf.json pins no release 1.0"),
         (("--cases", "absent"), "no case ran on both sides (nobody has it)"),
     ],

@@ -98,7 +98,7 @@ def test_a_night_goes_on_without_a_reference_that_can_be_measured(
     ("reference", "arguments", "message"),
     [
         ("", (), "asv.conf.json names no reference; add a line such as"),
-        ("nowhere", (), "\"reference\" in asv.conf.json: 'nowhere' is no commit"),
+        ("nowhere", (), "\"reference\" in asv.conf.json: 'nowhere' is not a commit"),
         ("HEAD~1", ("--renew", "HEAD~1"), "is the reference already"),
     ],
 )

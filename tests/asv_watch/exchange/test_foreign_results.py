@@ -204,7 +204,7 @@ def test_a_failed_submission_shows_no_password_and_names_the_cause(
 
 @pytest.mark.fault(
     "damaged results",
-    tried="a result file is no JSON",
+    tried="a result file is not JSON",
     holds="`report` and `results export` name it on standard error and return 3",
 )
 def test_what_is_left_out_of_a_report_or_an_export_is_named(
@@ -214,12 +214,12 @@ def test_what_is_left_out_of_a_report_or_an_export_is_named(
     path.write_text("{")
     for command in (["report"], ["results", "export", "table.csv"]):
         assert main(command) == 3
-        assert f"left out: {path}: it is no JSON" in capsys.readouterr().err
+        assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
 
 
 @pytest.mark.fault(
     "damaged results",
-    tried="a machine's list of benchmarks is no JSON; a machine's name begins with a dot",
+    tried="a machine's list of benchmarks is not JSON; a machine's name begins with a dot",
     holds="`results check`, `report` and publishing name them",
 )
 def test_a_damaged_list_and_a_hidden_machine_are_named(

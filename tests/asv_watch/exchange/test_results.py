@@ -122,13 +122,13 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     for fault in (
         "time_it('a'): its value -1.0 seconds is not from 1e-12 to 1e+08",
         "time_it('b'): its value 'fast'",
-        "time_it('a'): its samples are no list of finite numbers",
+        "time_it('a'): its samples are not a list of finite numbers",
         "suite.track_words: result has not one entry for each of the 1 cases",
         "it is of commit ffffffffffff, which its name does not begin with",
         "machine.json: it names the machine 'other'",
-        "is no outcome of a case",
-        "releases.jsonl: line 1 is no release",
-        "0a-x.json: it is no JSON",
+        "is not a valid outcome of a case",
+        "releases.jsonl: line 1 is not a valid release",
+        "0a-x.json: it is not JSON",
         f"{orphan}: the result file that it belongs to is missing",
     ):
         assert fault in printed, fault
@@ -211,10 +211,10 @@ def test_damaged_results_are_refused_and_nothing_is_written(
     theirs = other_machine(checkout, tmp_path / "theirs")
     result_file(theirs.parent, "n").write_text("{")
     assert main(["results", "merge", str(theirs)]) == 1
-    assert "it is no JSON" in capsys.readouterr().err
+    assert "it is not JSON" in capsys.readouterr().err
     assert not (checkout / "results" / "n").exists()
     for source, message in (
-        ("nowhere", "no branch"),
+        ("nowhere", "nor a branch"),
         (str(checkout / "benchmarks"), "no results"),
     ):
         assert main(["results", "merge", source]) == 1

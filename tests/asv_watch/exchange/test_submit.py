@@ -55,7 +55,7 @@ def test_what_cannot_be_submitted_is_one_line(
         (["--to", "x", "--every-commit"], "belongs to --codespeed"),
         (["--to", str(tmp_path / "nowhere"), "--machine", "m"], "cannot be cloned"),
         (["--to", str(checkout), "--machine", "other"], "holds no results; measure first"),
-        (["--codespeed", "ftp://x", "--machine", "m"], "is no http address"),
+        (["--codespeed", "ftp://x", "--machine", "m"], "is not an http address"),
         (["--codespeed", "http://127.0.0.1:9", "--machine", "m"], "does not answer"),
         (["--codespeed", "http://127.0.0.1:9", "--machine", "x"], "no time of machine 'x'"),
     ):
@@ -65,7 +65,7 @@ def test_what_cannot_be_submitted_is_one_line(
         assert printed.count("\n") == 1
     result_file(checkout).write_text("{")
     assert main(["submit", "--to", str(checkout), "--machine", "m"]) == 1
-    assert "it is no JSON" in capsys.readouterr().err
+    assert "it is not JSON" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     assert read_stored(text) == Stored(measured)
     assert read_stored(comment(measured, 0.03, "longer")) == Stored(measured, "longer")
     assert read_stored("another comment") is None
-    with pytest.raises(WatchError, match="the comment is no result"):
+    with pytest.raises(WatchError, match="the comment is not a result"):
         read_stored("<!-- asv-watch-gate AAAA -->")
 
 
@@ -161,7 +161,7 @@ def test_no_name_of_a_case_is_taken_for_the_state() -> None:
 def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "gate.json"
     path.write_text(content)
-    with pytest.raises(WatchError, match="is no result of `asv-watch gate`"):
+    with pytest.raises(WatchError, match="is not a result of `asv-watch gate`"):
         read_result(path)
 
 
@@ -185,7 +185,7 @@ def test_a_result_with_an_impossible_field_is_refused(
     path.write_text(json.dumps(sound))
     assert read_result(path).cases[0].changes == (SAME,)
     path.write_text(json.dumps(sound | {field: value}))
-    with pytest.raises(WatchError, match="is no result"):
+    with pytest.raises(WatchError, match="is not a result"):
         read_result(path)
 
 
@@ -204,5 +204,5 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
 def test_a_threshold_is_a_percentage() -> None:
     assert [parse_share(text) for text in ("3%", "2.5 %", "0")] == [0.03, 0.025, 0]
     for text in ("", "-3%", "three", "nan", "1e9"):
-        with pytest.raises(WatchError, match="is no percentage; give one such as 3%"):
+        with pytest.raises(WatchError, match="is not a percentage; give one such as 3%"):
             parse_share(text)

@@ -252,7 +252,7 @@ def test_the_threshold_is_that_of_the_workflow(
     content = json.loads(Path(measured).read_text()) | {"threshold": 9}
     Path(measured).write_text(json.dumps(content))
     assert main(["gate-comment", measured, "--head", github.head]) == 1
-    assert "is no result of `asv-watch gate`" in capsys.readouterr().err
+    assert "is not a result of `asv-watch gate`" in capsys.readouterr().err
 
 
 @pytest.mark.timeout(20)

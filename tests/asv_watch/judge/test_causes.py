@@ -71,7 +71,7 @@ def test_a_stored_explanation_is_read_back_and_a_damaged_line_is_reported(tmp_pa
     append_lines(path, [stored])
     explanations, [problem] = read_explanations(path)
     assert explanations == (stored, stored)
-    assert problem.message.startswith("line 2 is no explanation")
+    assert problem.message.startswith("line 2 is not a valid explanation")
     assert read_explanations(tmp_path / "other" / FILE_NAME) == ((), ())
 
 

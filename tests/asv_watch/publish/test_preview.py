@@ -92,7 +92,7 @@ def test_another_sites_name_is_refused(checkout: Path) -> None:
 
 @pytest.mark.fault(
     "hostile web page",
-    tried="paths with a null or too long, a line that is no request, connections that are reset",
+    tried="paths with a null or too long, lines that are not requests, connections that are reset",
     holds="the preview goes on and prints no traceback",
 )
 def test_nothing_that_is_asked_for_prints_a_traceback(checkout: Path) -> None:

@@ -109,11 +109,11 @@ def test_a_file_that_was_cut_off_keeps_its_whole_lines(tmp_path: Path, keep: flo
     lines = path.read_bytes().count(b"\n")
     if lines == 0:
         assert comparison is None
-        assert "line 1 is no header of a comparison" in problems[0].message
+        assert "line 1 is not the header of a comparison" in problems[0].message
     else:
         assert comparison is not None
         assert len(comparison.ratios) + len(comparison.unmeasured) == lines - 1
-        assert problems[0].message == f"line {lines + 1} is no case; it was left out"
+        assert problems[0].message == f"line {lines + 1} is not a valid case; it was left out"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_line_that_is_no_case_is_a_problem_and_costs_itself_alone(
     comparison, [problem] = read_comparison(path)
     assert comparison is not None
     assert (comparison.ratios, comparison.unmeasured) == ((), (SKIPPED, FAILED))
-    assert problem.message == "line 2 is no case; it was left out"
+    assert problem.message == "line 2 is not a valid case; it was left out"
 
 
 @given(st.binary())

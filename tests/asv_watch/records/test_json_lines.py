@@ -37,4 +37,4 @@ def test_a_line_that_a_loss_of_power_filled_with_nothing_costs_only_itself(tmp_p
     append_lines(path, ["last"])
     entries, [problem] = read_lines(path, WORD.decode, "word")
     assert [entry for _, entry in entries] == ["first", "last"]
-    assert "line 2 is no word" in problem.message
+    assert "line 2 is not a valid word" in problem.message

@@ -55,7 +55,7 @@ def test_a_line_with_a_value_of_another_type_is_named_and_left_out(
     path = _write(tmp_path / "a.outcomes.jsonl", _line("a"), _line("b") | change)
     reports, [problem] = read_outcomes(path)
     assert set(reports) == {"a"}
-    assert "line 2 is no outcome of a case" in problem.message
+    assert "line 2 is not a valid outcome of a case" in problem.message
 
 
 def test_removing_cases_keeps_all_other_lines_even_damaged_ones(tmp_path: Path) -> None:

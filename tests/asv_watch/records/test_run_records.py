@@ -68,7 +68,7 @@ def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path, damaged
     records, [problem] = read_records(path)
     assert len(records) == 2
     assert problem.path == str(path)
-    assert problem.message == "line 2 is no record of a run; it was left out"
+    assert problem.message == "line 2 is not a valid record of a run; it was left out"
 
 
 def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:

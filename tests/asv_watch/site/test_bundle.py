@@ -59,7 +59,7 @@ def test_a_circle_of_imports_is_named(tmp_path: Path) -> None:
 )
 def test_a_form_that_is_not_understood_is_named(tmp_path: Path, line: str) -> None:
     entry = write(tmp_path, main=line + "\n", a="export const a = 1;\n")
-    with pytest.raises(ValueError, match="is no named import or export"):
+    with pytest.raises(ValueError, match="is not a named import or export"):
         bundle(entry)
 
 

@@ -52,7 +52,7 @@ def test_every_view_has_a_section_a_heading_and_a_link(page: str) -> None:
     for name, _ in VIEWS:
         assert f'<section data-view="{name}"' in page
     linked = re.findall(r'<a href="#/(\w*)" data-view="(\w+)"', page)
-    # Nothing was compared in turn here, so there is nothing to show of releases.
+    # Nothing was compared interleaved here, so there is nothing to show of releases.
     assert [name for _, name in linked] == ["overview", "changes", "timeline", "compare", "about"]
     assert len(re.findall("<h1", page)) == len(VIEWS)
     ids = re.findall(r'\bid="([^"]*)"', page)

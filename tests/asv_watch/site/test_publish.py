@@ -339,7 +339,7 @@ def test_a_damaged_record_is_named_and_the_others_make_events(project: Project) 
     done = project.publish()
     output = done.stdout + done.stderr
     assert done.returncode == 0, "a line that was cut off must not fail every later night"
-    assert f"{torn.stem}.environment.jsonl: line 2 is no record of a run" in output
+    assert f"{torn.stem}.environment.jsonl: line 2 is not a valid record of a run" in output
     assert "Traceback" not in output
     index = _index(project)
     texts = [event["text"] for event in index["events"]]

@@ -119,7 +119,7 @@ export interface SeriesRow {
   cuts: number[];
 }
 
-/** A ratio of two versions that were measured in turn. */
+/** A ratio of two versions that were measured interleaved. */
 export interface Compared {
   ratio: number;
   interval: [number, number];
@@ -266,6 +266,6 @@ export interface Index {
   /** Smallest changes that interleaved comparisons of a machine show. */
   detectable: { m: number; median: string; p90: string; cases: number }[];
   published: PublishedValue[];
-  /** Releases that were compared in turn, oldest first. */
+  /** Releases that were compared interleaved, oldest first. */
   releases: string[];
 }

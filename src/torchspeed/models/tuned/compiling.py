@@ -1,4 +1,4 @@
-"""Whether torch is tracing the code, for what is written otherwise to be compiled or exported."""
+"""Tells whether torch is tracing the code, because some code is written differently for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TPA-LSTM that never builds H^C."""
+"""TPA-LSTM that computes attention without building the filters' output H^C."""
 
 from __future__ import annotations
 

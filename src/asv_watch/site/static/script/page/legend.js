@@ -9,14 +9,14 @@ import { el } from "./elements.js";
 /** @type {Record<"change" | "chart" | "cell", [string, string][]>} */
 const MEANINGS = {
   change: [
-    ["✓ blue", "Better. Both versions were measured in turn."],
-    ["✗ orange", "Worse. Both versions were measured in turn."],
-    ["grey", "No claim: the versions were not measured in turn, or do not differ."],
+    ["✓ blue", "Better, by an interleaved comparison of both versions."],
+    ["✗ orange", "Worse, by an interleaved comparison of both versions."],
+    ["grey", "No claim: no interleaved comparison, or no difference in it."],
     ["|—|", "The interval: the true change lies in it with 99 % confidence."],
     ["about", "Suspected: separate runs differ. The size is a guess."],
   ],
   chart: [
-    ["vertical bar", "The interval of a value. In a chart of changes: measured in turn."],
+    ["vertical bar", "The interval of a value; in a chart of changes, that of an interleaved comparison."],
     ["◆ and dashes", "The recipe, the machine or its settings changed there."],
     ["gap", "The values on both sides were measured in different conditions."],
     ["× at the axis", "The run failed."],

@@ -21,7 +21,7 @@ import { unknownCommit } from "../../page/fields.js";
  * @property {Measured} a
  * @property {Measured} b
  * @property {number} ratio b / a
- * @property {InTurn | null} change what was measured of these very versions, in turn
+ * @property {InTurn | null} change the interleaved comparison of these two versions
  * @property {string} note where a published value comes from
  *
  * @typedef {{ pairs: Pair[], notes: string[] }} Pairs
@@ -123,7 +123,7 @@ async function commitPairs(place, a, b) {
 }
 
 /**
- * Two releases, each relative to the newest: neighbours were measured in turn, and the ratios of
+ * Two releases, each relative to the newest: neighbours were compared interleaved, and the ratios of
  * others are products.
  * @param {Place} place
  * @param {string} a

@@ -145,8 +145,8 @@ export const compareView = {
         .map((pair) => (byValue ? valueRow : ratioRow)(pair, names));
       const measured = pairs.some(({ change }) => change);
       const colour = measured
-        ? "Coloured: measured in turn."
-        : "Grey: not measured in turn, so noise may explain a difference.";
+        ? "Coloured: compared interleaved."
+        : "Grey: not compared interleaved, so noise may explain a difference.";
       const [from, to] = [findCommit(asked.a), findCommit(asked.b)];
       out.replaceChildren(
         ...nodesOf([
@@ -157,7 +157,7 @@ export const compareView = {
           signsHelp("change"),
           typed && from >= 0 && to >= 0
             ? fold(
-                "Measure the two in turn",
+                "Compare the two interleaved",
                 commandBlock(`asv-watch compare --before ${asked.a} --after ${asked.b}`),
               )
             : null,

@@ -69,7 +69,7 @@ export function readingOf(line, drawn, at, asked) {
   const shown = asked.y === "ratio" ? drawn?.points.find((other) => other.at === at) : null;
   const ratio = shown ? formatChange(shown.value) : "";
   const where = shown?.machine === undefined ? "" : ` on ${nameOf(shown.machine)}`;
-  const how = shown?.compared ? `${ratio}, measured in turn${where}` : ratio;
+  const how = shown?.compared ? `${ratio}, interleaved${where}` : ratio;
   const value = point ? formatValue(point.value, line.series.metric) : "";
   const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
   const text = [value, how].filter(Boolean).join(", ") || outcome;
@@ -90,7 +90,7 @@ export function courseNote(drawn, stops, asked) {
   const compared = points.some((point) => point.compared);
   const elsewhere = new Set(points.flatMap(({ machine }) => machine ?? []));
   return [
-    ratio && compared ? "Bars: intervals of commits that were measured in turn." : "",
+    ratio && compared ? "Bars: intervals of interleaved comparisons." : "",
     ratio && elsewhere.size
       ? `Commits that were not compared here go on with ${[...elsewhere].map(nameOf).join(", ")}.`
       : "",
