@@ -62,7 +62,9 @@ def _near(text: str, expected: str) -> bool:
     if text == expected:
         return True
     one, two = (float(_number(entry)) for entry in (text, expected))
-    return abs(one / two - 1) < 0.011 and text.split()[1:] == expected.split()[1:]
+    last_digit = 10.0 ** -len(_number(expected).partition(".")[2])
+    close = abs(one - two) < 1.01 * last_digit or abs(one / two - 1) < 0.011
+    return close and text.split()[1:] == expected.split()[1:]
 
 
 def _number(text: str) -> str:

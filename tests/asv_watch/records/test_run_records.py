@@ -94,7 +94,7 @@ def events_of(
             for place, by_commit in (facts or {}).items()
         },
     )
-    return [astuple(event)[:-1] for event in find_events(history)]
+    return [astuple(event) for event in find_events(history)]
 
 
 def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Path) -> None:
