@@ -1,5 +1,4 @@
-"""``python -m tests.training.resumed_ranks FOLDER``: two ranks train, and resume a run, with whole
-parameters each and with a part each.
+"""``python -m tests.training.resumed_ranks FOLDER``: two ranks train, and resume a run.
 
 It is a process of its own, because torch does not fork after a backward pass.
 """
@@ -48,26 +47,22 @@ def main(folder: Path) -> None:
 
     The five test items are two batches of one rank and one of the other.
     """
-    losses = {}
-    for strategy in ("ddp", "fsdp"):
-        config = RunConfig(
-            model="squeezenet1_1",
-            data="dummy",
-            data_options=DataOptions(items=25),
-            image_size=64,
-            strategy=strategy,
-            batch_size=2,
-            accumulate=2,
-            clip_norm=1.0,
-            epochs=2,
-            limit_batches=3,
-        )
-        checkpoint = folder / f"{strategy}.pt"
-        losses[strategy] = [
-            train_in_ranks(config, folder),
-            train_in_ranks(replace(config, epochs=1), folder, checkpoint=checkpoint),
-            train_in_ranks(config, folder, checkpoint=checkpoint, resume=True),
-        ]
+    config = RunConfig(
+        model="squeezenet1_1",
+        data="dummy",
+        data_options=DataOptions(items=25),
+        image_size=64,
+        batch_size=2,
+        clip_norm=1.0,
+        epochs=2,
+        limit_batches=3,
+    )
+    checkpoint = folder / "run.pt"
+    losses = [
+        train_in_ranks(config, folder),
+        train_in_ranks(replace(config, epochs=1), folder, checkpoint=checkpoint),
+        train_in_ranks(config, folder, checkpoint=checkpoint, resume=True),
+    ]
     (folder / "losses.json").write_text(json.dumps(losses))
 
 

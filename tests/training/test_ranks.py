@@ -16,7 +16,6 @@ import torch
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.infer import infer
 from torchspeed.training.scaling import load_baseline
 from torchspeed.training.train import train
 
@@ -156,21 +155,13 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert done.stdout.count("medians over") == 1
 
 
-def test_two_ranks_with_dropout_resume_exactly_and_may_share_out_the_parameters(
-    tmp_path: Path,
-) -> None:
+def test_two_ranks_with_dropout_resume_exactly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.training.resumed_ranks", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, env=environment(), timeout=180, check=True)
     losses = json.loads((tmp_path / "losses.json").read_text())
-    for whole, first, resumed in losses.values():
-        assert first == [epochs[:1] for epochs in whole]
-        assert resumed == whole
-    for shared_out, replicated in zip(losses["fsdp"][0], losses["ddp"][0], strict=True):
-        assert shared_out == pytest.approx(replicated, rel=1e-5)
-    # Parameters are stored whole, so inference takes them.
-    config = RunConfig(model="squeezenet1_1", data="dummy", image_size=64, limit_batches=2)
-    tested = [infer(config, weights=tmp_path / f"{name}.pt").loss for name in losses]
-    assert tested[1] == pytest.approx(tested[0], rel=1e-4)
+    whole, first, resumed = losses
+    assert first == [epochs[:1] for epochs in whole]
+    assert resumed == whole
 
 
 def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:

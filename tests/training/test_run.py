@@ -221,7 +221,6 @@ def test_result_is_json_with_units(tmp_path: Path) -> None:
         (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
         (replace(DARNN, model="lstnet", data_options=DataOptions(window=4)), "kernel"),
         (replace(LENET, limit_batches=1), "the only step would be warm-up"),
-        (replace(LENET, strategy="fsdp", ema=0.9), "fsdp cannot be used with --ema"),
     ],
 )
 def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: str) -> None:

@@ -28,8 +28,7 @@ def as_ranks(
     """Run alone, or as a rank, or start the ranks.
 
     A process that torchrun (or Slurm through it) started is a rank of its group,
-    whatever ``--devices`` says. Otherwise several devices, or ``--strategy
-    ddp`` or ``fsdp``, start a rank each on this machine.
+    whatever ``--devices`` says. Otherwise several devices start a rank each on this machine.
 
     Args:
         mode: the command.
@@ -38,14 +37,10 @@ def as_ranks(
         options: the command's parameters and their values.
 
     Raises:
-        TorchspeedError: unknown model, strategy and device count do not go together, more GPUs
-            than there are, or what stopped the run.
+        TorchspeedError: unknown model, more GPUs than there are, or what stopped the run.
     """
     die_with_launcher()
     config, outputs = complete(configure(options)), read(Outputs, options)
-    strategy = config.strategy
-    if strategy == "fsdp" and mode != "train":
-        raise TorchspeedError(f"--strategy fsdp is for train; leave it out for {mode}")
     launched = was_launched()
     devices = 1 if launched else count_devices(outputs.devices, config.device)
     if launched:
@@ -57,12 +52,8 @@ def as_ranks(
             tell_launcher(error)
             end_rank(1)
         end_rank(0)
-    if devices > 1 and strategy == "single":
-        raise TorchspeedError(
-            f"--strategy single takes one device, not {devices}; give ddp or fsdp"
-        )
     # CUDA reads its list of GPUs once, so those that were chosen need a process of their own.
-    if devices > 1 or strategy in {"ddp", "fsdp"} or "," in outputs.devices:
+    if devices > 1 or "," in outputs.devices:
         launch(arguments, devices)
         return
     run_and_report(mode, config, run, outputs)

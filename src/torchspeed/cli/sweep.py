@@ -40,7 +40,7 @@ SETTINGS: dict[str, tuple[Callable[[str], Any], str]] = {
 """Options that a sweep takes several values of: how one is read, and what the parts have to be."""
 
 
-@takes(RunConfig, DataOptions, without=("strategy",), several=SETTINGS)
+@takes(RunConfig, DataOptions, several=SETTINGS)
 def sweep(
     *,
     storage: Annotated[

@@ -17,7 +17,7 @@ from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 from torchspeed.training.trainee import State
 
-FREE_FIELDS = {"epochs", "schedule_epochs", "strategy", "target_accuracy", "warmup"}
+FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, pickle.UnpicklingError),

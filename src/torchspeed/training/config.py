@@ -117,12 +117,6 @@ class RunConfig:
     data_options: DataOptions = field(default_factory=DataOptions)
 
     device: str = option("cpu", "cpu, cuda or cuda:N.", panel=DEVICE)
-    strategy: Literal["auto", "single", "ddp", "fsdp"] = option(
-        "auto",
-        "ddp: data parallel, also for one device; fsdp: parameters sharded too, in training; "
-        "auto: ddp for several.",
-        panel=DEVICE,
-    )
     precision: Precision = option(
         "32-true", "Number format; mixed: matrix products in 16 bits.", panel=DEVICE
     )

@@ -57,8 +57,7 @@ class Rank:
             options = replace(options, items=items)
         config = replace(config, data_options=options)
         network, data = prepare(config)
-        # Counted of the plain model: a compiled one would be compiled for this alone, and of one
-        # that the ranks share out each has only a part.
+        # Counted of the plain model: a compiled one would be compiled for this alone.
         model, shape = network.model.eval(), data.item_shape
         on_cpu = network.device.type == "cpu"
         need = need_of(model, shape, trains=trains) if on_cpu else Need()

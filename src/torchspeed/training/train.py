@@ -60,7 +60,6 @@ def train(
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
-    _check_strategy(config)
     run = Rank.prepared(config, group, observer, trains=True)
     trainer = _Trainer(run)
     if checkpoint is not None:
@@ -99,17 +98,9 @@ class _Trainer:
         self.batches = run.batches(run.data.train, shuffle=True)
         self.steps = run.steps(len(self.batches), config.epochs)
         model = run.network.model
-        self._whole: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Within it, all parameters are on every rank."""
         no_sync: Callable[[], AbstractContextManager[None]] = nullcontext
-        sharded = None
-        if run.group.world > 1 and config.strategy == "fsdp":
-            from torchspeed.training.sharding import ShardedModel  # noqa: PLC0415 - see there
-
-            sharded = ShardedModel(model, run.network.device, run.group.world)
-            self._whole, no_sync = sharded.whole, sharded.no_sync
-        self.trainee = Trainee(model, config, self.steps, sharded)
-        if run.group.world > 1 and sharded is None:
+        self.trainee = Trainee(model, config, self.steps)
+        if run.group.world > 1:
             model = _replicated(run.network)
             no_sync = model.no_sync
         network = replace(run.network, model=model, loss=_training_loss(run.network, config))
@@ -159,8 +150,7 @@ class _Trainer:
 
     def _test(self) -> LoopResult:
         self.tested.model.eval()
-        with self._whole():
-            loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested))
+        loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested))
         return self.run.sum_up(loop)
 
     def result(self) -> RunResult:
@@ -185,8 +175,7 @@ class _Trainer:
         self.trainee.take_best()
         self.tested.model.eval()
         step = ForecastStep(InferenceStep(self.tested), run.data.scale, run.data.target_columns)
-        with self._whole():
-            run.loop(run.batches(run.data.test).epoch(0), step)
+        run.loop(run.batches(run.data.test).epoch(0), step)
         return run.forecasts(step, self.trainee.best_epoch)
 
 
@@ -221,25 +210,6 @@ def _training_loss(network: Network, config: RunConfig) -> Loss:
             "--label-smoothing"
         )
     return partial(F.cross_entropy, label_smoothing=config.label_smoothing)
-
-
-def _check_strategy(config: RunConfig) -> None:
-    """Refuse what needs whole parameters where the ranks share them out.
-
-    Raises:
-        TorchspeedError: such an option was given.
-    """
-    options = {
-        "--ema": config.ema is not None,
-        "--compile": config.compile,
-        "--channels-last": config.channels_last,
-        "--precision 16-mixed": config.precision == "16-mixed",
-    }
-    for option, is_given in options.items():
-        if config.strategy == "fsdp" and is_given:
-            raise TorchspeedError(
-                f"--strategy fsdp cannot be used with {option}; leave one of them out"
-            )
 
 
 def _replicated(network: Network) -> DistributedDataParallel:

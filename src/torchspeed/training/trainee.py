@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,9 +17,6 @@ from torchspeed.training.loop import LoopResult
 from torchspeed.training.optimisers import make_optimiser, make_schedule
 from torchspeed.training.results import EpochRecord
 
-if TYPE_CHECKING:
-    from torchspeed.training.sharding import ShardedModel
-
 State = dict[str, Any]
 
 
@@ -30,19 +27,12 @@ class Trainee:
         model: what is trained.
         config: how.
         steps: of an epoch.
-        sharded: ``model`` where the ranks share it out; None where each has all of it.
 
     Raises:
         TorchspeedError: no such optimiser, or a warm-up without end.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        config: RunConfig,
-        steps: int,
-        sharded: ShardedModel | None = None,
-    ) -> None:
+    def __init__(self, model: nn.Module, config: RunConfig, steps: int) -> None:
         self.model = model
         self.steps = steps
         self.accumulate = config.accumulate
@@ -55,14 +45,10 @@ class Trainee:
         device = torch.device(config.device).type
         self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
         self._parts: list[Any] = [model, self.optimiser, self.schedule, self.scaler]
-        if sharded is not None:
-            self._parts[:2] = sharded, sharded.state_of(self.optimiser)
-        self._tested: Any = self._parts[0]
         self._average: AveragedModel | None = None
         if config.ema is not None:
             self._average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(config.ema))
             self._parts.append(self._average)
-            self._tested = self._average.module
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []
         self.best_epoch: int | None = None
@@ -97,24 +83,21 @@ class Trainee:
         self.loops.append(loop)
         if epoch.is_better_than(self._best_record()):
             self.best_epoch = epoch.number
-            self._best = copy.deepcopy(self._tested.state_dict())
+            self._best = copy.deepcopy(self.tested.state_dict())
 
     def best_parameters(self) -> dict[str, Any]:
-        """State of the model after the best epoch; where shared out, on the leading rank alone."""
+        """State of the model after the best epoch."""
         return self._best
 
     def take_best(self) -> None:
-        """Give the tested model the parameters of the best epoch; all ranks have to call."""
-        self._tested.load_state_dict(self._best)
+        """Give the tested model the parameters of the best epoch."""
+        self.tested.load_state_dict(self._best)
 
     def _best_record(self) -> EpochRecord | None:
         return None if self.best_epoch is None else self.epochs[self.best_epoch - 1]
 
     def state(self) -> State:
-        """Parameters, moments, learning rate and epochs: what all ranks share.
-
-        All ranks have to call; of a model that is shared out, the lead alone gets parameters.
-        """
+        """Parameters, moments, learning rate and epochs: what all ranks share."""
         return {
             "parts": [part.state_dict() for part in self._parts],
             "epochs": [asdict(record) for record in self.epochs],
