@@ -101,13 +101,9 @@ def usual_config(tmp_path_factory: pytest.TempPathFactory) -> Any:
     [
         (
             ["--optimizer", "AdamW", "--lr", "0.5", "--weight-decay", "0.1", "--schedule", "step",
-             "--schedule-unit", "step", "-e", "2", "--schedule-epochs", "3", "--rate-warmup", "1",
-             "--accumulate", "2", "--clip-norm", "1", "--label-smoothing", "0.1", "--ema", "0.9",
-             "--test-every", "2"],
+             "-e", "2", "--schedule-epochs", "3", "--clip-norm", "1", "--ema", "0.9"],
             {"optimiser": "AdamW", "rate": 0.5, "weight_decay": 0.1, "schedule": "step",
-             "schedule_unit": "step", "epochs": 2, "schedule_epochs": 3, "rate_warmup": 1,
-             "accumulate": 2, "clip_norm": 1.0, "label_smoothing": 0.1, "ema": 0.9,
-             "test_every": 2},
+             "epochs": 2, "schedule_epochs": 3, "clip_norm": 1.0, "ema": 0.9},
         ),
         (
             ["--optimiser", "sgd", "--momentum", "0", "--schedule", "cosine", "--seed", "7",
@@ -267,7 +263,6 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--epoch", "3"], 2, "No such option: --epoch"),
         (["train", "-b", "0"], 2, "--batch-size '0': give a number of at least 1\n"),
         (["train", "--model-kwargs", "depth=7"], 1, "model 'lenet5' takes no 'depth'"),
-        (["train", "-e", "2", "--rate-warmup", "2"], 1, "leaves nothing of 2 epochs"),
         (["train", "-m", "nowhere:model"], 1, "nowhere:model: No module named 'nowhere'"),
         (["train", "-m", "darnn", "--channels-last"], 1, "--channels-last is for images"),
         (["train", "--pretrained"], 1, "no pretrained weights of lenet5"),

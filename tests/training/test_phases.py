@@ -85,9 +85,8 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     delays = {phase: Delay(0.01 * place) for place, phase in enumerate(Phase, start=2)}
     model = SlowModel(delays[Phase.FORWARD], delays[Phase.BACKWARD])
     network = Network(model, nn.functional.cross_entropy, CPU)
-    step = TrainingStep(
-        network, Trainee(model, RunConfig(optimiser="sgd", rate=0.01, epochs=1), steps=12)
-    )
+    config = RunConfig(optimiser="sgd", rate=0.01, epochs=1)
+    step = TrainingStep(network, Trainee(model, config))
     batches = slow_batches(12, delays[Phase.LOADING], delays[Phase.PROCESSING])
     began = time.perf_counter()
     shown = delays[Phase.BOOKKEEPING]

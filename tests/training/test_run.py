@@ -169,7 +169,7 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2, epochs=2)
     model: Any = create_model("lenet5")
-    trainee = Trainee(model, config, steps=2)
+    trainee = Trainee(model, config)
     trainee.epochs = train(replace(config, epochs=1)).epochs
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)

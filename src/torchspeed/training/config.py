@@ -63,21 +63,9 @@ class RunConfig:
         panel=LEARNING,
         min=1,
     )
-    schedule_unit: Literal["epoch", "step"] = option(
-        "epoch", "Change the rate after each epoch or each step.", panel=LEARNING
-    )
-    rate_warmup: int = option(
-        0, "Number of first epochs in which the rate rises linearly.", panel=LEARNING, min=0
-    )
-    accumulate: int = option(
-        1, "Number of batches for each step of the optimiser.", panel=LEARNING, min=1
-    )
     clip_norm: float | None = option(None, "Largest norm of the gradient.", panel=LEARNING, min=0)
     loss: Literal["squared", "absolute"] = option(
         "squared", "Error of a forecast that training minimises.", panel=LEARNING
-    )
-    label_smoothing: float = option(
-        0.0, "Share of a label that is spread over all classes.", panel=LEARNING, min=0, max=1
     )
     ema: float | None = option(
         None,
@@ -85,12 +73,6 @@ class RunConfig:
         panel=LEARNING,
         min=0,
         max=1,
-    )
-    test_every: int = option(
-        1,
-        "Epochs from one test to the next; the last epoch is always tested.",
-        panel=LEARNING,
-        min=1,
     )
     target_accuracy: float | None = option(
         None, "Test accuracy in %, at which training ends.", panel=LEARNING, min=0, max=100
@@ -153,10 +135,6 @@ class RunConfig:
         if options["shape"] is not None:
             options["shape"] = tuple(options["shape"])
         return cls(**{**values, "data_options": DataOptions(**options)})
-
-    def is_tested(self, epoch: int) -> bool:
-        """Tell whether a test follows an epoch, counted from 1."""
-        return epoch % self.test_every == 0 or epoch == self.epochs
 
     def differences(self, other: RunConfig) -> list[str]:
         """Return the names of the fields in which two runs differ."""

@@ -22,9 +22,9 @@ class EpochRecord:
     train_loss: float
     train_accuracy: float | None
     validation_loss: float | None
-    """Of a series; None for data without validation items, or without a test."""
+    """Of a series; None for data without validation items."""
     test_loss: float | None
-    """None for a series, whose best epoch alone is tested, or without a test."""
+    """None for a series, whose best epoch alone is tested."""
     test_accuracy: float | None
     wall_s: float
     """The training loop's wall time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,47 +50,24 @@ class Network:
         return inputs, targets.to(self.device, non_blocking=True)
 
 
+@dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """Forward, loss, backward, and the optimiser after each group of batches.
+    """Forward, loss, backward, and the optimiser."""
 
-    Args:
-        network: with the loss that is made small.
-        trainee: what moves the parameters.
-        no_sync: within it, ranks do not exchange gradients.
-    """
-
-    def __init__(
-        self,
-        network: Network,
-        trainee: Trainee,
-        no_sync: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        self._network = network
-        self._trainee = trainee
-        self._no_sync = no_sync
-        self._done = 0
-        """Steps of this epoch."""
+    network: Network
+    """With the loss that is made small."""
+    trainee: Trainee
+    """What moves the parameters."""
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
         """Run one batch of (inputs, targets)."""
-        inputs, targets = self._network.place(batch)
+        inputs, targets = self.network.place(batch)
         clock.end_of(Phase.PROCESSING)
-        size = self._trainee.accumulate
-        first = self._done % size == 0
-        group = min(size, self._trainee.steps - self._done // size * size)
-        self._done += 1
-        last = self._done % size == 0 or self._done == self._trainee.steps
-        # Ranks exchange their gradients only before the optimiser moves.
-        with nullcontext() if last else self._no_sync():
-            outputs, loss = self._network.forward(inputs, targets)
-            clock.end_of(Phase.FORWARD)
-            if first:
-                self._trainee.optimiser.zero_grad()
-            self._trainee.scaler.scale(loss / group).backward()
-        if last:
-            self._trainee.update()
-        if self._done == self._trainee.steps:
-            self._done = 0
+        outputs, loss = self.network.forward(inputs, targets)
+        clock.end_of(Phase.FORWARD)
+        self.trainee.optimiser.zero_grad()
+        self.trainee.scaler.scale(loss).backward()
+        self.trainee.update()
         clock.end_of(Phase.BACKWARD)
         return StepResult(loss.detach(), outputs.detach(), targets)
 

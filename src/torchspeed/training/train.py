@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 import math
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -98,13 +95,11 @@ class _Trainer:
         self.batches = run.batches(run.data.train, shuffle=True)
         self.steps = run.steps(len(self.batches), config.epochs)
         model = run.network.model
-        no_sync: Callable[[], AbstractContextManager[None]] = nullcontext
-        self.trainee = Trainee(model, config, self.steps)
+        self.trainee = Trainee(model, config)
         if run.group.world > 1:
             model = _replicated(run.network)
-            no_sync = model.no_sync
         network = replace(run.network, model=model, loss=_training_loss(run.network, config))
-        self.step = TrainingStep(network, self.trainee, no_sync)
+        self.step = TrainingStep(network, self.trainee)
         self.tested = replace(run.network, model=self.trainee.tested)
         validation = run.data.validation
         self.validates = validation is not None
@@ -117,7 +112,7 @@ class _Trainer:
         return len(done) < config.epochs and not (done and done[-1].reaches(config.target_share))
 
     def epoch(self) -> tuple[LoopResult, EpochRecord]:
-        """Train for an epoch, and test where one is due."""
+        """Train for an epoch, and test."""
         run, number = self.run, len(self.trainee.epochs)
         rate = float(self.trainee.schedule.get_last_lr()[0])
         run.network.model.train()
@@ -126,20 +121,18 @@ class _Trainer:
             self.batches.epoch(number), self.step, warmup=self._warmup, observer=run.observer
         )
         self._warmup = 0
-        self.trainee.end_epoch()
         began = time.perf_counter()
-        tested = self._test() if run.config.is_tested(number + 1) else None
+        tested = self._test()
         evaluation_s = time.perf_counter() - began
         trained = run.sum_up(loop)
-        loss = None if tested is None else tested.loss
         record = EpochRecord(
             number=number + 1,
             rate=rate,
             train_loss=trained.loss,
             train_accuracy=run.accuracy(trained),
-            validation_loss=loss if self.validates else None,
-            test_loss=None if self.validates else loss,
-            test_accuracy=None if tested is None else run.accuracy(tested),
+            validation_loss=tested.loss if self.validates else None,
+            test_loss=None if self.validates else tested.loss,
+            test_accuracy=run.accuracy(tested),
             wall_s=loop.warmup_s + loop.wall_s,
             phases_s=phase_totals(loop),
             evaluation_s=evaluation_s,
@@ -196,20 +189,13 @@ def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None
 
 
 def _training_loss(network: Network, config: RunConfig) -> Loss:
-    if config.loss == "absolute":
-        if network.loss is not F.mse_loss:
-            raise TorchspeedError(
-                f"{config.model} is trained to classify, not to forecast; leave out --loss"
-            )
-        return F.l1_loss
-    if not config.label_smoothing:
+    if config.loss == "squared":
         return network.loss
-    if network.loss is not F.cross_entropy:
+    if network.loss is not F.mse_loss:
         raise TorchspeedError(
-            f"{config.model} is not trained with a cross-entropy of classes; leave out "
-            "--label-smoothing"
+            f"{config.model} is trained to classify, not to forecast; leave out --loss"
         )
-    return partial(F.cross_entropy, label_smoothing=config.label_smoothing)
+    return F.l1_loss
 
 
 def _replicated(network: Network) -> DistributedDataParallel:

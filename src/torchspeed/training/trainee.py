@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -26,21 +25,16 @@ class Trainee:
     Args:
         model: what is trained.
         config: how.
-        steps: of an epoch.
 
     Raises:
-        TorchspeedError: no such optimiser, or a warm-up without end.
+        TorchspeedError: no such optimiser.
     """
 
-    def __init__(self, model: nn.Module, config: RunConfig, steps: int) -> None:
+    def __init__(self, model: nn.Module, config: RunConfig) -> None:
         self.model = model
-        self.steps = steps
-        self.accumulate = config.accumulate
         self._clip_norm = config.clip_norm
-        self._moves_each_step = config.schedule_unit == "step"
         self.optimiser = make_optimiser(config, model.parameters())
-        updates = math.ceil(steps / config.accumulate)
-        self.schedule = make_schedule(config, self.optimiser, updates)
+        self.schedule = make_schedule(config, self.optimiser)
         # Scales the loss so that float16 gradients do not vanish; idle otherwise.
         device = torch.device(config.device).type
         self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
@@ -67,18 +61,12 @@ class Trainee:
             nn.utils.clip_grad_norm_(self.model.parameters(), self._clip_norm)
         self.scaler.step(self.optimiser)
         self.scaler.update()
-        if self._moves_each_step:
-            self.schedule.step()
         if self._average is not None:
             self._average.update_parameters(self.model)
 
-    def end_epoch(self) -> None:
-        """Move a schedule that moves with epochs."""
-        if not self._moves_each_step:
-            self.schedule.step()
-
     def record(self, epoch: EpochRecord, loop: LoopResult) -> None:
-        """Keep an epoch, and its parameters if none before was as good."""
+        """Keep an epoch, and its parameters if none before was as good; move the rate on."""
+        self.schedule.step()
         self.epochs.append(epoch)
         self.loops.append(loop)
         if epoch.is_better_than(self._best_record()):
