@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import os
 import signal
 import subprocess
@@ -15,7 +14,6 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torchvision import datasets
-from torchvision.models import get_model, get_model_weights
 
 from tests.conftest import git
 from torchspeed.cli import session
@@ -192,21 +190,6 @@ def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
     assert "best.pt does not fit the model" in capsys.readouterr().err
 
 
-def test_pretrained_weights_are_taken_where_they_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    weights = get_model_weights("squeezenet1_1").DEFAULT
-    saved = {name: torch.zeros_like(value)
-             for name, value in get_model("squeezenet1_1").state_dict().items()}  # fmt: skip
-    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
-    torch.save(saved, tmp_path / "hub" / "checkpoints" / weights.url.rsplit("/", 1)[-1])
-    images = ["-m", "squeezenet1_1", "-d", "dummy", "--items", "20", "-b", "2", "-q"]
-    options = [*images, "--image-size", "48", "--pretrained"]
-    zero = run_json(tmp_path, "inference", *options)
-    assert zero["loss"] == pytest.approx(math.log(1000))  # nothing but zeros: no class is likelier
-
-
 def test_options_of_a_series_reach_the_data(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("a,b,c\n" + "".join(f"{i},{i % 7},{i * i}\n" for i in range(300)))
@@ -265,7 +248,6 @@ def test_checkpoint_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["train", "--model-kwargs", "depth=7"], 1, "model 'lenet5' takes no 'depth'"),
         (["train", "-m", "nowhere:model"], 1, "nowhere:model: No module named 'nowhere'"),
         (["train", "-m", "darnn", "--channels-last"], 1, "--channels-last is for images"),
-        (["train", "--pretrained"], 1, "no pretrained weights of lenet5"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
         (["train", "extra"], 2, "unexpected extra argument"),
         (["train", "-m", "resnet"], 1, "did you mean resnet"),

@@ -1,10 +1,8 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from torchspeed.data.load import load_data
@@ -36,15 +34,6 @@ def test_folder_of_pictures(pictures: Path) -> None:
     assert label == 1
 
 
-def test_torchvisions_own_layout(pictures: Path) -> None:
-    # What torchvision writes beside the pictures once it has read the devkit.
-    names = {name: (f"fish {name}",) for name in CLASSES}
-    torch.save((names, ["n01440764"]), pictures / "meta.bin")
-    data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
-    assert data.train.classes == [("fish n01440764",), ("fish n01443537",)]
-    assert data.train[0][0].shape == (3, 224, 224)
-
-
 def test_missing_split_is_named(pictures: Path) -> None:
     (pictures / "val").rename(pictures / "validation")
     with pytest.raises(TorchspeedError, match=r"no folder .*val; .*--data-dir"):
@@ -66,13 +55,3 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     with pytest.raises(TorchspeedError, match=r"1\.JPEG is damaged") as caught:
         list(batches.epoch(0))
     assert "\n" not in str(caught.value)
-
-
-def test_pictures_to_train_on_are_cropped_at_random_and_those_to_test_on_are_not(
-    pictures: Path,
-) -> None:
-    options = DataOptions(data_dir=pictures, shape=(3, 32, 32))
-    plain, changed = (load_data("imagenet", replace(options, augment=x)) for x in (False, True))
-    torch.testing.assert_close(changed.test[0][0], plain.test[0][0])
-    assert changed.train[0][0].shape == (3, 32, 32)
-    assert not torch.equal(changed.train[0][0], plain.train[0][0])

@@ -16,7 +16,6 @@ import torch
 from torchvision import datasets
 
 from torchspeed.data.load import load_data
-from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
@@ -178,37 +177,3 @@ def test_download_is_announced_and_taken_up_where_it_broke_off(
     data: Any = load_data("mnist", options)
     assert len(data.train) == 12
     assert "downloading mnist to" in capsys.readouterr().err
-
-
-def test_augmentation_depends_on_seed_epoch_and_index_alone(cifar10: Path) -> None:
-    def images(workers: int, seed: int, epochs: list[int]) -> list[torch.Tensor]:
-        options = DataOptions(data_dir=cifar10, augment=True, seed=seed)
-        data = load_data("cifar10", options)
-        batches = Batches(data.train, 100, workers=workers, shuffle=False)
-        torch.rand(3 + workers)  # what others draw changes nothing
-        return [inputs for epoch in epochs for inputs, _ in batches.epoch(epoch)]
-
-    first, second = images(0, 0, [0, 1])
-    assert not torch.equal(first, second)
-    for workers in (0, 1):
-        assert all(map(torch.equal, images(workers, 0, [0, 1]), (first, second)))
-    assert torch.equal(images(0, 0, [1])[0], second)  # as a run that is resumed
-    assert not torch.equal(images(0, 1, [0])[0], first)
-    data = load_data("cifar10", DataOptions(data_dir=cifar10))
-    assert torch.equal(
-        data.test[0][0],
-        load_data("cifar10", DataOptions(data_dir=cifar10, augment=True)).test[0][0],
-    )
-
-
-def test_digits_are_shifted_and_never_mirrored(mnist: Path) -> None:
-    options = DataOptions(data_dir=mnist, augment=True)
-    changed, plain = (
-        load_data("mnist", options).train,
-        load_data("mnist", DataOptions(data_dir=mnist)).train,
-    )
-    padded = torch.nn.functional.pad(plain[0][0], (2, 2, 2, 2))
-    shifts = [padded[:, y : y + 28, x : x + 28] for y in range(5) for x in range(5)]
-    assert any(torch.equal(changed[0][0], shift) for shift in shifts)
-    with pytest.raises(TorchspeedError, match="no augmentation of digits; leave out --augment"):
-        load_data("digits", DataOptions(augment=True))

@@ -17,11 +17,9 @@ from typing import Any
 from torchvision import datasets, transforms
 from torchvision.datasets.mnist import read_sn3_pascalvincent_tensor
 from torchvision.datasets.utils import check_integrity
-from torchvision.transforms import v2
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DataOptions
-from torchspeed.data.seeded import Seeded
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 
@@ -33,14 +31,6 @@ IMAGE_SETS: dict[str, Any] = {
 
 NATURAL_SHAPE = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 """Shape of one image as published: channels, height, width."""
-
-AUGMENTATION = {
-    "mnist": [v2.RandomCrop(28, padding=2)],
-    "fashion_mnist": [v2.RandomCrop(28, padding=2), v2.RandomHorizontalFlip()],
-    "cifar10": [v2.RandomCrop(32, padding=4), v2.RandomHorizontalFlip()],
-}
-"""Random changes of an image to train on; that of CIFAR-10 is He et al.'s (2015), and digits are
-not mirrored."""
 
 CLASSES = 10
 """Of each set; labels count from 0."""
@@ -62,8 +52,7 @@ def load_images(name: str, options: DataOptions) -> Data:
             raise TorchspeedError(f"{file} {fault}; pass --download to fetch {name} anew")
     shape = options.shape or NATURAL_SHAPE[name]
     transform = to_shape(NATURAL_SHAPE[name], shape)
-    changed = v2.Compose([*AUGMENTATION[name], transform]) if options.augment else transform
-    train = loader(options.data_dir, train=True, transform=changed)
+    train = loader(options.data_dir, train=True, transform=transform)
     test = loader(options.data_dir, train=False, transform=transform)
     for split in (train, test):
         if len(split.data) != len(split.targets):
@@ -72,8 +61,7 @@ def load_images(name: str, options: DataOptions) -> Data:
                 f"{len(split.targets)} labels; delete it and pass --download"
             )
     source = f"{name}: {len(train)} images to train on, {len(test)} to test on (torchvision)"
-    to_train_on = Seeded(train, options.seed) if options.augment else train
-    return Data(name, to_train_on, test, shape, CLASSES, source)
+    return Data(name, train, test, shape, CLASSES, source)
 
 
 def to_shape(

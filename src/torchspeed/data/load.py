@@ -25,9 +25,6 @@ OWN_LOADER = {
     "dummy": load_dummy,
 }
 
-AUGMENTED = ("mnist", "fashion_mnist", "cifar10", "imagenet")
-"""Sets whose images can be changed at random."""
-
 
 def load_data(name: str, options: DataOptions | None = None) -> Data:
     """Open a data set.
@@ -49,11 +46,6 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
             )
         return data
     kind = kind_of(name)
-    if options.augment and name not in AUGMENTED:
-        raise TorchspeedError(
-            f"there is no augmentation of {name}; leave out --augment, or choose one of "
-            f"{', '.join(AUGMENTED)}"
-        )
     if options.shape is not None and kind == "images" and len(options.shape) != 3:
         raise TorchspeedError(
             f"{name} holds images, and the model takes inputs of shape {options.shape}; choose a "

@@ -10,7 +10,6 @@ import torch
 from torch.utils.data import DataLoader, Dataset, Subset
 from torch.utils.data.distributed import DistributedSampler
 
-from torchspeed.data.seeded import Seeded
 from torchspeed.errors import TorchspeedError
 
 
@@ -44,7 +43,6 @@ class Batches:
         pin_memory: bool = False,
     ) -> None:
         self.seed = seed
-        self._items = dataset
         self._generator = torch.Generator()
         self._sampler: DistributedSampler[Any] | None = None
         if shuffle:
@@ -76,8 +74,6 @@ class Batches:
         """
         if self._sampler is not None:
             self._sampler.set_epoch(number)
-        if isinstance(self._items, Seeded):
-            self._items.set_epoch(number)
         self._generator.manual_seed(self.seed + number)
         try:
             with naming_dead_workers():

@@ -22,9 +22,6 @@ class DataOptions:
     # Where files lie decides nothing: the same data from elsewhere are equal.
     data_dir: Path = option(Path("data"), "Folder of the data.", compare=False, panel=DATA_PANEL)
     download: bool = option(False, "Download what is missing.", compare=False, panel=DATA_PANEL)
-    augment: bool = option(
-        False, "Crop and mirror images to train on at random.", panel=DATA_PANEL
-    )
     items: int | None = option(
         None,
         "Training items of dummy data; by default enough for 50 steps.",
@@ -44,4 +41,4 @@ class DataOptions:
     classes: int = 10
     """Classes of a ``dummy`` set."""
     seed: int = 0
-    """Seed of a ``dummy`` set, and of what is changed at random."""
+    """Seed of a ``dummy`` set."""

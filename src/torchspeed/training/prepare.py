@@ -163,31 +163,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
                 "larger --image-size (224 is its own)"
             ) from None
         model.train()
-    if config.pretrained:
-        _take_pretrained(model, workload)
     return model, data
-
-
-def _take_pretrained(model: nn.Module, workload: Workload) -> None:
-    """ImageNet's weights for every layer that has the shape they were trained in."""
-    if workload.family != "torchvision":
-        raise TorchspeedError(
-            f"there are no pretrained weights of {workload.name}; leave out --pretrained, or "
-            "choose one of torchvision's models"
-        )
-    from torchvision.models import get_model_weights  # noqa: PLC0415 - takes a second
-
-    weights: Any = get_model_weights(workload.model).DEFAULT
-    try:
-        trained = weights.get_state_dict(progress=False, check_hash=True)
-    except OSError as error:
-        raise TorchspeedError(
-            f"the weights of {workload.name} could not be downloaded ({error}); check the "
-            f"network, or put {weights.url} into {torch.hub.get_dir()}/checkpoints"
-        ) from None
-    shapes = {name: value.shape for name, value in model.state_dict().items()}
-    fitting = {name: value for name, value in trained.items() if shapes.get(name) == value.shape}
-    model.load_state_dict(fitting, strict=False)
 
 
 def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:
