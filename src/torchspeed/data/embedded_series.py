@@ -64,5 +64,5 @@ def _split(
     options: DataOptions,
     source: str,
 ) -> Data:
-    table = Table(torch.from_numpy(values.astype(np.float32)), columns, tuple(range(len(columns))))
+    table = Table(torch.from_numpy(values.astype(np.float32)), columns)
     return split_series(name, table, options, source, name)

@@ -103,4 +103,5 @@ def load_csv(path: Path, options: DataOptions) -> Data:
         TorchspeedError: file missing or damaged, no such column, too few rows.
     """
     table = read_table(path)
-    return split_series(path.name, table, options, f"{path}: {table}", path)
+    source = f"{path}: {len(table.values)} rows of {len(table.columns)} columns"
+    return split_series(path.name, table, options, source, path)

@@ -34,7 +34,9 @@ class DataOptions:
         3, "Steps from the window's last step to the value to forecast.", min=1, panel=DATA_PANEL
     )
     target: str = option(
-        "first", "Column to forecast: name, index from 0, first or all.", panel=DATA_PANEL
+        "first",
+        "Column to forecast: name, first or all; 0, 1, … without a header.",
+        panel=DATA_PANEL,
     )
     shape: tuple[int, ...] | None = None
     """Shape of one input that the model needs; None for the data's own."""
