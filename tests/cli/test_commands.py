@@ -1,6 +1,5 @@
 """The command as a person meets it: its door in this process, or a process of its own."""
 
-import csv
 import json
 import os
 import signal
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torchvision import datasets
 
 from tests.conftest import git
@@ -137,35 +135,6 @@ def test_a_config_file_gives_defaults_that_the_command_line_overrides(
         file.write_text(content)
         assert run("train", "--config", str(file)) == 1
         assert message in capsys.readouterr().err
-
-
-def test_epochs_are_logged_for_other_tools(tmp_path: Path) -> None:
-    log = tmp_path / "epochs.csv"
-    events = tmp_path / "events"
-    logs = ["--log", str(log), "--tensorboard", str(events)]
-    result = run_json(tmp_path, "train", *QUICK, "-e", "2", *logs)
-    rows = list(csv.DictReader(log.open()))
-    assert [float(row["train_loss"]) for row in rows] == [
-        e["train_loss"] for e in result["epochs"]
-    ]
-    assert float(rows[0]["data_loading_s"]) == result["epochs"][0]["phases_s"]["data loading"]
-    read = EventAccumulator(str(events))
-    read.Reload()
-    logged = [event.value for event in read.Scalars("test_accuracy")]
-    assert logged == pytest.approx([epoch["test_accuracy"] for epoch in result["epochs"]])
-
-
-def test_a_profile_is_a_trace_of_some_steps(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "trace.json"
-    assert run("train", *FEW_STEPS, "-e", "2", "--no-phases", "--profile", str(file)) == 0
-    shown, errors = capfd.readouterr()
-    assert errors == ""
-    assert "GFLOP a step" in shown
-    assert "forward" not in shown
-    names = [event.get("name", "") for event in json.loads(file.read_text())["traceEvents"]]
-    assert names.count("aten::cross_entropy_loss") == 2  # of the first three steps, the last two
 
 
 def test_a_model_and_data_of_ones_own_train_and_keep_their_best(

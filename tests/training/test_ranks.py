@@ -14,9 +14,7 @@ import pytest
 import torch
 
 from torchspeed.data.options import DataOptions
-from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.scaling import load_baseline
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +87,7 @@ def said(errors: str) -> int:
 
 
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
-    file, baseline = tmp_path / "two.json", tmp_path / "one.json"
+    file = tmp_path / "two.json"
     torch.set_num_threads(1)
     alone = train(
         RunConfig(
@@ -101,17 +99,6 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
             limit_batches=4,
         )
     )
-    half = train(
-        RunConfig(
-            data="dummy",
-            data_options=DataOptions(items=1000),
-            batch_size=32,
-            optimiser="sgd",
-            epochs=1,
-            limit_batches=8,
-        )
-    )
-    baseline.write_text(json.dumps(half.as_dict()))
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
     for name, script in (
         ("srun", 'test "$SRUN_CPUS_PER_TASK" = 3 && shift && exec "$@"'),
@@ -130,8 +117,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     done = subprocess.run(
         ["bash", str(ROOT / "docs" / "train.sbatch"), "--device", "cpu", "-d", "dummy", "-b", "32",
          "--items", "1000", "-e", "2", "--limit-batches", "4", "--json", str(file),
-         "--optimiser", "sgd",
-         "--baseline", str(baseline), "-q"],
+         "--optimiser", "sgd", "-q"],
         env={**environment(), **slurm},
         cwd=tmp_path,
         capture_output=True,
@@ -147,10 +133,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert two["world"] == 2
     assert [rank["rank"] for rank in two["ranks"]] == [0, 1]
     assert [rank["steps"] for rank in two["ranks"]] == [7, 7]
-    assert two["scaling"]["baseline_devices"] == 1
-    expected = two["items_per_s"] / (2 * half.items_per_s)
-    assert two["scaling"]["efficiency"] == pytest.approx(expected)
-    for text in ("medians over 2 ranks", "slowest", "of rank", "spread", "efficiency"):
+    for text in ("medians over 2 ranks", "slowest", "of rank", "spread"):
         assert text in done.stdout
     assert done.stdout.count("medians over") == 1
 
@@ -186,22 +169,3 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
         assert last_line(errors) == "torchspeed: interrupted"
         assert said(errors) == 1
         assert all_gone(everyone)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot be read"),
-        ('{"mode": "train"}', "is not a result of a run"),
-        ('{"mode": "inference", "config": {}, "world": 1, "items_per_s": 1}', "another mode"),
-        ('{"mode": "train", "config": {}, "world": 1, "items_per_s": 1}', "another model"),
-    ],
-)
-def test_baseline_of_other_work_is_refused(
-    tmp_path: Path, content: str | None, message: str
-) -> None:
-    file = tmp_path / "baseline.json"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(TorchspeedError, match=message):
-        load_baseline(file, "train", RunConfig())

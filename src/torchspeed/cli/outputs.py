@@ -10,9 +10,6 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 from torchspeed.training.config import DEVICE
 
-LOGS = "Logs of epochs"
-"""Heading of ``--help``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
@@ -24,21 +21,7 @@ class Outputs:
         panel=DEVICE,
     )
     json: Path | None = option(None, "Write the result to this file too.", panel="Output")
-    baseline: Path | None = option(
-        None,
-        "Result that --json wrote on fewer devices; adds the scaling efficiency.",
-        panel="Output",
-    )
-    profile: Path | None = option(
-        None,
-        "Write torch.profiler's trace of some steps to this file, for Perfetto.",
-        panel="Output",
-    )
     quiet: bool = option(False, "Show no progress.", "-q", panel="Output")
-    log: Path | None = option(None, "Add a row for each epoch to this CSV file.", panel=LOGS)
-    tensorboard: Path | None = option(
-        None, "Write losses, accuracy, rate and phases for TensorBoard to this folder.", panel=LOGS
-    )
 
 
 def check_writable(path: Path | None) -> None:

@@ -46,7 +46,7 @@ def as_ranks(
     if launched:
         group = join_group(config.device)
         try:
-            run_and_report(mode, config, run, outputs, group)
+            run_and_report(config, run, outputs, group)
             leave_group()
         except TorchspeedError as error:
             tell_launcher(error)
@@ -56,7 +56,7 @@ def as_ranks(
     if devices > 1 or "," in outputs.devices:
         launch(arguments, devices)
         return
-    run_and_report(mode, config, run, outputs)
+    run_and_report(config, run, outputs)
 
 
 def count_devices(text: str, device: str) -> int:

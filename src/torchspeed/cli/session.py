@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -19,17 +18,13 @@ from torchspeed.cli.console import standard_output
 from torchspeed.cli.facts import facts
 from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.cli.progress import RunProgress
-from torchspeed.cli.show import show_run, show_scaling
+from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
-from torchspeed.training.logs import CsvLog, Observers, TensorBoardLog
-from torchspeed.training.observer import Observer
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
-from torchspeed.training.scaling import load_baseline, scaling
-from torchspeed.training.step_profiler import StepProfiler
 
 SCHEMA = 1
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
@@ -39,7 +34,6 @@ _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
 
 def run_and_report(
-    mode: str,
     config: RunConfig,
     run: Callable[..., RunResult],
     outputs: Outputs,
@@ -48,7 +42,6 @@ def run_and_report(
     """Run with progress, show the tables, write the JSON.
 
     Args:
-        mode: ``train``, ``inference`` or ``smooth-inference``.
         config: what the run does.
         run: does the work, given the configuration, an observer and the group.
         outputs: where results go.
@@ -58,29 +51,19 @@ def run_and_report(
         TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
     """
     check_writable(outputs.json)
-    baseline = None
-    if outputs.baseline is not None:
-        baseline = load_baseline(outputs.baseline, mode, config)
-    logs = _logs(outputs) if group.leads else []
     try:
         if outputs.quiet or not group.leads:
-            result = run(config, observer=Observers(logs), group=group)
+            result = run(config, group=group)
         else:
             with RunProgress(Console(stderr=True)) as progress:
-                result = run(config, observer=Observers([progress, *logs]), group=group)
+                result = run(config, observer=progress, group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
     if not group.leads:
         return
-    console = standard_output()
-    show_run(result, console)
-    values = result.as_dict()
-    if baseline is not None:
-        compared = scaling(result, baseline)
-        show_scaling(compared, result.world, console)
-        values["scaling"] = asdict(compared)
+    show_run(result, Console())
     if outputs.json is not None:
-        write_result(outputs.json, values)
+        write_result(outputs.json, result.as_dict())
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:
@@ -92,19 +75,6 @@ def write_result(file: Path, values: dict[str, Any]) -> None:
     values = _origin() | values | {"machine": facts()}
     text = json.dumps(values, indent=2, allow_nan=False, default=str)
     write_whole(file, f"{text}\n".encode())
-
-
-def _logs(outputs: Outputs) -> list[Observer]:
-    logs: list[Observer] = []
-    if outputs.profile is not None:
-        check_writable(outputs.profile)
-        logs.append(StepProfiler(outputs.profile))
-    if outputs.log is not None:
-        check_writable(outputs.log)
-        logs.append(CsvLog(outputs.log))
-    if outputs.tensorboard is not None:
-        logs.append(TensorBoardLog(outputs.tensorboard))
-    return logs
 
 
 def _origin() -> dict[str, Any]:

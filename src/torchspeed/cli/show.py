@@ -10,7 +10,6 @@ from rich.table import Table
 
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.results import RankTimes, RunResult
-from torchspeed.training.scaling import Scaling
 
 SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
 
@@ -152,13 +151,3 @@ def _columns(result: RunResult, console: Console) -> None:
     table.add_row("total training function time", seconds(columns.training_function_s))
     table.add_row("average training loss", f"{columns.average_training_loss:.4f}")
     console.print(table)
-
-
-def show_scaling(compared: Scaling, devices: int, console: Console) -> None:
-    """Print one line: throughput and efficiency against fewer devices."""
-    console.print(
-        f"scaling: {compared.items_per_s:,.0f} items/s on {devices} devices, "
-        f"{compared.baseline_items_per_s:,.0f} on {compared.baseline_devices}; "
-        f"efficiency {percent(compared.efficiency)}",
-        highlight=False,
-    )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from torchspeed.cli.options import takes
-from torchspeed.cli.outputs import LOGS, Outputs
+from torchspeed.cli.outputs import Outputs
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import LEARNING, RunConfig
 
@@ -69,7 +69,7 @@ def train(
     as_ranks("train", job, context.obj, options)
 
 
-@takes(RunConfig, DataOptions, Outputs, without=(LEARNING, LOGS))
+@takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
 def inference(
     context: typer.Context,
     *,
@@ -86,7 +86,7 @@ def inference(
     as_ranks("inference", partial(infer, weights=weights), context.obj, options)
 
 
-@takes(RunConfig, DataOptions, Outputs, without=(LEARNING, LOGS))
+@takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
 def smooth_inference(
     context: typer.Context,
     *,
