@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -14,7 +17,10 @@ import pytest
 import torch
 
 from torchspeed.data.options import DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
+from torchspeed.training.group import Group
+from torchspeed.training.launch import launch
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +76,8 @@ def descendants(pid: int) -> list[psutil.Process]:
 
 
 def rank_process(pid: int, rank: int) -> psutil.Process:
-    return next(p for p in descendants(pid) if p.environ().get("RANK") == str(rank))
+    ranks = [p for p in descendants(pid) if "spawn_main" in " ".join(p.cmdline())]
+    return sorted(ranks, key=lambda process: process.create_time())[rank]
 
 
 def all_gone(processes: list[psutil.Process]) -> bool:
@@ -138,13 +145,52 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     assert done.stdout.count("medians over") == 1
 
 
-def test_two_ranks_with_dropout_resume_exactly(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.training.resumed_ranks", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, env=environment(), timeout=180, check=True)
-    losses = json.loads((tmp_path / "losses.json").read_text())
-    whole, first, resumed = losses
-    assert first == [epochs[:1] for epochs in whole]
-    assert resumed == whole
+def train_whole_and_in_two_parts(folder: Path, *, group: Group) -> None:
+    """Write the losses of a whole run, of its first epoch, and of the run resumed after it.
+
+    The five test items are two batches of one rank and one of the other.
+    """
+    config = RunConfig(
+        model="squeezenet1_1",
+        data="dummy",
+        data_options=DataOptions(items=25),
+        image_size=64,
+        batch_size=2,
+        clip_norm=1.0,
+        epochs=2,
+        limit_batches=3,
+    )
+    checkpoint = folder / "run.pt"
+    runs = [
+        train(config, group=group),
+        train(replace(config, epochs=1), group=group, checkpoint=checkpoint),
+        train(config, group=group, checkpoint=checkpoint, resume=True),
+    ]
+    losses = [[epoch.train_loss for epoch in run.epochs] for run in runs]
+    (folder / f"losses-{group.rank}.json").write_text(json.dumps(losses))
+
+
+def test_two_ranks_with_dropout_resume_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    launch(partial(train_whole_and_in_two_parts, tmp_path), "cpu", 2)
+    for rank in (0, 1):
+        whole, first, resumed = json.loads((tmp_path / f"losses-{rank}.json").read_text())
+        assert first == whole[:1]
+        assert resumed == whole
+
+
+def fail(*, group: Group) -> None:
+    """Raise the error of a person in one rank."""
+    if group.rank == 1:
+        raise TorchspeedError("no file x; give one that exists")
+    time.sleep(PATIENCE_S)
+
+
+def test_an_error_of_a_rank_is_one_line_with_its_number() -> None:
+    with pytest.raises(TorchspeedError, match="rank 1 failed: no file x; give one"):
+        launch(fail, "cpu", 2)
 
 
 def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
@@ -154,7 +200,7 @@ def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:
         _, errors = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 1
         assert last_line(errors) == (
-            "torchspeed: rank 1 was killed by SIGKILL; the other rank was stopped"
+            "torchspeed: rank 1 was ended by SIGKILL; all ranks are stopped"
         )
         assert said(errors) == 1
         assert all_gone(everyone)

@@ -64,25 +64,13 @@ def main(arguments: list[str] | None = None) -> int:
         message = "standard output was closed, so the job was stopped"
     except (TyperException, TorchspeedError, OSError, ImportError) as error:
         status, message = explain_failure(error, arguments)
-        if _is_rank():
-            from torchspeed.training.launch import tell_launcher
-
-            tell_launcher(TorchspeedError(message))
-    if not _is_rank():  # a rank's launcher prints one line for all ranks
-        print(f"torchspeed: {' '.join(message.split())}", file=sys.stderr)
+    print(f"torchspeed: {' '.join(message.split())}", file=sys.stderr)
     return status
 
 
 def _run(arguments: list[str]) -> int | None:
-    status: int | None = app(
-        args=list(arguments), obj=arguments, prog_name="torchspeed", standalone_mode=False
-    )
+    status: int | None = app(args=list(arguments), prog_name="torchspeed", standalone_mode=False)
     if status == ExitStatus.INTERRUPTED:  # typer's answer to Ctrl-C
         raise KeyboardInterrupt
     sys.stdout.flush()
     return status
-
-
-def _is_rank() -> bool:
-    """Tell whether torch's elastic agent started this process, and reports its outcome."""
-    return "TORCHELASTIC_ERROR_FILE" in os.environ

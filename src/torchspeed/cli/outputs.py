@@ -16,9 +16,7 @@ class Outputs:
     """Options of a command that runs on some devices and reports."""
 
     devices: str = option(
-        "1",
-        "Devices to train on together: a number, auto for all GPUs, or a list such as 0,2.",
-        panel=DEVICE,
+        "1", "Devices that work together: a number, or auto for all GPUs.", panel=DEVICE
     )
     json: Path | None = option(None, "Write the result to this file too.", panel="Output")
     quiet: bool = option(False, "Show no progress.", "-q", panel="Output")

@@ -39,7 +39,6 @@ Examples:\n
 
 @takes(RunConfig, DataOptions, Outputs)
 def train(
-    context: typer.Context,
     *,
     checkpoint: Annotated[
         Path | None,
@@ -66,12 +65,11 @@ def train(
     check_writable(checkpoint)
     check_writable(save_best)
     job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
-    as_ranks("train", job, context.obj, options)
+    as_ranks(job, options)
 
 
 @takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
 def inference(
-    context: typer.Context,
     *,
     weights: Annotated[
         Path | None,
@@ -83,12 +81,11 @@ def inference(
     from torchspeed.cli.ranks import as_ranks
     from torchspeed.training.infer import infer
 
-    as_ranks("inference", partial(infer, weights=weights), context.obj, options)
+    as_ranks(partial(infer, weights=weights), options)
 
 
 @takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
 def smooth_inference(
-    context: typer.Context,
     *,
     passes: Annotated[int, typer.Option(min=1, help="Forward passes per item.")] = 1,
     **options: Any,
@@ -97,4 +94,4 @@ def smooth_inference(
     from torchspeed.cli.ranks import as_ranks
     from torchspeed.training.infer import infer_smoothly
 
-    as_ranks("smooth-inference", partial(infer_smoothly, passes=passes), context.obj, options)
+    as_ranks(partial(infer_smoothly, passes=passes), options)

@@ -44,32 +44,44 @@ class Group:
         return f"cuda:{self.local_rank}" if self.world > 1 and kind == "cuda" else kind
 
 
-def was_launched() -> bool:
-    """Tell whether torchrun, or a launcher like it, started this process as a rank."""
-    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
-
-
-def join_group(device: str) -> Group:
-    """Meet the other ranks, as torchrun's environment variables say: gloo on CPU, NCCL on GPU.
-
-    Raises:
-        TorchspeedError: the other ranks cannot be reached.
-    """
-    group = Group(
+def launched_group() -> Group | None:
+    """Return the place that torchrun, or a launcher like it, gave this process, if one did."""
+    if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+        return None
+    return Group(
         rank=int(os.environ["RANK"]),
         world=int(os.environ["WORLD_SIZE"]),
         local_rank=int(os.environ.get("LOCAL_RANK", "0")),
     )
-    if device.startswith("cuda"):
+
+
+def join_group(device: str, group: Group, meeting: str = "env://") -> None:
+    """Meet the other ranks: gloo on CPU, NCCL on GPU.
+
+    Args:
+        device: ``cpu`` or ``cuda``.
+        group: this process's place.
+        meeting: where; by default as torchrun's environment variables say.
+
+    Raises:
+        TorchspeedError: the other ranks cannot be reached.
+    """
+    on_gpu = device.startswith("cuda")
+    if on_gpu:
         torch.cuda.set_device(group.local_rank)
     try:
-        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo", timeout=TIMEOUT)
+        dist.init_process_group(
+            "nccl" if on_gpu else "gloo",
+            init_method=meeting,
+            rank=group.rank,
+            world_size=group.world,
+            timeout=TIMEOUT,
+        )
     except (RuntimeError, ValueError, dist.DistError) as error:
         raise TorchspeedError(
             f"rank {group.rank} could not meet the others ({str(error).splitlines()[0]}); check "
             "MASTER_ADDR, MASTER_PORT and the network between the nodes"
         ) from None
-    return group
 
 
 def leave_group() -> None:

@@ -1,125 +1,79 @@
-"""Starting a rank on each device of this machine, with torch's own elastic agent.
+"""Starting a rank on each device of this machine, in processes of torch.multiprocessing.
 
-It is what ``torchrun`` runs on: when a rank fails, the agent stops the others.
-Two things are added: the failure is reported in one line, with the rank that failed
-first, and no rank outlives this process, even when it is killed outright.
+When a rank fails, torch stops the others. Two things are added: the failure is reported in one
+line, and no rank outlives this process, even when it is killed outright.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import signal
-import sys
 import tempfile
-import uuid
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
-from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
-from torch.distributed.elastic.multiprocessing.api import SignalException
-from torch.distributed.elastic.multiprocessing.errors import (
-    ChildFailedError,
-    ProcessFailure,
-    get_error_handler,
+from torch.multiprocessing.spawn import (
+    ProcessExitedException,
+    ProcessRaisedException,
+    start_processes,
 )
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.parent import LAUNCHER
+from torchspeed.measure.allocator import keep_memory
+from torchspeed.training.group import Group, end_rank, join_group, leave_group
+from torchspeed.training.parent import die_with
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_RAISED = "torchspeed.errors.TorchspeedError: "
 
 
-def launch(arguments: list[str], devices: int) -> None:
-    """Run ``torchspeed`` with ``arguments`` as ``devices`` ranks, and wait for them.
+class Job(Protocol):
+    """What each rank does; it has to be importable by name."""
+
+    def __call__(self, *, group: Group) -> object:
+        """Do the part of this rank."""
+
+
+def launch(job: Job, device: str, devices: int) -> None:
+    """Run ``job`` in ``devices`` ranks, and wait for them.
+
+    Args:
+        job: what each rank does.
+        device: ``cpu`` or ``cuda``.
+        devices: how many ranks.
 
     Raises:
         TorchspeedError: a rank failed; the others are stopped by then.
     """
-    logs = tempfile.TemporaryDirectory(prefix="torchspeed-")
-    config = LaunchConfig(
-        min_nodes=1,
-        max_nodes=1,
-        nproc_per_node=devices,
-        run_id=uuid.uuid4().hex,
-        rdzv_backend="c10d",
-        rdzv_endpoint="localhost:0",
-        max_restarts=0,
-        monitor_interval=0.1,
-        logs_specs=DefaultLogsSpecs(log_dir=logs.name),
-    )
     # Each rank would otherwise start a thread for every core.
-    threads = os.environ.get("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // devices)))
-    inherited = {"OMP_NUM_THREADS": threads, LAUNCHER: str(os.getpid())}
-    try:
-        with logs, _without_agent_log(), _environment(inherited):
-            elastic_launch(config, entrypoint=sys.executable)("-m", "torchspeed.cli", *arguments)
-    except ChildFailedError as error:
-        raise TorchspeedError(root_of(error.failures, devices)) from None
-    except SignalException as error:
-        if error.sigval == signal.SIGINT:
-            raise KeyboardInterrupt from None
-        raise TorchspeedError(
-            f"stopped by {signal.Signals(error.sigval).name}; all {devices} ranks are stopped"
-        ) from None
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // devices)))
+    logging.getLogger("torch.multiprocessing.spawn").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        arguments = (job, device, devices, f"file://{folder}/ranks", os.getpid())
+        ranks = start_processes(_run_rank, arguments, nprocs=devices, join=False)
+        try:
+            while not ranks.join():
+                pass
+        except ProcessExitedException as error:
+            reason = error.signal_name or f"status {error.exit_code}"
+            raise TorchspeedError(
+                f"rank {error.error_index} was ended by {reason}; all ranks are stopped"
+            ) from None
+        except ProcessRaisedException as error:
+            last = str(error).strip().splitlines()[-1]
+            if not last.startswith(_RAISED):
+                raise
+            raise TorchspeedError(
+                f"rank {error.error_index} failed: {last.removeprefix(_RAISED)}"
+            ) from None
+        finally:
+            for process in ranks.processes:
+                process.kill()
 
 
-def tell_launcher(error: Exception) -> None:
-    """Store a rank's error where its agent reads it, so that it is reported once for all ranks."""
-    get_error_handler().record_exception(error)
-
-
-@contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables that new processes inherit, and restore this process's own afterwards."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-@contextmanager
-def _without_agent_log() -> Iterator[None]:
-    """Silence the agent, which logs a page about a failure that is reported in one line here."""
-    # torch gives each of its loggers a level of its own.
-    prefix = "torch.distributed.elastic"
-    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict
-               if name.startswith(prefix)]  # fmt: skip
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-
-
-def root_of(failures: dict[int, ProcessFailure], devices: int) -> str:
-    """Return the first cause in one line: a killed rank drags others into errors of their own."""
-    killed = [
-        failure
-        for failure in failures.values()
-        if failure.exitcode < 0 and failure.exitcode != -signal.SIGTERM
-    ]
-    failure = min(killed or failures.values(), key=lambda failure: failure.timestamp)
-    if devices > 1:
-        others = f"; the other {'rank was' if devices == 2 else 'ranks were'} stopped"
-    else:
-        others = ""
-    if failure.exitcode < 0:
-        name = signal.Signals(-failure.exitcode).name
-        return f"rank {failure.local_rank} was killed by {name}{others}"
-    message = _message(failure.message)
-    return f"rank {failure.local_rank} failed: {message}{others}"
-
-
-def _message(recorded: Any) -> str:
-    """Return what the rank recorded of its error, without the error's class."""
-    text = str(recorded["message"] if isinstance(recorded, dict) else recorded)
-    return text.split("\n", maxsplit=1)[0].removeprefix("TorchspeedError: ")
+def _run_rank(rank: int, job: Job, device: str, world: int, meeting: str, parent: int) -> None:
+    die_with(parent)
+    keep_memory()
+    group = Group(rank, world, local_rank=rank)
+    join_group(device, group, meeting)
+    job(group=group)
+    leave_group()
+    end_rank(0)

@@ -8,16 +8,6 @@ import sys
 
 from torchspeed.measure.orphans import die_with_parent
 
-LAUNCHER = "TORCHSPEED_LAUNCHER"
-"""Environment variable by which ranks learn the id of the process that launched them."""
-
-
-def die_with_launcher() -> None:
-    """End this process when the launcher named by ``LAUNCHER`` ends, if a launcher started it."""
-    launcher = os.environ.get(LAUNCHER)
-    if launcher is not None:
-        die_with(int(launcher))
-
 
 def die_with(parent: int) -> None:
     """End this process, on Linux, when process ``parent``, which started it, ends."""
