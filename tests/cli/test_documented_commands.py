@@ -55,8 +55,6 @@ def smaller(words: list[str]) -> list[str]:
     for place, word in enumerate(words[:-1]):
         if word in values:
             words[place + 1] = values[word]
-        elif words[place + 1] == "auto":
-            words += ["--memory", "0.001"]
         elif words[0] == "sweep" and word in SWEPT:
             words[place + 1] = ",".join(SWEPT[word][: 1 + words[place + 1].count(",")])
     if words[0] == "train" and "-e" not in words:
@@ -73,7 +71,6 @@ def test_the_documents_show_the_main_commands() -> None:
     for part in (
         "sweep",
         "latency",
-        "-b auto",
         "resnet50 -d dummy",
         "reproduce batch-size --full",
         "reproduce exchange-rates",

@@ -19,7 +19,6 @@ from tests.training.postgresql import postgresql
 from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import sweep as sweeps
-from torchspeed.training.batch_sizes import best_batch_sizes, twice_the_batch
 from torchspeed.training.config import RunConfig
 from torchspeed.training.point import Outcome
 from torchspeed.training.sweep import Sweep, cost, grid
@@ -28,7 +27,6 @@ from torchspeed.training.train import train
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(optimiser="sgd", rate=0.1, epochs=2)
 AXES: dict[str, list[Any]] = {"workers": [0, 1], "batch_size": [32, 64, 128]}
-MIB = 1024**2
 
 
 def result(seconds: float, batch: int = 64, accuracy: float = 0.9, **more: Any) -> dict[str, Any]:
@@ -45,7 +43,7 @@ def result(seconds: float, batch: int = 64, accuracy: float = 0.9, **more: Any) 
     }
     config = {"model": "lenet5", "data": "digits", "batch_size": batch}
     values = {"config": config, "epochs": [{"wall_s": seconds}] * 2, "items_per_s": 64 / seconds,
-              "peak_memory_bytes": MIB, "device_name": "cpu"}  # fmt: skip
+              "device_name": "cpu"}  # fmt: skip
     return values | more | {"time_to_accuracy": columns}
 
 
@@ -162,36 +160,6 @@ def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
     taken_up.search(axes, trials=10, seed=1)
     Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG).search(axes, trials=24, seed=1)
     assert [m.point for m in taken_up.outcomes()] == [m.point for m in whole.outcomes()]
-
-
-@pytest.mark.parametrize(
-    ("device", "room", "tried"),
-    [
-        ("an accelerator", None, [(16, True), (32, True), (64, True), (128, False)]),
-        ("an accelerator", 800 * MIB, [(16, True), (32, True)]),
-        ("cpu", 1400 * MIB, [(16, True), (32, True), (64, True)]),
-    ],
-)
-def test_batches_double_until_memory_ends(
-    tmp_path: Path,
-    measure: Callable[[Measured], list[RunConfig]],
-    device: str,
-    room: float | None,
-    tried: list[tuple[int, bool]],
-) -> None:
-    def fits_in_a_gibibyte(config: RunConfig) -> Outcome:
-        peak = (100 + 10 * config.batch_size) * MIB
-        values = result(1.0, config.batch_size, device_name=device, peak_memory_bytes=peak)
-        return Outcome(values) if peak <= 1024 * MIB else Outcome(None, "no memory")
-
-    measure(fits_in_a_gibibyte)
-    study = Sweep(str(tmp_path / "x.journal"), "a", CONFIG)
-    study.run([{"batch_size": 16}], lambda point, outcome: twice_the_batch(point, outcome, room))
-    outcomes = study.outcomes()
-    assert [(m.point["batch_size"], m.outcome.result is not None) for m in outcomes] == tried
-    assert best_batch_sizes(outcomes).startswith(
-        f"largest batch that fits: {[s for s, ok in tried if ok][-1]} ("
-    )
 
 
 WORKER = """

@@ -32,7 +32,7 @@ SETTINGS: dict[str, tuple[Callable[[str], Any], str]] = {
     "epochs": (positive, "positive numbers"),
     "optimiser": (str, "names of torch.optim"),
     "rate": (float, "numbers"),
-    "batch_size": (positive, "auto or positive numbers"),
+    "batch_size": (positive, "positive numbers"),
     "workers": (int, "whole numbers"),
     "window": (positive, "positive numbers"),
     "horizon": (positive, "positive numbers"),
@@ -60,10 +60,6 @@ def sweep(
     report: Annotated[
         bool, typer.Option("--report", help="Show the stored points; run nothing.")
     ] = False,
-    memory: Annotated[
-        float | None,
-        typer.Option(min=0, help="Memory in GiB for --batch-size auto."),
-    ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="Folder to draw the figures in, as SVG.")
     ] = None,
@@ -80,15 +76,10 @@ def sweep(
     Settings take several values, with commas between: --batch-size 32,128.
     Any number of workers share a sweep: each is this command with the same options, on any
     machine that reaches the storage.
-    -b auto takes 16, 32, 64 and so on, as long as memory suffices.
     """
-    grows = options["batch_size"] == "auto"
-    if search is not None and grows:
-        raise TorchspeedError("--search needs batch sizes; give --batch-size 32,128,512")
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
-    from torchspeed.training.batch_sizes import best_batch_sizes
-    from torchspeed.training.sweep import Sweep
+    from torchspeed.training.sweep import Sweep, grid
 
     if report:
         study = Sweep(storage, name, None)
@@ -99,11 +90,9 @@ def sweep(
         if search is not None:
             study.search(_axes(options), search, options["seed"])
         else:
-            _run(study, options, memory)
+            study.run(grid(_axes(options)))
     outcomes = study.outcomes()
-    _show(outcomes, standard_output())
-    if grows:
-        print(best_batch_sizes(outcomes))
+    _show(outcomes, Console())
     if figures is not None:
         from torchspeed.training.figures import draw_figures
 
@@ -134,27 +123,12 @@ def _begin(storage: str, name: str, options: dict[str, Any], timeout: float | No
     )
 
 
-def _run(study: Sweep, options: dict[str, Any], memory: float | None) -> None:
-    from torchspeed.training.batch_sizes import SMALLEST, twice_the_batch
-    from torchspeed.training.sweep import grid
-
-    axes = _axes(options)
-    if options["batch_size"] != "auto":
-        study.run(grid(axes))
-        return
-    room = None if memory is None else memory * 1024**3
-    study.run(
-        grid(axes | {"batch_size": [SMALLEST]}),
-        lambda point, outcome: twice_the_batch(point, outcome, room),
-    )
-
-
 def _axes(options: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the settings that were given, each with its values."""
     axes = {}
     for name, (read, wanted) in SETTINGS.items():
         text = options[name]
-        if text is not None and text != "auto":
+        if text is not None:
             axes[name] = read_values(f"--{name.replace('_', '-')}", text, read, wanted)
     return axes
 

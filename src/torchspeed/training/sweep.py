@@ -126,22 +126,14 @@ class Sweep:
             if measured.outcome.result is None:
                 self._add(measured.point)
 
-    def run(
-        self,
-        points: Iterable[Point],
-        following: Callable[[Point, Outcome], Point | None] = lambda _point, _outcome: None,
-    ) -> None:
-        """Work until every point has an outcome, from this worker or another.
-
-        Args:
-            points: what to run, in order.
-            following: makes the point to run after one, where there is any.
-        """
+    def run(self, points: Iterable[Point]) -> None:
+        """Work until every point, in their order, has an outcome, from this worker or another."""
         wanted = {_key(point): point for point in points}
         while True:
-            self._add_missing(wanted)
+            for point in self._missing(wanted):
+                self._add(point)
             if (trial := self._take()) is not None:
-                self._measure(trial, trial.user_attrs[_POINT], following)
+                self._measure(trial, trial.user_attrs[_POINT])
             elif self._trials(TrialState.RUNNING):
                 self._wait_for_others()
             elif not self._trials(TrialState.WAITING) and not self._missing(wanted):
@@ -203,10 +195,6 @@ class Sweep:
         known |= {_key(trial.user_attrs.get(_POINT)) for trial in open_trials}
         return [point for key, point in wanted.items() if key not in known]
 
-    def _add_missing(self, wanted: dict[str, Point]) -> None:
-        for point in self._missing(wanted):
-            self._add(point)
-
     def _add(self, point: Point) -> None:
         self.study.enqueue_trial(point if self._axes else {}, user_attrs={_POINT: point})
 
@@ -231,12 +219,7 @@ class Sweep:
             if trial.number != number
         )
 
-    def _measure(
-        self,
-        trial: Trial,
-        point: Point,
-        following: Callable[[Point, Outcome], Point | None] = lambda _point, _outcome: None,
-    ) -> None:
+    def _measure(self, trial: Trial, point: Point) -> None:
         """Run a point and store its outcome; a worker that is stopped gives it back."""
         beats = itertools.count(1)
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -247,8 +230,6 @@ class Sweep:
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )
-            if (added := following(point, outcome)) is not None:
-                self._add_missing({_key(added): added})
             self._store(trial, outcome)
         except UpdateFinishedTrialError:  # this worker slept so long that others took it for dead
             return
