@@ -13,7 +13,7 @@ from torchspeed.workloads import list_workloads
 EXAMPLES = """
 Examples:\n
   torchspeed latency -m resnet18 -b 1,4,16 --threads 1,2\n
-  torchspeed latency -m tpa_lstm -b 1,32,1024 --modes eager,export --figure latency.svg
+  torchspeed latency -m tpa_lstm -b 1,32,1024 --modes eager,compile --figure latency.svg
 """
 
 
@@ -35,9 +35,7 @@ def latency(
     threads: Annotated[
         str, typer.Option(help="Numbers of threads for torch, with commas between.")
     ] = "1",
-    modes: Annotated[
-        str, typer.Option(help="Any of eager, compile, export and aot, with commas between.")
-    ] = "eager",
+    modes: Annotated[str, typer.Option(help="eager, compile, or both with a comma.")] = "eager",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[
         float,

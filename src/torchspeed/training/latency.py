@@ -6,7 +6,6 @@ answer is there. So throughput is that of one client, and queueing is not part o
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,17 +15,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch._dynamo.exc import TorchDynamoException
+from torch import nn
 
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.workloads import Workload, get_workload
 
-MODES = ("eager", "compile", "export", "aot")
-"""The module itself; ``torch.compile``; the graph of ``torch.export``; that graph as a library
-that AOTInductor compiled, which a server loads without Python."""
+MODES = ("eager", "compile")
+"""The module itself, or compiled by ``torch.compile``."""
 
 WARMUP_REQUESTS = 5
 FEWEST_REQUESTS = 100
@@ -81,9 +78,9 @@ def measure_latency(
         raise TorchspeedError(str(error)) from None
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
-    unable = cannot_compile(device) if {"compile", "aot"} & set(modes) else None
+    unable = cannot_compile(device) if "compile" in modes else None
     if unable:
-        raise TorchspeedError(f"{unable}, or give --modes without compile and aot")
+        raise TorchspeedError(f"{unable}, or give --modes eager")
     module = workload.create_model(device=str(device)).eval()
     before = torch.get_num_threads()
     results = []
@@ -107,7 +104,7 @@ def _requests(
 ) -> list[float]:
     """Return the seconds of each request, warm-up left out."""
     inputs = workload.example_inputs(size, device=device)
-    serve = serving(module, mode, inputs)
+    serve: Callable[..., Any] = module if mode == "eager" else torch.compile(module)
 
     def request() -> float:
         began = time.perf_counter()
@@ -124,50 +121,6 @@ def _requests(
         samples.append(request())
         measured_s += samples[-1]
     return samples
-
-
-def serving(module: nn.Module, mode: str, inputs: Tensor) -> Callable[[Tensor], Any]:
-    """Make what answers requests in a mode.
-
-    Raises:
-        TorchspeedError: torch cannot export or compile the model.
-    """
-    if mode == "eager":
-        return module
-    served: Callable[[Tensor], Any]
-    if mode == "compile":
-        served = torch.compile(module)
-        return served
-    try:
-        exported: Any = torch.export.export(module, (inputs,))
-    except (TorchDynamoException, RuntimeError) as error:
-        raise TorchspeedError(
-            f"torch.export does not take this model ({str(error).strip().splitlines()[0]}); give "
-            "--modes without export and aot"
-        ) from None
-    served = exported.module() if mode == "export" else _library(exported)
-    return served
-
-
-def _library(exported: Any) -> Any:
-    """Compile a graph of ``torch.export`` to a library, and load it.
-
-    Raises:
-        TorchspeedError: torch cannot compile it.
-    """
-    from torch import _inductor  # noqa: PLC0415 - seconds to import
-
-    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
-        try:
-            package = _inductor.aoti_compile_and_package(
-                exported, package_path=f"{folder}/model.pt2"
-            )
-        except (TorchDynamoException, RuntimeError) as error:
-            raise TorchspeedError(
-                "AOTInductor does not compile this model "
-                f"({str(error).strip().splitlines()[0]}); give --modes without aot"
-            ) from None
-        return _inductor.aoti_load_package(package)
 
 
 def draw_latency(results: list[Latency], model: str, file: Path) -> None:
