@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from torchspeed.cli.commands import COMMANDS
+from torchspeed.cli.main import app
 
 HEAVY = ("torch", "asv", "numpy", "matplotlib")
 WITHOUT = """
@@ -44,20 +44,20 @@ def test_the_command_loads_nothing_heavy() -> None:
 def test_help_lists_every_command_with_neither_torch_nor_asv() -> None:
     done = _python(WITHOUT.format(missing=HEAVY), "--help")
     assert done.returncode == 0, done.stderr
-    for name in COMMANDS:
-        assert f" {name} " in done.stdout
+    for command in app.registered_commands:
+        assert f" {command.name} " in done.stdout
 
 
 def test_training_says_what_to_install() -> None:
     done = _python(WITHOUT.format(missing=["torch"]), "list")
     assert done.returncode == 1
     assert done.stderr == (
-        "torchspeed: the Python package torch is missing, which `torchspeed list` needs; "
+        "torchspeed: the Python package torch is missing; "
         "run `pip install 'torchspeed[measure,train]'`\n"
     )
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["info", "--published"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["list"]])
 def test_a_closed_pipe_is_one_line(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -4,14 +4,9 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from torchspeed.cli.main import app
-from torchspeed.cli.reproduce import NAMES
-from torchspeed.data.catalogue import DATA
 from torchspeed.published import PublishedValue, load_sources
 from torchspeed.published.__main__ import SITE_VALUES, site_values
 from torchspeed.published.values import site_rows
@@ -60,19 +55,6 @@ def test_backward_costs_more_than_forward_wherever_both_are_published() -> None:
         by_pass = [find("fluxarchitectures", "time", **labels, **{"pass": p})
                    for p in ("forward", "backward")]  # fmt: skip
         assert all(f.value < b.value for f, b in zip(*by_pass, strict=True))
-
-
-def test_the_commands_are_understood_and_name_what_exists() -> None:
-    group: Any = typer.main.get_command(app)
-    for command in {published.command for _, published in VALUES if published.command}:
-        program, name, *arguments = command.split()
-        assert program == "torchspeed"
-        parsed = group.commands[name].make_context(name, arguments).params
-        if name == "reproduce":
-            assert parsed["name"] in NAMES
-        else:
-            assert parsed["model"] in list_workloads()
-            assert parsed["data"] in DATA
 
 
 def test_a_value_is_shown_with_a_case_that_is_measured() -> None:

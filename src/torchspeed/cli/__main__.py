@@ -1,41 +1,8 @@
-"""The process of the ``torchspeed`` command, which is also ``python -m torchspeed.cli``."""
+"""``python -m torchspeed.cli`` is the ``torchspeed`` command."""
 
-from __future__ import annotations
-
-import os
-import signal
 import sys
 
-
-def main() -> int:
-    """Run the command; Ctrl-C gets one line also while Python imports it, and when it ends.
-
-    Returns:
-        The exit status.
-    """
-    try:
-        _open_closed_streams()
-        from torchspeed.cli.main import main as run
-
-        return run()
-    except KeyboardInterrupt:
-        print("torchspeed: interrupted", file=sys.stderr)
-        return 130
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own end would print a traceback
-
-
-def _open_closed_streams() -> None:
-    """Let standard streams that a caller closed lead nowhere; another file would take their place.
-
-    Python has ``None`` for them, which no library expects.
-    """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest that is free: this stream's
-            os.set_inheritable(descriptor, True)
-            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: SIM115
-
+from torchspeed.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,8 @@
-"""Runs the command; every error ends as one line with an `ExitStatus`."""
+"""Every subcommand of ``torchspeed``, and how the command ends: an error is one line.
+
+A subcommand is a function whose parameters are its options. Its file is read for every ``--help``,
+so it imports nothing heavy (torch, numpy) at its top: the function imports what does the work.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,12 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from torchspeed.cli.commands import COMMANDS
-from torchspeed.cli.failures import explain_failure, explain_interrupt
+from torchspeed.cli import latency, reproduce, sweep, training
+from torchspeed.cli.information import info, list_names
 from torchspeed.errors import TorchspeedError
-from torchspeed.exit_status import ExitStatus
 from torchspeed.measure.allocator import keep_memory
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="torchspeed",
@@ -22,10 +27,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
-    "3 some points of a sweep failed, 130 interrupted.",
+    "3 a sweep with failed points, 130 interrupted.",
 )
-for _name, _command in COMMANDS.items():
-    app.command(_name, epilog=_command.examples or None)(_command.run)
+app.command("train", epilog=training.TRAIN_EXAMPLES)(training.train)
+app.command("inference", epilog=training.INFERENCE_EXAMPLES)(training.inference)
+app.command("smooth-inference", epilog=training.SMOOTH_EXAMPLES)(training.smooth_inference)
+app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
+app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+app.command("latency", epilog=latency.EXAMPLES)(latency.latency)
+app.command("list")(list_names)
+app.command("info")(info)
 
 
 def _show_version(wanted: bool) -> None:
@@ -50,27 +61,34 @@ def main(arguments: list[str] | None = None) -> int:
 
     Args:
         arguments: without the program's name; those of the process by default.
+
+    Raises:
+        ImportError: of this package itself: that is a defect.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
     keep_memory()
+    status = 1
     try:
-        return int(_run(arguments) or ExitStatus.DONE)
+        status = app(args=arguments, prog_name="torchspeed", standalone_mode=False) or 0
+        sys.stdout.flush()
+        if status != INTERRUPTED:  # typer's answer to Ctrl-C
+            return status
+        message = "interrupted"
     except (KeyboardInterrupt, typer.Abort):
-        status, message = ExitStatus.INTERRUPTED, explain_interrupt(arguments)
+        status, message = INTERRUPTED, "interrupted"
     except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second
         # Python would complain once more when it closes the broken stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = ExitStatus.FAILED
         message = "standard output was closed, so the job was stopped"
-    except (TyperException, TorchspeedError, OSError, ImportError) as error:
-        status, message = explain_failure(error, arguments)
+    except TyperException as error:
+        status, message = 2, f"{error.format_message().rstrip('.')}; see --help"
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "torchspeed":
+            raise
+        message = (
+            f"the Python package {error.name} is missing; "
+            "run `pip install 'torchspeed[measure,train]'`"
+        )
+    except (TorchspeedError, OSError) as error:
+        message = str(error).rstrip(".")
     print(f"torchspeed: {' '.join(message.split())}", file=sys.stderr)
-    return status
-
-
-def _run(arguments: list[str]) -> int | None:
-    status: int | None = app(args=list(arguments), prog_name="torchspeed", standalone_mode=False)
-    if status == ExitStatus.INTERRUPTED:  # typer's answer to Ctrl-C
-        raise KeyboardInterrupt
-    sys.stdout.flush()
     return status

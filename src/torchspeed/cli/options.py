@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import Field, fields, replace
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 from torchspeed.data.options import DataOptions
-from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 
 Record = TypeVar("Record")
@@ -33,7 +30,7 @@ def takes(
     def add(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = [*own, _CONFIG]
+        parameters = own
         for record in records:
             for declared, kind in _options(record):
                 if not {declared.name, declared.metadata["panel"]} & set(without):
@@ -93,43 +90,3 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
         default=default,
         annotation=Annotated[kind, settings],
     )
-
-
-def _take_file(context: typer.Context, file: Path | None) -> Path | None:
-    """Make the values of a TOML file the defaults of a command's options.
-
-    Raises:
-        TorchspeedError: no such file, no TOML, or an option that the command has not.
-    """
-    if file is None:
-        return None
-    try:
-        values = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TorchspeedError(
-            f"{file} is not TOML ({error}); give lines like epochs = 3"
-        ) from None
-    values = {name.replace("-", "_"): value for name, value in values.items()}
-    known = {parameter.name for parameter in context.command.params}
-    for name in values:
-        if name not in known:
-            raise TorchspeedError(
-                f"{file}: {context.info_name} has no option {name.replace('_', '-')}; see --help"
-            )
-    context.default_map = values
-    return file
-
-
-_CONFIG = inspect.Parameter(
-    "config",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        Path | None,
-        typer.Option(
-            is_eager=True,
-            callback=_take_file,
-            help="TOML file with values of options; the command line overrides them.",
-        ),
-    ],
-)

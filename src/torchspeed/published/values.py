@@ -38,8 +38,6 @@ class PublishedValue:
     labels: dict[str, str]
     """Model, data, batch, device, pass and the like, in our names."""
     hardware: Hardware
-    command: str | None
-    """The ``torchspeed`` command that does the same here."""
     case: str | None
     """The asv case that measures the model of that name here."""
     same_work: str | None
@@ -144,7 +142,6 @@ def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Publis
                     table=table["title"],
                     hardware=hardware[labels.pop("hardware")],
                     labels=labels,
-                    command=_filled(table.get("here"), labels),
                     case=_filled(table.get("case"), labels),
                     same_work=_filled(table.get("same_work"), labels),
                     same_case=_filled(table.get("same_case"), labels),
