@@ -10,24 +10,12 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch import nn
 
-from torchspeed.data.dataset import Data
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import activation_bytes_of_item, parameter_bytes
-
-WORKER_BYTES = 100 * 1024**2
-"""Memory of a loading process that it does not share with its parent, in bytes: 10 MiB at first
-(measured with the embedded digits), growing as it writes to pages of Python objects."""
-
-PREFETCHED = 2
-"""Batches that a worker holds ready: DataLoader's default."""
-
-LOADERS = 2
-"""Training and test batches are loaded by workers of their own."""
 
 SHARE = 0.8
 """Share of the memory available now that a run may take."""
@@ -35,74 +23,47 @@ SHARE = 0.8
 WORKERS_PER_CORE = 16
 """More of them spend their time on waiting for each other."""
 
-_GIB = 1024**3
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What a model needs of the main memory, in bytes; nothing where it lies on a GPU."""
-
-    fixed: int = 0
-    """Whatever the batch: parameters, and their gradients in training."""
-    of_item: int = 0
-    """For each item of a batch, beside the item itself: what autograd keeps."""
-
-
-def need_of(model: nn.Module, shape: Sequence[int], *, trains: bool) -> Need:
-    """Estimate what a model on the CPU needs, without moments and temporary tensors.
+def check_batch(
+    batch_size: int, shape: Sequence[int], model: nn.Module | None, ranks: int, *, trains: bool
+) -> None:
+    """Refuse batches that would not fit into memory.
 
     Args:
-        model: in either mode.
-        shape: of an item.
-        trains: whether it is trained, not only passed forward.
-    """
-    parameters = parameter_bytes(model)
-    if not trains:
-        return Need(parameters)
-    return Need(2 * parameters, activation_bytes_of_item(model, shape))
-
-
-def check_limits(data: Data, need: Need, batch_size: int, workers: int, ranks: int) -> None:
-    """Refuse batches and workers that would not fit into memory, and workers far beyond the cores.
-
-    Args:
-        data: what is loaded.
-        need: of the model.
         batch_size: items per step and rank.
-        workers: loading processes per rank and loader.
+        shape: of an item.
+        model: where it lies in the main memory too: its parameters count, and in training their
+            gradients and what autograd keeps of each item.
         ranks: processes on this machine that train together.
+        trains: whether the model is trained, not only passed forward.
 
     Raises:
-        TorchspeedError: too many; the message names a number that fits.
+        TorchspeedError: too many items; the message names a number that fits.
     """
-    room = usable_bytes() / ranks
-    item_bytes = 4 * math.prod(data.item_shape)
-    of_item = 2 * item_bytes + need.of_item  # the batch, and its copy in the model
-    largest_batch = int((room - need.fixed) // of_item)
-    shape = "x".join(map(str, data.item_shape))
-    if largest_batch < 1:
+    fixed, of_item = 0, 2 * 4 * math.prod(shape)  # the batch, and its copy in the model
+    if model is not None:
+        fixed = parameter_bytes(model) * (2 if trains else 1)
+        of_item += activation_bytes_of_item(model, shape) if trains else 0
+    largest = max(0, int((usable_bytes() / ranks - fixed) // of_item))
+    if batch_size > largest:
+        remedy = f"--batch-size {largest} or less" if largest else "a smaller model"
         raise TorchspeedError(
-            f"the model and an item of {shape} need {(need.fixed + of_item) / _GIB:.2f} GiB, and "
-            f"{room / _GIB:.2f} GiB may be used; give a smaller model, or free memory"
+            f"a batch of {batch_size} items of {'x'.join(map(str, shape))} does not fit into "
+            f"memory; give {remedy}"
         )
-    if batch_size > largest_batch:
-        raise TorchspeedError(
-            f"a batch of {batch_size} items of {shape} does not fit into memory; give "
-            f"--batch-size {largest_batch} or less"
-        )
+
+
+def check_workers(workers: int, ranks: int) -> None:
+    """Refuse loading processes far beyond the cores.
+
+    Raises:
+        TorchspeedError: too many; the message names a number that does.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    most_for_cores = max(1, WORKERS_PER_CORE * (cores or 1) // ranks)
-    if workers > most_for_cores:
+    most = max(1, WORKERS_PER_CORE * (cores or 1) // ranks)
+    if workers > most:
         raise TorchspeedError(
-            f"{workers} workers are too many (cores: {cores}); give --workers {most_for_cores} or "
-            "fewer"
-        )
-    per_worker = LOADERS * (WORKER_BYTES + PREFETCHED * batch_size * item_bytes)
-    most_workers = int(room // per_worker)
-    if workers > most_workers:
-        raise TorchspeedError(
-            f"{workers} workers need about {workers * per_worker / _GIB:.1f} GiB and "
-            f"{room / _GIB:.1f} GiB may be used; give --workers {most_workers} or fewer"
+            f"{workers} workers are too many (cores: {cores}); give --workers {most} or fewer"
         )
 
 

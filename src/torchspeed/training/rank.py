@@ -18,7 +18,7 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.forecasts import ForecastReport, report_forecasts
 from torchspeed.training.group import Group
-from torchspeed.training.limits import Need, check_limits, need_of
+from torchspeed.training.limits import check_batch, check_workers
 from torchspeed.training.loop import LoopResult, Step, run_loop
 from torchspeed.training.observer import NOBODY, Observer
 from torchspeed.training.phases import timeline_for
@@ -59,9 +59,9 @@ class Rank:
         network, data = prepare(config)
         # Counted of the plain model: a compiled one would be compiled for this alone.
         model, shape = network.model.eval(), data.item_shape
-        on_cpu = network.device.type == "cpu"
-        need = need_of(model, shape, trains=trains) if on_cpu else Need()
-        check_limits(data, need, config.batch_size, config.workers, group.world)
+        in_main_memory = model if network.device.type == "cpu" else None
+        check_batch(config.batch_size, shape, in_main_memory, group.world, trains=trains)
+        check_workers(config.workers, group.world)
         flops = count_flops(model, config.batch_size, shape, with_gradient=trains)
         if config.compile:
             network.model.compile()
