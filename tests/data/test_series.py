@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.data import multivariate
+from torchspeed.data.dataset import Scale
 from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
-from torchspeed.data.scale import Scale
 from torchspeed.data.series import Windows, split_series
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from torchspeed.cli.options import complete_from
+from torchspeed.cli.options import complete_from, positive, read_values
 from torchspeed.workloads import list_workloads
 
 EXAMPLES = """
@@ -51,8 +51,6 @@ def latency(
 
     from rich.console import Console
 
-    from torchspeed.cli.console import standard_output
-    from torchspeed.cli.lists import positive, read_values
     from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import write_result
     from torchspeed.cli.show import make_table

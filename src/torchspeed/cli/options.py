@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from torchspeed.data.options import DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 
 Record = TypeVar("Record")
@@ -90,3 +91,36 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
         default=default,
         annotation=Annotated[kind, settings],
     )
+
+
+def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
+    """Return the values of an option.
+
+    Args:
+        option: its name.
+        text: what was given.
+        read: turns a part into its value, or raises ValueError.
+        wanted: what the parts have to be, for the message.
+
+    Raises:
+        TorchspeedError: a part is something else, or is named twice.
+    """
+    try:
+        values = [read(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise TorchspeedError(f"{option} {text!r}: give {wanted}, separated by commas") from None
+    if len(set(values)) < len(values):
+        raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
+    return values
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1.
+
+    Raises:
+        ValueError: it is none.
+    """
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from torchspeed.cli.console import standard_output
-from torchspeed.cli.lists import positive, read_values
-from torchspeed.cli.options import configure, takes
+from torchspeed.cli.options import configure, positive, read_values, takes
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig

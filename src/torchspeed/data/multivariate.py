@@ -10,17 +10,21 @@ files with; that of ``exchange_rate`` was seen to match a copy of the file.
 
 from __future__ import annotations
 
+import socket
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.download import fetch
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
 from torchspeed.data.tables import read_table
 from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
+TIMEOUT_S = 60
+"""How long a server may send nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
                 f"{name} is not at {path}; pass --download to fetch {url}, or --data-dir DIR "
                 "where it lies"
             )
-        fetch(url, path, series.md5)
+        _fetch(url, path, series.md5)
     table = read_table(path, columns=series.features)
     if len(table.values) != series.rows:
         raise TorchspeedError(
@@ -105,3 +109,36 @@ def load_csv(path: Path, options: DataOptions) -> Data:
     table = read_table(path)
     source = f"{path}: {len(table.values)} rows of {len(table.columns)} columns"
     return split_series(path.name, table, options, source, path)
+
+
+def _fetch(url: str, path: Path, md5: str) -> None:
+    """Download ``url`` to ``path``.
+
+    torchvision downloads to a folder aside and checks the file, which then takes its place.
+
+    Raises:
+        TorchspeedError: no network, full disk, or a file other than the known one.
+    """
+    from torchvision.datasets.utils import download_url  # noqa: PLC0415 - seconds to import
+
+    print(f"downloading {url} to {path}", file=sys.stderr)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT_S)
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            download_url(url, folder, path.name, md5)
+            (Path(folder) / path.name).replace(path)
+    except OSError as error:
+        reason = str(error).splitlines()[0]
+        raise TorchspeedError(
+            f"{url} could not be downloaded ({reason}); check the network, or put the file at "
+            f"{path} yourself"
+        ) from None
+    except RuntimeError:
+        raise TorchspeedError(
+            f"{url} is not the file it was (md5 {md5} expected); nothing was kept: try again, or "
+            f"put the true file at {path}"
+        ) from None
+    finally:
+        socket.setdefaulttimeout(before)

@@ -16,9 +16,8 @@ from pathlib import Path
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from torchspeed.data.dataset import Data
+from torchspeed.data.dataset import Data, Scale
 from torchspeed.data.options import DataOptions
-from torchspeed.data.scale import Scale
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 

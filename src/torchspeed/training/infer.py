@@ -13,14 +13,13 @@ from torch.utils.data import DataLoader, Subset
 from torchspeed.data.loader import naming_dead_workers
 from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.group import Group
 from torchspeed.training.loop import Step
 from torchspeed.training.observer import NOBODY, Observer
 from torchspeed.training.prepare import take_parameters
 from torchspeed.training.rank import ALONE, Rank
 from torchspeed.training.results import RunResult
-from torchspeed.training.steps import SmoothInferenceStep
+from torchspeed.training.steps import ForecastStep, SmoothInferenceStep
 
 SMOOTH_ITEMS = 2000
 """Items of smooth inference, BenchmarkJade's limit."""

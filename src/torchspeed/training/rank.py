@@ -15,7 +15,6 @@ from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import count_flops
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.forecasts import ForecastReport, report_forecasts
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_batch, check_workers
@@ -25,7 +24,7 @@ from torchspeed.training.phases import timeline_for
 from torchspeed.training.prepare import prepare
 from torchspeed.training.recipes import complete
 from torchspeed.training.results import RunResult, rank_times
-from torchspeed.training.steps import InferenceStep, Network
+from torchspeed.training.steps import ForecastStep, InferenceStep, Network
 
 ALONE = Group()
 

@@ -17,7 +17,6 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.checkpoint import check_new, load_checkpoint, save_checkpoint
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecast_step import ForecastStep
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult
@@ -29,7 +28,7 @@ from torchspeed.training.results import (
     phase_totals,
     time_to_accuracy,
 )
-from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
+from torchspeed.training.steps import ForecastStep, InferenceStep, Loss, Network, TrainingStep
 from torchspeed.training.trainee import Trainee
 
 
