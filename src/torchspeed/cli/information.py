@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-from rich.console import Console
 from rich.table import Table
 
 from torchspeed.cli.console import standard_output
@@ -42,4 +41,4 @@ def info() -> None:
     table = Table(show_header=False)
     for name, value in facts().items():
         table.add_row(name, value)
-    Console().print(table)
+    standard_output().print(table)

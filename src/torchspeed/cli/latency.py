@@ -51,6 +51,7 @@ def latency(
 
     from rich.console import Console
 
+    from torchspeed.cli.console import standard_output
     from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import write_result
     from torchspeed.cli.show import make_table

@@ -61,7 +61,7 @@ def run_and_report(
         raise _explained(error, config, group) from None
     if not group.leads:
         return
-    show_run(result, Console())
+    show_run(result, standard_output())
     if outputs.json is not None:
         write_result(outputs.json, result.as_dict())
 

@@ -66,30 +66,32 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     """
     text = _read_text(path)
     separator = max(",;\t", key=text.partition("\n")[0].count)
-    first, second = [*csv.reader(io.StringIO(text), delimiter=separator), [], []][:2]
-    has_header = not any(map(_is_number, first))
-    names = first if has_header else [str(index) for index in range(len(first))]
-    numeric = [j for j, cell in enumerate(second if has_header else first) if _is_number(cell)]
-    if not numeric:
-        raise TorchspeedError(f"{path} holds no numbers; give a comma-separated table")
+    try:
+        rows = csv.reader(io.StringIO(text), delimiter=separator)
+        first, second = next(rows, []), next(rows, [])
+        has_header = not any(map(_is_number, first))
+        names = first if has_header else [str(index) for index in range(len(first))]
+        numeric = [j for j, cell in enumerate(second if has_header else first) if _is_number(cell)]
+        if not numeric or max(numeric) >= len(names):
+            raise TorchspeedError(f"{path} holds no numbers; give a comma-separated table")
+        numbers = np.loadtxt(io.StringIO(text), delimiter=separator, skiprows=int(has_header),
+                             usecols=numeric, ndmin=2, quotechar='"', comments=None)  # fmt: skip
+    except (ValueError, csv.Error) as error:
+        reason = str(error).splitlines()[0].partition(";")[0].rstrip(".")
+        raise TorchspeedError(f"{path}: {reason}; mend it, or fetch the file again") from None
     if columns is not None and len(names) != columns:
         raise TorchspeedError(
             f"{path} has {len(names)} columns where {columns} are expected; fetch it again, or "
             "read it as a table of your own with csv:FILE"
         )
-    try:
-        values = np.loadtxt(io.StringIO(text), delimiter=separator, skiprows=int(has_header),
-                            usecols=numeric, ndmin=2, quotechar='"', comments=None)  # fmt: skip
-    except ValueError as error:
-        reason = str(error).partition(";")[0].rstrip(".")
-        raise TorchspeedError(f"{path}: {reason}; mend it, or fetch the file again") from None
+    with np.errstate(over="ignore"):
+        values = numbers.astype(np.float32)
     for row, place in np.argwhere(~np.isfinite(values)):
         raise TorchspeedError(
-            f"{path}: {values[row, place]} at row {row}, column {names[numeric[place]]}; fill or "
+            f"{path}: {numbers[row, place]} at row {row}, column {names[numeric[place]]}; fill or "
             "drop such rows first"
         )
-    chosen = tuple(names[j].strip() for j in numeric)
-    return Table(torch.from_numpy(values.astype(np.float32)), chosen)
+    return Table(torch.from_numpy(values), tuple(names[j].strip() for j in numeric))
 
 
 def _is_number(cell: str) -> bool:
