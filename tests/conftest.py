@@ -9,13 +9,12 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.leftovers import Leftovers
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,8 +59,6 @@ def _lacking(program: str) -> str:
 
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
-LEFTOVERS = pytest.StashKey[tuple[Leftovers, set[str]]]()
-"""Where a run may leave something, and what lay there before it."""
 LEFT_BEHIND = pytest.StashKey[list[str]]()
 _LACKING = re.compile(r"this machine has no ([\w+.]+)")
 PATIENCE_S = 10.0
@@ -75,16 +72,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="asv-watch-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]
         tempfile.tempdir = None  # it is asked for again
-        places = Leftovers(ROOT, Path(config.stash[TEMPORARY]), Path.home())
-        config.stash[LEFTOVERS] = places, places.names()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
     stash = session.config.stash
-    if LEFTOVERS in stash:  # a worker leaves that to the process that started it
-        places, before = stash[LEFTOVERS]
-        stash[LEFT_BEHIND] = places.list_since(before, PATIENCE_S)
+    if TEMPORARY in stash:  # a worker leaves that to the process that started it
+        stash[LEFT_BEHIND] = _left_behind(Path(stash[TEMPORARY]))
         if stash[LEFT_BEHIND] and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
     if session.exitstatus != pytest.ExitCode.OK:
@@ -121,6 +115,16 @@ def _accept_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def _left_behind(folder: Path) -> list[str]:
+    """Name the temporary files of the two packages that were not removed."""
+    until = time.monotonic() + PATIENCE_S
+    while left := [*folder.glob("asv-watch-*"), *folder.glob("torchspeed-*")]:
+        if time.monotonic() > until:
+            break
+        time.sleep(0.2)
+    return sorted(map(str, left))
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups

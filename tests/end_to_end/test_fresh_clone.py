@@ -21,15 +21,10 @@ import pytest
 
 from tests.conftest import git
 
-CASES = r"^(small_cnns\.|time_series\..*_forward).*'(tpa_lstm|lenet5)', 'cpu'"
+CASES = r"^(small_cnns.*_forward.*lenet5|time_series.TimeSeries.time_forward.*tpa_lstm)', 'cpu'"
 MEASURED = {
-    "small_cnns.SmallCNNs": (
-        "time_forward",
-        "time_backward",
-        "peakmem_forward",
-        "peakmem_backward",
-    ),
-    "time_series.TimeSeries": ("time_forward", "peakmem_forward"),
+    "small_cnns.SmallCNNs": ("time_forward", "peakmem_forward"),
+    "time_series.TimeSeries": ("time_forward",),
 }
 """Suite to the benchmarks of `CASES`."""
 OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MACHINE", "TORCH", "CASES", "MODELS")
@@ -127,8 +122,8 @@ def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, bench
 
 
 def test_it_tells_how_far_it_is_what_came_of_it_and_how_to_look(benched: str) -> None:
-    assert re.search(r"^\[ 1/12\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
-    assert "6 ok" in benched
+    assert re.search(r"^\[1/7\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
+    assert "3 ok" in benched
     assert benched.splitlines()[-1].endswith("look at it with `make preview`")
 
 
