@@ -107,7 +107,7 @@ def load_csv(path: Path, options: DataOptions) -> Data:
         TorchspeedError: file missing or damaged, no such column, too few rows.
     """
     table = read_table(path)
-    source = f"{path}: {len(table.values)} rows of {len(table.columns)} columns"
+    source = f"{path}: {len(table.values)} rows of {table}"
     return split_series(path.name, table, options, source, path)
 
 

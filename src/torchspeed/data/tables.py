@@ -29,6 +29,10 @@ class Table:
     columns: tuple[str, ...]
     """A name for each column; its index in the file, from 0, where there is no header."""
 
+    def __str__(self) -> str:
+        shown = [*self.columns[:8], "…"] if len(self.columns) > 8 else self.columns
+        return ", ".join(shown)
+
     def index_of(self, wanted: str, place: Path | str) -> int | None:
         """Place in ``values`` of a column; None for all.
 
@@ -43,9 +47,8 @@ class Table:
             return self.columns.index(wanted)
         if wanted in {"all", "first"}:
             return 0 if wanted == "first" else None
-        shown = ", ".join([*self.columns[:8], "…"] if len(self.columns) > 8 else self.columns)
         raise TorchspeedError(
-            f"no column of numbers {wanted!r} in {place}; give first, all, or one of: {shown}"
+            f"no column of numbers {wanted!r} in {place}; give first, all, or one of: {self}"
         )
 
 
@@ -74,8 +77,10 @@ def read_table(path: Path, columns: int | None = None) -> Table:
         numeric = [j for j, cell in enumerate(second if has_header else first) if _is_number(cell)]
         if not numeric or max(numeric) >= len(names):
             raise TorchspeedError(f"{path} holds no numbers; give a comma-separated table")
+        # With chosen columns numpy would not see that a row has too many.
+        chosen = None if len(numeric) == len(names) else numeric
         numbers = np.loadtxt(io.StringIO(text), delimiter=separator, skiprows=int(has_header),
-                             usecols=numeric, ndmin=2, quotechar='"', comments=None)  # fmt: skip
+                             usecols=chosen, ndmin=2, quotechar='"', comments=None)  # fmt: skip
     except (ValueError, csv.Error) as error:
         reason = str(error).splitlines()[0].partition(";")[0].rstrip(".")
         raise TorchspeedError(f"{path}: {reason}; mend it, or fetch the file again") from None
