@@ -30,8 +30,10 @@ def takes(
 
     def add(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = own
+        named = signature.parameters.values()
+        parameters = [
+            parameter for parameter in named if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         for record in records:
             for declared, kind in _options(record):
                 if not {declared.name, declared.metadata["panel"]} & set(without):
