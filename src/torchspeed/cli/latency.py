@@ -35,7 +35,9 @@ def latency(
     threads: Annotated[
         str, typer.Option(help="Numbers of threads for torch, with commas between.")
     ] = "1",
-    modes: Annotated[str, typer.Option(help="eager, compile, or both with a comma.")] = "eager",
+    modes: Annotated[
+        str, typer.Option(help="Any of eager and compile, with a comma between.")
+    ] = "eager",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[
         float,

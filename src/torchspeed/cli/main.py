@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
-    "3 a sweep with failed points, 130 interrupted.",
+    "3 some points of a sweep failed, 130 interrupted.",
 )
 app.command("train", epilog=training.TRAIN_EXAMPLES)(training.train)
 app.command("inference", epilog=training.INFERENCE_EXAMPLES)(training.inference)

@@ -16,7 +16,7 @@ class Outputs:
     """Options of a command that runs on some devices and reports."""
 
     devices: str = option(
-        "1", "Devices that work together: a number, or auto for all GPUs.", panel=DEVICE
+        "1", "Devices to train on together: a number, or auto for all GPUs.", panel=DEVICE
     )
     json: Path | None = option(None, "Write the result to this file too.", panel="Output")
     quiet: bool = option(False, "Show no progress.", "-q", panel="Output")

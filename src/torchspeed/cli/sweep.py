@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from torchspeed.cli.console import standard_output
 from torchspeed.cli.options import configure, positive, read_values, takes
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
@@ -89,7 +90,7 @@ def sweep(
         else:
             study.run(grid(_axes(options)))
     outcomes = study.outcomes()
-    _show(outcomes, Console())
+    _show(outcomes, standard_output())
     if figures is not None:
         from torchspeed.training.figures import draw_figures
 

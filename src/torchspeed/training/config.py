@@ -28,7 +28,7 @@ class RunConfig:
         "-m",
         names=list_workloads(),
     )
-    model_kwargs: str = option("", "Sizes of the model that differ: hidden=20,layers=2.")
+    model_kwargs: str = option("", "Arguments of the model, such as hidden=20,layers=2.")
     batch_size: int = option(128, "Items per step and device.", "-b", min=1)
     limit_batches: int | None = option(
         None, "Largest number of steps per epoch; all by default.", min=1
