@@ -32,6 +32,7 @@ def documented() -> list[str]:
     commands = {
         command
         for page in pages()
+        if page.name != "CHANGELOG.md"  # it tells of commands that went too
         for command in page.commands()
         if command.startswith("torchspeed") and command.split()[1] in RUN and " -" in command
     }
@@ -71,7 +72,6 @@ def test_the_documents_show_the_main_commands() -> None:
     for part in (
         "sweep",
         "latency",
-        "resnet50 -d dummy",
         "reproduce batch-size --full",
         "reproduce exchange-rates",
     ):
