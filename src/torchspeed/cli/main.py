@@ -1,4 +1,4 @@
-"""Every subcommand of ``torchspeed``, and how the command ends: an error is one line.
+"""Every subcommand of ``torchspeed``; an error ends the command as one line.
 
 A subcommand is a function whose parameters are its options. Its file is read for every ``--help``,
 so it imports nothing heavy (torch, numpy) at its top: the function imports what does the work.

@@ -1,6 +1,6 @@
-"""What every data set is to the loops: items to train on, to validate with, to test on.
+"""The interface of data sets: items to train on, to validate with and to test on.
 
-A series comes with its normalisation, column by column, and the way back.
+A series has its normalisation, column by column, and the inverse of that.
 """
 
 from __future__ import annotations

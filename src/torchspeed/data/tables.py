@@ -65,7 +65,7 @@ def read_table(path: Path, columns: int | None = None) -> Table:
 
     Raises:
         TorchspeedError: missing, damaged, empty or ragged file, or a cell that
-            is no finite number, with its row and column.
+            is not a finite number, with its row and column.
     """
     text = _read_text(path)
     separator = max(",;\t", key=text.partition("\n")[0].count)
@@ -115,5 +115,5 @@ def _read_text(path: Path) -> str:
         raise TorchspeedError(f"no file {path}; give a folder or file that exists") from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise TorchspeedError(
-            f"{path} is damaged or no table ({error}); delete it and fetch it again"
+            f"{path} is damaged or not a table ({error}); delete it and fetch it again"
         ) from None
