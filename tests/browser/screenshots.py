@@ -68,7 +68,6 @@ VIEWS = {
         (
             "label:has-text('Compare')",
             "label:has-text('From')",
-            "label:has-text('Show')",
             "p:has-text('geometric mean')",
             "p:has-text('Grey')",
         ),
@@ -80,7 +79,7 @@ VIEWS = {
             "a:has-text('Differences')",
             "h3, h2, .chart",
             "h2:has-text('What each release changed')",
-            "th:has-text('Compared')",
+            "th:has-text('State')",
             "th:has-text('Why')",
         ),
     ),

@@ -83,7 +83,7 @@ def test_every_interaction_answers_at_once(large: Site, guest: Visitor) -> None:
         ["#/changes", "#/changes?q=model_01", "#/changes?sort=case"],
         [timeline(*six), timeline(*six, n="all"), timeline(*six, n="all", y="value")],
         ["#/timeline", "#/timeline?y=value"],
-        ["#/compare", "#/compare?show=value", "#/compare?by=device"],
+        ["#/compare", "#/compare?q=model_00", "#/compare?by=device"],
         ["#/about", "#/about?outcome=skipped"],
     ]
     guest.go("#/releases")

@@ -13,7 +13,7 @@ UNITS = ("seconds", "bytes", "samples/s", "FLOP", "ratio", "dispatches")
 
 def test_a_csv_cell_is_never_a_formula() -> None:
     cells = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "a,b", 'say "x"', "two\nlines", -1.5, None]
-    assert evaluate("text/export.js", "argument.map(module.csvField)", cells) == [
+    assert evaluate("page/save.js", "argument.map(module.csvField)", cells) == [
         "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1",
         '"a,b"', '"say ""x"""', '"two\nlines"', "-1.5", "",
     ]  # fmt: skip
@@ -21,7 +21,7 @@ def test_a_csv_cell_is_never_a_formula() -> None:
 
 def test_markdown_cells_cannot_break_the_table() -> None:
     sheet = {"head": ["case"], "rows": [["a | b\n<i>"]]}
-    text = evaluate("text/export.js", "module.markdownText('x', argument)", sheet)
+    text = evaluate("page/save.js", "module.markdownText('x', argument)", sheet)
     assert text == "### x\n\n| case |\n| --- |\n| a \\| b \\<i\\> |\n"
 
 

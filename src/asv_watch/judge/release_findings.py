@@ -44,6 +44,11 @@ class ReleaseFinding:
         return not any(low <= ratio <= high for ratio in earlier)
 
     @property
+    def uncertainty(self) -> tuple[int, float]:
+        """Sort key: differing days, then the distance of the interval from 1, both negative."""
+        return (-self.agreeing, -min(abs(math.log(end)) for end in self.shown.interval))
+
+    @property
     def state(self) -> str:
         """Whether it is measured, and on how many days."""
         if self.is_refuted:
@@ -52,16 +57,17 @@ class ReleaseFinding:
 
 
 def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
-    """List the cases that differ between two releases: those of most days first, then by size."""
+    """List the cases that differ between two releases, the most certain first.
+
+    That is the one that differs on most days, then the one whose interval lies farthest from 1.
+    """
     findings = []
     for case, newest in step.ratios.items():
         of_day = {ratio.at // _DAY: ratio for ratio in (*step.earlier.get(case, ()), newest)}
         days = tuple(of_day.values())
         if any(map(_differs, days)):
             findings.append(ReleaseFinding(case, days))
-    findings.sort(
-        key=lambda found: (found.is_refuted, -found.agreeing, -abs(math.log(found.shown.ratio)))
-    )
+    findings.sort(key=lambda found: (found.is_refuted, *found.uncertainty))
     return tuple(findings)
 
 

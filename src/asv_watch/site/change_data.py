@@ -8,7 +8,6 @@ from typing import Any
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
-from asv_watch.records.notes import ChangeNote
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.rounding import shortened
@@ -20,9 +19,8 @@ RANGE_COMMITS = 50
 
 
 def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
-    """Return all changes, the commits they may come from, and notes."""
+    """Return all changes, and the commits they may come from."""
     ranges: dict[tuple[int, int], int] = {}
-    notes: dict[ChangeNote, int] = {}
 
     def row(change: Change) -> Json:
         return {
@@ -33,14 +31,12 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
             "c": change.commit,
             "cause": _cause(change),
             "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
-            "note": None if change.note is None else notes.setdefault(change.note, len(notes)),
         }
 
     return {
         "changes": [row(change) for change in contents.changes],
         "exact_changes": [row(change) for change in contents.exact_changes],
         "ranges": [_range(contents, project, *span) for span in ranges],
-        "notes": [{"kind": note.kind, "text": note.text, "commit": note.commit} for note in notes],
     }
 
 

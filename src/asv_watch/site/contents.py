@@ -59,8 +59,6 @@ class Setup:
     """Indices of the commits measured with it, one at least."""
     counts: dict[str, int]
     """Outcome to the number of cases that ended so at its newest commit."""
-    at: int | None
-    """When the last case of its newest commit was measured, seconds since the epoch, if known."""
     record: tuple[int, Record] | None
     """The newest commit whose runs recorded where they were measured, and the last record."""
 
@@ -311,7 +309,6 @@ def _setups(history: History) -> tuple[Setup, ...]:
                 environment=history.environments[environment],
                 commits=tuple(measured),
                 counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
-                at=max((run.at for run in newest_runs if run.at is not None), default=None),
                 record=record[0] if record else None,
             )
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from asv_watch import quantities
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.commit_changes import recent_changes
 from asv_watch.site.contents import Contents
@@ -128,5 +127,4 @@ def _failed(contents: Contents) -> Json | None:
     return {
         "count": failed,
         "cases": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
-        "when": quantities.timestamp(setup.at, "%Y-%m-%d %H:%M UTC") if setup.at else "",
     }

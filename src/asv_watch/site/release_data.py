@@ -6,13 +6,14 @@ of the project. ``docs/site-data.md`` describes the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from statistics import geometric_mean
 from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.compared_values import value_ratio, value_verdict
+from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.releases import import_case
@@ -84,11 +85,7 @@ def _of_machine(
         "versions": history.releases,
         "cases": [_case(history, table, case, is_main=is_main(case)) for case in names],
         "steps": [_step(step, place, import_case(history.requirement)) for step in steps],
-        "findings": [
-            finding
-            for step in steps
-            for finding in _findings(step, place, is_main, contents, history)
-        ],
+        "findings": _findings(history, place, contents),
         "method": _method(history),
         "failed": [
             {"version": name, "reason": exception_line(tried.failed)}
@@ -156,37 +153,31 @@ def _value_change(values: CaseValues) -> Json | None:
     }
 
 
-def _findings(
-    step: ReleaseStep,
-    place: Mapping[str, int],
-    is_main: Callable[[str], bool],
-    contents: Contents,
-    history: ReleaseHistory,
-) -> list[Json]:
-    """List the cases that differ between two releases: main ones first, then by size."""
-    differing = [
-        (case, ratio) for case, ratio in step.ratios.items() if verdict(ratio) is not Verdict.SAME
-    ]
-    differing.sort(
-        key=lambda found: (not is_main(found[0]), -max(found[1].ratio, 1 / found[1].ratio))
-    )
+def _findings(history: ReleaseHistory, place: Mapping[str, int], contents: Contents) -> list[Json]:
+    """List all differences between neighbouring releases, the most certain first."""
     explained = {
-        stored.case: stored.explanation
+        (stored.case, *(side.requirements.get(history.requirement) for side in sides)): stored
         for stored in contents.history.explanations.get(history.machine, ())
-        if [side.requirements.get(history.requirement) for side in (stored.before, stored.after)]
-        == [step.before, step.after]
-        and stored.before.commit == stored.after.commit
+        if (sides := (stored.before, stored.after)) and stored.before.commit == stored.after.commit
     }
+    found = [
+        (finding, step)
+        for step in history.steps
+        for finding in release_findings(step)
+        if not finding.is_refuted
+    ]
     return [
         {
-            "case": place[case],
+            "case": place[finding.case],
             "before": step.before,
             "after": step.after,
-            "times": 1 + len(step.earlier.get(case, ())),
-            "why": in_words(explained[case], ratio.ratio) if case in explained else "",
+            "days": finding.agreeing,
+            "state": finding.state,
+            "why": in_words(stored.explanation, finding.shown.ratio) if stored else "",
         }
-        | compared(ratio)
-        for case, ratio in differing
+        | compared(finding.shown)
+        for finding, step in sorted(found, key=lambda entry: entry[0].uncertainty)
+        for stored in [explained.get((finding.case, step.before, step.after))]
     ]
 
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -14,9 +13,7 @@ from jinja2.bccache import Bucket
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.quantities import timestamp
-from asv_watch.site import names
 from asv_watch.site.commit_changes import size
-from asv_watch.site.contents import SeriesSummary
 
 
 def render(template: str, **context: Any) -> str:
@@ -46,24 +43,9 @@ def _templates() -> Environment:
     )
     templates.filters.update(
         quantity=quantities.quantity,
-        change=quantities.change,
-        about=quantities.about,
         instant=timestamp,
         moment=partial(timestamp, pattern="%Y-%m-%d %H:%M UTC"),
-        address=_address,
-        quoted=_quoted,
-        case_name=names.case_name,
         size=size,
         in_words=in_words,
     )
     return templates
-
-
-def _address(row: SeriesSummary, view: str) -> str:
-    machine, environment = row.series.machine, names.environment_id(row.environment)
-    parts = {"s": row.series.case.name, "m": machine, "e": environment}
-    return f"#/{view}?" + "&".join(f"{key}={_quoted(value)}" for key, value in parts.items())
-
-
-def _quoted(text: str) -> str:
-    return quote(text.encode("utf-8", "replace"), safe="")

@@ -12,7 +12,6 @@ from msgspec import structs
 
 from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.release_history import release_histories
-from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Record
 from asv_watch.records.run_columns import RunColumns
 from asv_watch.site.build import STATIC, build_site
@@ -23,7 +22,7 @@ from tests.asv_watch.site.handmade import PROJECT, handmade
 from torchspeed.published.values import site_rows
 
 DECLARATIONS = "".join(path.read_text() for path in sorted(STATIC.glob("*types.d.ts")))
-_INTERFACE = re.compile(r"^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}", re.M | re.S)
+_INTERFACE = re.compile(r"^interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(r"^  (\w+)(\??):", re.M)
 
 
@@ -68,11 +67,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         comparisons={"ci-2core": (compared,)},
     )
     findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
-    note = ChangeNote("0" * 8, "expected", "The batch was doubled")
     detectable = {"ci-2core": Detectable({case: 0.015})}
     findings = replace(findings, detectable=detectable)
-    noted = replace(findings, changes=tuple(replace(c, note=note) for c in findings.changes))
-    contents = contents_of(history, noted)
+    contents = contents_of(history, findings)
     published = tuple(site_rows())
     build_site(folder, contents, generated=0, project=PROJECT, published=published)
     _, index = registered(folder / "data" / "index.js")
@@ -103,8 +100,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
         "Change": index["changes"],
         "CommitRange": index["ranges"],
-        "ChangeNote": index["notes"],
-        "Event": index["events"],
+        "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],
         "BenchmarkFile": histories,

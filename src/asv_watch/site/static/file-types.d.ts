@@ -1,12 +1,10 @@
 /** The data files that views load when they need them; `types.d.ts` has the index. */
 
-import type { CommitIndex, Compared, Outcome, SeriesIndex, Verdict } from "./types.js";
-
 /** Decimals d and middle m: a value v is stored as v * 10^d - m. */
-export type Scale = [number, number];
+type Scale = [number, number];
 
 /** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
-export interface BenchmarkSeries {
+interface BenchmarkSeries {
   s: SeriesIndex;
   from: CommitIndex;
   scale?: Scale;
@@ -24,13 +22,13 @@ export interface BenchmarkSeries {
 }
 
 /** `data/s/<slug>.js`. */
-export interface BenchmarkFile {
+interface BenchmarkFile {
   benchmark: string;
   series: BenchmarkSeries[];
 }
 
 /** A comparison of one case, as its page lists it. */
-export interface CaseComparison extends Compared {
+interface CaseComparison extends Compared {
   purpose: string;
   machine: string;
   day: string;
@@ -41,7 +39,7 @@ export interface CaseComparison extends Compared {
 }
 
 /** `data/c/<slug>.js`: where a benchmark's values come from. */
-export interface BenchmarkSource {
+interface BenchmarkSource {
   benchmark: string;
   description: string;
   code: string;
@@ -59,14 +57,14 @@ export interface BenchmarkSource {
 }
 
 /** `data/n/<slug>.js`: samples of the newest runs, in 1/10,000 of the run's value. */
-export interface SampleFile {
+interface SampleFile {
   benchmark: string;
   /** Each run: its commit, at most 25 samples in ascending order, how many there were. */
   series: { s: SeriesIndex; runs: [CommitIndex, number[], number][] }[];
 }
 
 /** A case that releases were compared with. */
-export interface ReleaseCase {
+interface ReleaseCase {
   /** Empty where the case has no page. */
   key: string;
   title: string;
@@ -78,7 +76,7 @@ export interface ReleaseCase {
 }
 
 /** One release against the one before it. */
-export interface ReleaseStep {
+interface ReleaseStep {
   before: string;
   after: string;
   count: number;
@@ -93,17 +91,18 @@ export interface ReleaseStep {
 }
 
 /** A difference between two releases. */
-export interface ReleaseFinding extends Compared {
+interface ReleaseFinding extends Compared {
   case: number;
   before: string;
   after: string;
-  /** How often the two were compared. */
-  times: number;
+  /** On how many days it differs, and of how many: `measured on 2 of 3 days`. */
+  days: number;
+  state: string;
   why: string;
 }
 
 /** `data/releases.js` holds one for each machine that compared releases. */
-export interface ReleaseHistory {
+interface ReleaseHistory {
   machine: string;
   cpu: string;
   /** The requirement whose releases were compared; empty for the versions of the project. */
@@ -119,7 +118,7 @@ export interface ReleaseHistory {
 }
 
 /** A machine with an environment. */
-export interface SetupFacts {
+interface SetupFacts {
   machine: string;
   environment: string;
   commits: number;
@@ -129,7 +128,7 @@ export interface SetupFacts {
 }
 
 /** `data/about.js`. */
-export interface AboutData {
+interface AboutData {
   setups: SetupFacts[];
   noise: {
     machine: string;

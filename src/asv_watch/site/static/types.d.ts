@@ -7,21 +7,21 @@
  * called `text` is written as people read it: the script makes no such text of its own.
  */
 
-export type CommitIndex = number;
-export type SeriesIndex = number;
+type CommitIndex = number;
+type SeriesIndex = number;
 
-export type Verdict = "better" | "worse" | "same";
-export type Outcome = "ok" | "stale" | "failed" | "timed out" | "skipped" | "never run";
+type Verdict = "better" | "worse" | "same";
+type Outcome = "ok" | "stale" | "failed" | "timed out" | "skipped" | "never run";
 
 /** Hash, committer date, first line of the message, tags, number of commits before it. */
-export type CommitRow = [string, number, string, string[], number];
+type CommitRow = [string, number, string, string[], number];
 
-export interface Machine {
+interface Machine {
   name: string;
   facts: Record<string, string>;
 }
 
-export interface Environment {
+interface Environment {
   id: string;
   /** Everything in which environments differ, and a word or two for it. */
   label: string;
@@ -30,7 +30,7 @@ export interface Environment {
   variables: Record<string, string>;
 }
 
-export interface Metric {
+interface Metric {
   id: string;
   label: string;
   unit: string;
@@ -41,19 +41,19 @@ export interface Metric {
 }
 
 /** What the rows and columns of tables stand for. */
-export interface Layout {
+interface Layout {
   subject: "model" | "benchmark";
   /** Labels whose values are columns, two at most: device and pass, or parameters. */
   columns: string[];
 }
 
-export interface Group {
+interface Group {
   name: string;
   /** Whether its rows stand on the first screen. */
   main: boolean;
 }
 
-export interface Benchmark {
+interface Benchmark {
   name: string;
   slug: string;
   /** A place in `Index.metrics`. */
@@ -61,7 +61,7 @@ export interface Benchmark {
 }
 
 /** A model, or a benchmark, with its settings. */
-export interface CaseRow {
+interface CaseRow {
   name: string;
   details: string;
   group: string;
@@ -70,7 +70,7 @@ export interface CaseRow {
 }
 
 /** A device and a pass, or values of other parameters. */
-export interface CaseColumn {
+interface CaseColumn {
   name: string;
   values: string[];
   /** Classes of its hue and its dash. */
@@ -78,7 +78,7 @@ export interface CaseColumn {
 }
 
 /** One benchmark with one value for each of its parameters. */
-export interface CaseEntry {
+interface CaseEntry {
   /** As asv writes it. */
   key: string;
   /** Places in `benchmarks`, `rows` and `columns`. */
@@ -90,7 +90,7 @@ export interface CaseEntry {
 }
 
 /** The newest value of a series, with its interval where it has one. */
-export interface NewestValue {
+interface NewestValue {
   c: CommitIndex;
   v: number;
   text: string;
@@ -98,7 +98,7 @@ export interface NewestValue {
   hi: number | null;
 }
 
-export interface SeriesRow {
+interface SeriesRow {
   /** Places in `cases`, `machines` and `environments`. */
   c: number;
   m: number;
@@ -120,7 +120,7 @@ export interface SeriesRow {
 }
 
 /** A ratio of two versions that were measured interleaved. */
-export interface Compared {
+interface Compared {
   ratio: number;
   interval: [number, number];
   verdict: Verdict;
@@ -128,7 +128,7 @@ export interface Compared {
   interval_text: string;
 }
 
-export interface Change {
+interface Change {
   id: string;
   s: SeriesIndex;
   /** Last commit measured before it, and the first after it. */
@@ -151,12 +151,10 @@ export interface Change {
   cause: string;
   /** A place in `Index.ranges`. */
   range: number;
-  /** A place in `Index.notes`. */
-  note: number | null;
 }
 
 /** The commits that a change may come from. */
-export interface CommitRange {
+interface CommitRange {
   p: CommitIndex;
   c: CommitIndex;
   /** Hash, date, subject, and whether it touches what is measured. */
@@ -168,15 +166,8 @@ export interface CommitRange {
   diff: string;
 }
 
-/** What a person wrote about a change. */
-export interface ChangeNote {
-  kind: "expected" | "explained";
-  text: string;
-  commit: string;
-}
-
 /** The newest commit that a machine measured in an environment, and how many it measured. */
-export interface NewestRun {
+interface NewestRun {
   m: number;
   e: number;
   c: CommitIndex;
@@ -185,14 +176,14 @@ export interface NewestRun {
   base: CommitIndex | null;
 }
 
-export interface Event {
+interface HistoryEvent {
   c: CommitIndex;
   m: number;
   e: number | null;
   text: string;
 }
 
-export interface PublishedValue {
+interface PublishedValue {
   case: string;
   model: string;
   device: string;
@@ -205,7 +196,7 @@ export interface PublishedValue {
 }
 
 /** What the newest commits changed. */
-export interface OverviewCommits {
+interface OverviewCommits {
   sentence: string;
   /** Places in `Index.changes`, the largest change first. */
   changes: number[];
@@ -215,7 +206,7 @@ export interface OverviewCommits {
 }
 
 /** What the newest release changed. */
-export interface OverviewRelease {
+interface OverviewRelease {
   name: string;
   before: string;
   machine: string;
@@ -225,15 +216,15 @@ export interface OverviewRelease {
   more: number;
 }
 
-export interface Overview {
+interface Overview {
   headline: string;
   commits: OverviewCommits;
   release: OverviewRelease | null;
-  failed: { count: number; cases: number; when: string } | null;
+  failed: { count: number; cases: number } | null;
 }
 
 /** `data/index.js` and `index.json`. */
-export interface Index {
+interface Index {
   format: number;
   generated: number;
   project: { name: string; url: string; commit_url: string; site: string };
@@ -259,10 +250,9 @@ export interface Index {
   changes: Change[];
   exact_changes: Change[];
   ranges: CommitRange[];
-  notes: ChangeNote[];
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
-  events: Event[];
+  events: HistoryEvent[];
   /** Smallest changes that interleaved comparisons of a machine show. */
   detectable: { m: number; median: string; p90: string; cases: number }[];
   published: PublishedValue[];

@@ -3,7 +3,6 @@
 
 /**
  * @typedef {string | number | null | undefined} ParamValue
- * @typedef {{ view: string, params: Record<string, string[]> }} State
  */
 
 /** Keeps readable what URLs allow in a fragment and our values contain. @param {string} text */

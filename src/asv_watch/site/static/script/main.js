@@ -3,7 +3,7 @@
 import { currentState, linkTo } from "./address.js";
 import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
 import { arrivedIndex } from "./data/registry.js";
-import { el } from "./page/elements.js";
+import { el, notice } from "./page/elements.js";
 import { placeBar } from "./page/place.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
@@ -15,9 +15,6 @@ import { compareView } from "./views/compare/view.js";
 import { overviewView } from "./views/overview/view.js";
 import { releasesView } from "./views/releases/view.js";
 import { timelineView } from "./views/timeline/view.js";
-import { notice } from "./views/view.js";
-
-/** @import { Update, View } from "./views/view.js" */
 
 /** By the name that stands in the address. @type {Map<string, View>} */
 const VIEWS = new Map([

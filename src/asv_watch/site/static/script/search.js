@@ -2,12 +2,10 @@
 
 import { currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
-import { announce } from "./page/announce.js";
-import { el } from "./page/elements.js";
+import { announce, el } from "./page/elements.js";
+import { matcher } from "./page/fields.js";
 import { casePage, caseName } from "./page/signs.js";
 import { plural } from "./text/format.js";
-
-/** @import { Case, Series } from "./data/model.js" */
 
 /** Matches that are listed. */
 const SHOWN = 12;
@@ -40,12 +38,11 @@ function matches(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   const place = model.place(currentState());
-  const rank = rankBy(words);
+  const [rank, hasAll] = [rankBy(words), matcher(text)];
   const found = model.cases
-    .filter((what) => {
-      const name = `${what.title} ${what.line.group} ${what.metric.label} ${what.key}`;
-      return words.every((word) => name.toLowerCase().includes(word));
-    })
+    .filter(({ title, line, metric, key }) =>
+      hasAll(`${title} ${line.group} ${metric.label} ${key}`),
+    )
     .map((what) => ({ what, order: rank(what) }));
   found.sort((a, b) => {
     const at = a.order.findIndex((value, i) => value !== b.order[i]);
@@ -101,16 +98,11 @@ export function searchButton() {
     announce(count.textContent);
   });
   dialog.addEventListener("keydown", (event) => {
-    const all = [...list.querySelectorAll("a")];
-    const here = all.findIndex((link) => link === document.activeElement);
-    const first = all[0];
-    if (event.key === "Enter" && event.target === input && first) {
-      visitAddress(first.getAttribute("href") ?? "#/");
-      dialog.close();
-    } else if (event.key === "ArrowDown") all[here + 1]?.focus();
-    else if (event.key === "ArrowUp") (all[here - 1] ?? input).focus();
-    else return;
+    const first = list.querySelector("a");
+    if (event.key !== "Enter" || event.target !== input || !first) return;
     event.preventDefault();
+    visitAddress(first.getAttribute("href") ?? "#/");
+    dialog.close();
   });
   list.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => {

@@ -1,37 +1,25 @@
-// Charts with a row for each case: bars of ratios from 0 % on with their intervals, or dots of
-// values on a logarithmic axis.
+// A chart with a row for each case: bars of ratios from 0 % on, with their intervals.
 
 import { svg } from "../page/elements.js";
-import { formatRatioTick, formatTick } from "../text/format.js";
-import { DIAMOND, fix, markPath, shortened } from "./marks.js";
+import { formatRatioTick } from "../text/format.js";
+import { fix, shortened, SIGNS } from "./marks.js";
 import { logScale } from "./scales.js";
 
-/** @import { Metric } from "../../types.js" */
-/** @import { Scale } from "./scales.js" */
-
 /**
- * @typedef {object} Mark a bar or a dot
- * @property {number} value
- * @property {[number, number] | null} interval
- * @property {string} look classes of its colour
- * @property {string} text written beside it
- * @property {boolean} [published] whether others measured it
- * @property {string} tip
- *
  * @typedef {object} BarRow
  * @property {string} label
  * @property {string | null} href
- * @property {Mark[]} marks
- *
- * @typedef {object} BarOptions
- * @property {number} width in pixels
- * @property {Metric | null} metric of dots; bars of ratios without it
+ * @property {number} ratio
+ * @property {[number, number] | null} interval
+ * @property {Verdict} verdict gives the colour
+ * @property {string} text written beside the bar
+ * @property {string} tip
  */
 
 const LINE = 18;
 const GAP = 8;
 const HEAD = 24;
-/** Height of a row's name where it stands above its bars, as a phone has no room beside them. */
+/** Height of a row's name where it stands above its bar, as a phone has no room beside it. */
 const NAME = 18;
 /** Charts below this width have names above the bars. */
 const NARROW = 560;
@@ -40,21 +28,17 @@ const LETTER = 6.7;
 
 /**
  * @param {BarRow[]} rows
- * @param {BarOptions} options
+ * @param {number} width
  */
-function layoutOf(rows, { width, metric }) {
-  const marks = rows.flatMap((row) => row.marks);
-  const longest = Math.max(...rows.map((row) => row.label.length)) * LETTER + 14;
+function layoutOf(rows, width) {
+  const longest = Math.max(...rows.map(({ label }) => label.length)) * LETTER + 14;
   const left = width < NARROW ? 0 : Math.min(longest, width * 0.4);
-  const room = Math.min(
-    Math.max(...marks.map(({ text }) => text.length)) * LETTER + 14,
-    width / 3,
-  );
-  const ends = marks.flatMap(({ value, interval }) => [value, ...(interval ?? [])]);
-  let [low, high] = [Math.min(...ends), Math.max(...ends)];
-  if (!metric) [low, high] = [Math.min(low, 0.98), Math.max(high, 1.02)];
+  const words = Math.max(...rows.map(({ text }) => text.length + 2)) * LETTER + 14;
+  const ends = rows.flatMap(({ ratio, interval }) => [ratio, ...(interval ?? [])]);
+  const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
   const pad = Math.exp(Math.max(Math.log(high / low) * 0.04, 0.003));
-  return { left, x: logScale(low / pad, high * pad, left + 8, width - room, metric?.unit ?? "") };
+  const right = width - Math.min(words, width / 3);
+  return { left, x: logScale(low / pad, high * pad, left + 8, right) };
 }
 
 /**
@@ -74,60 +58,58 @@ function rowLabel({ label, href }, left, middle) {
 }
 
 /**
- * @param {Mark} mark
- * @param {Scale} x
+ * A bar from 0 % to a ratio, with its interval if that is wide enough to be seen.
+ * @param {{ ratio: number, interval: [number, number] | null }} change
+ * @param {(ratio: number) => number} x
  * @param {number} middle
- * @param {BarOptions} options
  */
-function drawMark(mark, x, middle, { metric, width }) {
-  const place = x(mark.value);
-  const group = svg("g", { class: `mark ${mark.look}`, "data-tip": mark.tip });
-  const [a, b] = (mark.interval ?? [mark.value, mark.value]).map(x);
-  const [low = place, high = place] = [a, b];
-  // What is pointed at is larger than what is drawn.
-  const reach = { x: 0, y: fix(middle - LINE / 2), width, height: LINE };
-  group.append(svg("rect", { class: "reach", ...reach }));
-  if (!metric) {
-    const zero = x(1);
-    group.append(
-      svg("rect", {
-        class: "bar",
-        x: fix(Math.min(zero, place)),
-        y: fix(middle - 5),
-        width: fix(Math.max(1, Math.abs(place - zero))),
-        height: 10,
-      }),
-    );
-  } else {
-    const from = x(x.domain[0]);
-    const y = fix(middle);
-    group.append(svg("line", { class: "stem", x1: fix(from), x2: fix(place), y1: y, y2: y }));
-    const d = markPath(mark.published ? DIAMOND : 0, place, middle);
-    group.append(svg("path", { class: "dot", d }));
-  }
-  if (high - low > 3) {
-    const d = `M${fix(low)} ${fix(middle)}H${fix(high)}m0 -4v8M${fix(low)} ${fix(middle - 4)}v8`;
-    group.append(svg("path", { class: "whisker", d }));
-  }
-  const end = Math.max(place, high, metric ? 0 : x(1));
-  const text = svg("text", { class: "size", x: fix(end + 8), y: fix(middle + 4) }, mark.text);
-  group.append(text);
-  return group;
+export function barShapes({ ratio, interval }, x, middle) {
+  const [zero, place] = [x(1), x(ratio)];
+  const [low = place, high = place] = interval?.map(x) ?? [];
+  const d = `M${fix(low)} ${fix(middle)}H${fix(high)}m0 -4v8M${fix(low)} ${fix(middle - 4)}v8`;
+  return [
+    svg("rect", {
+      class: "bar",
+      x: fix(Math.min(zero, place)),
+      y: fix(middle - 5),
+      width: fix(Math.max(1, Math.abs(place - zero))),
+      height: 10,
+    }),
+    high - low > 3 ? svg("path", { class: "whisker", d }) : null,
+  ];
+}
+
+/**
+ * @param {BarRow} row
+ * @param {AxisScale} x
+ * @param {number} middle
+ * @param {number} width
+ */
+function drawBar({ ratio, interval, verdict, text, tip }, x, middle, width) {
+  const end = Math.max(...[1, ratio, ...(interval ?? [])].map(x));
+  return svg(
+    "g",
+    { class: `mark ${verdict}`, "data-tip": tip },
+    // What is pointed at is larger than what is drawn.
+    svg("rect", { class: "reach", x: 0, y: fix(middle - LINE / 2), width, height: LINE }),
+    barShapes({ ratio, interval }, x, middle),
+    svg("text", { class: "size", x: fix(end + 8), y: fix(middle + 4) }, SIGNS[verdict], text),
+  );
 }
 
 /**
  * The axis above the rows.
- * @param {Scale} x
+ * @param {AxisScale} x
  * @param {number} bottom
- * @param {BarOptions} options
+ * @param {number} width
  */
-function drawAxis(x, bottom, { width, metric }) {
+function drawAxis(x, bottom, width) {
   let lastEnd = -Infinity;
   return x.ticks(width < NARROW ? 3 : 5).flatMap((tick) => {
     const at = Math.round(x(tick)) + 0.5;
-    const text = metric ? formatTick(tick, metric) : formatRatioTick(tick);
+    const text = formatRatioTick(tick);
     const half = (text.length * LETTER) / 2;
-    const kind = !metric && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline";
+    const kind = Math.abs(tick - 1) < 1e-9 ? "one" : "gridline";
     const line = svg("line", { class: kind, x1: at, x2: at, y1: 20, y2: bottom });
     if (at - half < lastEnd + 6) return [line];
     lastEnd = at + half;
@@ -136,27 +118,25 @@ function drawAxis(x, bottom, { width, metric }) {
 }
 
 /**
- * Draws rows of marks into an <svg>.
+ * Draws rows into an <svg>.
  * @param {SVGSVGElement} root
  * @param {BarRow[]} rows
- * @param {BarOptions} options
+ * @param {number} width in pixels
  */
-export function drawBars(root, rows, options) {
-  const { left, x } = layoutOf(rows, options);
-  /** @type {Element[]} */
-  const parts = [];
-  let y = HEAD;
-  for (const row of rows) {
-    const height = row.marks.length * LINE;
-    parts.push(rowLabel(row, left, left ? y + height / 2 : y + NAME / 2));
-    if (!left) y += NAME;
-    row.marks.forEach((mark, i) =>
-      parts.push(drawMark(mark, x, y + i * LINE + LINE / 2, options)),
-    );
-    y += height + GAP;
-  }
-  root.setAttribute("viewBox", `0 0 ${options.width} ${y}`);
-  root.replaceChildren(...drawAxis(x, y - GAP / 2, options), ...parts);
+function drawBars(root, rows, width) {
+  const { left, x } = layoutOf(rows, width);
+  const name = left ? 0 : NAME;
+  const height = name + LINE + GAP;
+  const parts = rows.flatMap((row, i) => {
+    const top = HEAD + i * height;
+    return [
+      rowLabel(row, left, top + (left ? LINE : NAME) / 2),
+      drawBar(row, x, top + name + LINE / 2, width),
+    ];
+  });
+  const bottom = HEAD + rows.length * height;
+  root.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
+  root.replaceChildren(...drawAxis(x, bottom - GAP / 2, width), ...parts);
 }
 
 /**
@@ -181,7 +161,6 @@ export function fittingChart(label, draw) {
 /**
  * @param {string} label
  * @param {BarRow[]} rows
- * @param {Metric | null} [metric]
  */
-export const barChart = (label, rows, metric = null) =>
-  fittingChart(label, (root, width) => drawBars(root, rows, { width, metric }));
+export const barChart = (label, rows) =>
+  fittingChart(label, (root, width) => drawBars(root, rows, width));

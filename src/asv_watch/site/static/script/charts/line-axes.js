@@ -1,18 +1,9 @@
 // The frame of a line chart: the y scale, ticks, grid, tags and events.
 
 import { svg } from "../page/elements.js";
-import { formatRatioTick, formatTick } from "../text/format.js";
+import { formatRatioTick, formatTicks } from "../text/format.js";
 import { DIAMOND, fix, markPath } from "./marks.js";
 import { linearScale, logScale } from "./scales.js";
-
-/** @import { Metric } from "../../types.js" */
-/** @import { Scale } from "./scales.js" */
-
-/**
- * @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels
- * @typedef {{ at: number, text: string }} Labelled something at a place of the x axis
- * @typedef {"log" | "ratio"} YAxis
- */
 
 /**
  * The scale of the y axis for values from low to high; ratios and values are both logarithmic.
@@ -33,7 +24,7 @@ export function yScale(kind, low, high, { top, bottom }, unit) {
 
 /**
  * Grid lines and their values.
- * @param {Scale} y
+ * @param {AxisScale} y
  * @param {Frame} frame
  * @param {YAxis} kind
  * @param {Metric} metric
@@ -44,9 +35,9 @@ export function yTicks(y, frame, kind, metric, small) {
   let count = Math.max(2, Math.round((frame.bottom - frame.top) / (small ? 30 : 52)));
   let ticks = y.ticks(count);
   while (ticks.length < 2 && count < 12) ticks = y.ticks(++count); // one number is no scale
-  return ticks.flatMap((tick) => {
+  const texts = ratio ? ticks.map(formatRatioTick) : formatTicks(ticks, metric);
+  return ticks.flatMap((tick, i) => {
     const at = Math.round(y(tick)) + 0.5;
-    const text = ratio ? formatRatioTick(tick) : formatTick(tick, metric);
     return [
       svg("line", {
         class: ratio && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline",
@@ -55,7 +46,7 @@ export function yTicks(y, frame, kind, metric, small) {
         y1: at,
         y2: at,
       }),
-      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text),
+      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, texts[i]),
     ];
   });
 }

@@ -1,28 +1,7 @@
 // What a line chart draws of each series: the line, its marks, intervals and measured changes.
 
 import { svg } from "../page/elements.js";
-import { fix, markPath } from "./marks.js";
-import { thinPoints } from "./thinning.js";
-
-/** @import { Outcome } from "../../types.js" */
-/** @import { Change } from "../../types.js" */
-/** @import { OtherRun, Point } from "../data/runs.js" */
-/** @import { Frame } from "./line-axes.js" */
-/** @import { Scale } from "./scales.js" */
-
-/**
- * @typedef {object} Line a series with values ready for the y axis
- * @property {string | number} id
- * @property {string} look class that gives hue and dash
- * @property {number} shape
- * @property {string} label
- * @property {Point[]} points
- * @property {OtherRun[]} others
- * @property {Change[]} changes measured changes, which are written beside the line
- * @property {number[]} segments first place of each segment, oldest first: nothing is drawn across
- *
- * @typedef {{ frame: Frame, x: (at: number) => number, y: Scale, inner: number }} Plot
- */
+import { fix, markPath, SIGNS } from "./marks.js";
 
 /** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
 const interrupts = (run) => run.outcome !== "skipped";
@@ -33,19 +12,13 @@ const interrupts = (run) => run.outcome !== "skipped";
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePath(line, { x, y, inner, frame }) {
+function linePath(line, { x, y, frame }) {
   const breaks = [...line.segments, ...line.others.filter(interrupts).map((run) => run.at)];
-  const kept = thinPoints(
-    line.points,
-    (point) => x(point.at),
-    (point) => point.value,
-    inner,
-  );
-  const starts = kept.map(({ at }, i) => {
-    const from = kept[i - 1]?.at ?? -Infinity;
+  const starts = line.points.map(({ at }, i) => {
+    const from = line.points[i - 1]?.at ?? -Infinity;
     return from === -Infinity || breaks.some((place) => place > from && place <= at);
   });
-  return kept
+  return line.points
     .map(({ at, value }, i) => {
       const left = x(at);
       const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
@@ -125,7 +98,7 @@ export function drawChanges(lines, { x, y, frame }) {
           y: fix(base),
           "text-anchor": "middle",
         },
-        `${change.verdict === "better" ? "✓" : "✗"} ${change.text}`,
+        `${SIGNS[change.verdict]}${change.text}`,
       ),
     ];
   });

@@ -1,18 +1,9 @@
 // The chart of values over commits, dates or releases: lines with intervals, measured changes,
 // tags, events and failures. It draws; the caller decides what.
 
-import { svg } from "../page/elements.js";
+import { el } from "../page/elements.js";
 import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
 import { drawChanges, drawLine } from "./line-layers.js";
-import { fix, shortened } from "./marks.js";
-import { spreadLabels } from "./thinning.js";
-
-/** @import { Frame, Labelled, YAxis } from "./line-axes.js" */
-/** @import { Metric } from "../../types.js" */
-/** @import { Line, Plot } from "./line-layers.js" */
-
-/** Width of a letter of a label in pixels, roughly. */
-const LETTER = 7.9;
 
 /**
  * @typedef {object} LineOptions
@@ -25,52 +16,8 @@ const LETTER = 7.9;
  * @property {Labelled[]} ticks
  * @property {Labelled[]} [tags]
  * @property {Labelled[]} [events]
- * @property {boolean} [labels] write each line's label at its end
  * @property {boolean} [small]
  */
-
-/**
- * @param {Line[]} lines
- * @param {LineOptions} options
- * @returns {Frame}
- */
-function frameOf(lines, { width, height, labels = false, small = false }) {
-  const longest = Math.max(0, ...lines.map((line) => line.label.length));
-  const right = labels ? Math.min(width * 0.3, longest * LETTER + 22) : small ? 6 : 14;
-  return {
-    left: small ? 52 : 66,
-    right: width - right,
-    top: small ? 8 : 30,
-    bottom: height - (small ? 18 : 46),
-  };
-}
-
-/**
- * The labels at the ends of the lines, moved apart.
- * @param {Line[]} lines
- * @param {Plot} plot
- * @param {number} width of the picture
- */
-function endLabels(lines, { y, frame }, width) {
-  const most = Math.floor((width - frame.right - 14) / LETTER);
-  const ends = lines.flatMap((line) => {
-    const last = line.points.at(-1);
-    return last ? [{ line, at: y(last.value) }] : [];
-  });
-  const places = spreadLabels(
-    ends.map((end) => end.at),
-    15,
-    frame.top + 4,
-    frame.bottom - 2,
-  );
-  return ends.map(({ line }, i) =>
-    svg(
-      "text",
-      { class: `${line.look} series end`, x: frame.right + 10, y: fix((places[i] ?? 0) + 4) },
-      shortened(line.label, most),
-    ),
-  );
-}
 
 /**
  * Draws into an <svg>.
@@ -81,8 +28,10 @@ function endLabels(lines, { y, frame }, width) {
  */
 export function drawLines(root, lines, options) {
   const { width, height, domain, small = false } = options;
-  const labels = Boolean(options.labels) && width > 620;
-  const frame = frameOf(lines, { ...options, labels });
+  /** @type {Frame} */
+  const frame = small
+    ? { left: 52, right: width - 6, top: 8, bottom: height - 18 }
+    : { left: 66, right: width - 14, top: 30, bottom: height - 46 };
   const inner = frame.right - frame.left;
   const span = domain[1] - domain[0];
   /** @param {number} place */
@@ -119,8 +68,29 @@ export function drawLines(root, lines, options) {
     seen.map((line) => drawLine(line, plot, small)),
     drawChanges(seen, plot),
   ];
-  if (labels) layers.push(endLabels(seen, plot, width));
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...layers.flat());
   return plot;
 }
+
+/**
+ * A small chart, which links to what it shows.
+ * @param {string | null} href
+ * @param {string} name
+ * @param {string} details in grey
+ * @param {SVGSVGElement} picture
+ */
+export const smallMultiple = (href, name, details, picture) =>
+  el(
+    "li",
+    {},
+    el(
+      "a",
+      { href },
+      el("span", { class: "title" }, name, el("span", { class: "muted" }, details)),
+      picture,
+    ),
+  );
+
+/** @param {HTMLElement[]} items */
+export const multiples = (items) => el("ul", { class: "multiples" }, items);

@@ -2,7 +2,8 @@
 
 import { svg } from "../page/elements.js";
 
-/** @import { Case } from "../data/model.js" */
+/** Colours alone do not tell. */
+export const SIGNS = { better: "✓ ", worse: "✗ ", same: "" };
 
 /** Drawn at a point given in pixels. @type {((x: number, y: number) => string)[]} */
 const SHAPES = [

@@ -1,48 +1,34 @@
 // From values to pixels: scales and the round numbers that stand at an axis.
 
-/**
- * @typedef {object} ScaleParts
- * @property {(count: number) => number[]} ticks about `count` round values
- * @property {[number, number]} domain
- *
- * @typedef {((value: number) => number) & ScaleParts} Scale
- */
-
 const STEPS = [1, 2, 2.5, 5, 10];
 
 /**
- * About `count` round values from low to high, spaced by 1, 2, 2.5 or 5 times a power of ten.
+ * About `count` values from low to high, spaced by 1, 2, 2.5 or 5 times a power of ten of the unit
+ * in which they are written: MiB is 2^20.
  * @param {number} low
  * @param {number} high
  * @param {number} count
- */
-function roundTicks(low, high, count) {
-  const rough = (high - low) / Math.max(1, count) || 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * (STEPS.find((factor) => factor * power >= rough * 0.999) ?? 10);
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
-    ticks.push(i * step);
-  return ticks;
-}
-
-/**
- * The factor of the unit that values of this size are written in: MiB is 2^20.
- * @param {number} value
  * @param {string} unit
  */
-function unitFactor(value, unit) {
-  if (unit !== "bytes") return 1;
-  return 1024 ** Math.max(0, Math.min(3, Math.floor(Math.log(value || 1) / Math.log(1024))));
+function roundTicks(low, high, count, unit) {
+  const size = Math.max(1, Math.abs(low), Math.abs(high));
+  const power = Math.min(3, Math.floor(Math.log(size) / Math.log(1024)));
+  const factor = unit === "bytes" ? 1024 ** power : 1;
+  const rough = (high - low) / factor / Math.max(1, count) || 1;
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const step = factor * ten * (STEPS.find((times) => times * ten >= rough * 0.999) ?? 10);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
 /**
- * A linear scale; ticks are round in the unit in which they are written.
+ * A linear scale.
  * @param {number} low
  * @param {number} high
  * @param {number} from pixel of low
  * @param {number} to pixel of high
- * @returns {Scale}
+ * @returns {AxisScale}
  */
 export function linearScale(low, high, from, to, unit = "") {
   if (!(high > low)) {
@@ -52,10 +38,7 @@ export function linearScale(low, high, from, to, unit = "") {
   /** @param {number} value */
   const scale = (value) => from + ((value - low) / (high - low)) * (to - from);
   /** @param {number} count */
-  const ticks = (count) => {
-    const factor = unitFactor(Math.max(Math.abs(low), Math.abs(high)), unit);
-    return roundTicks(low / factor, high / factor, count).map((tick) => tick * factor);
-  };
+  const ticks = (count) => roundTicks(low, high, count, unit);
   return Object.assign(scale, { ticks, domain: /** @type {[number, number]} */ ([low, high]) });
 }
 
@@ -83,7 +66,7 @@ function logTicks(low, high, count, unit) {
     if (ticks.length > count) continue;
     // In a narrow range round steps of a linear axis read better than two lonely ticks.
     if (ticks.length >= 3 || high / low > 3) return ticks;
-    return roundTicks(low, high, count).filter((tick) => tick > 0);
+    return roundTicks(low, high, count, unit).filter((tick) => tick > 0);
   }
   for (let stride = 2; ; stride++) {
     const ticks = inside(powers.filter((p) => p % stride === 0).map((p) => base ** p));
@@ -97,7 +80,7 @@ function logTicks(low, high, count, unit) {
  * @param {number} high
  * @param {number} from pixel of low
  * @param {number} to pixel of high
- * @returns {Scale}
+ * @returns {AxisScale}
  */
 export function logScale(low, high, from, to, unit = "") {
   if (!(high > low)) [low, high] = [low / 1.5, low * 1.5];

@@ -3,45 +3,6 @@
 import { firstParam } from "../address.js";
 import { formatDay, shortHash } from "../text/format.js";
 
-/** @import { State } from "../address.js" */
-/** @import { Benchmark, CaseColumn, CaseEntry, CaseRow, Change } from "../../types.js" */
-/** @import { Environment, Index, Machine, Metric, SeriesRow } from "../../types.js" */
-
-/**
- * @typedef {object} Commit
- * @property {string} hash
- * @property {number} date seconds since 1970
- * @property {string} subject
- * @property {string[]} tags
- * @property {number} position number of commits before it
- * @property {number} at its commit index
- *
- * @typedef {object} CaseNames
- * @property {number} at its place in the order of the site
- * @property {Benchmark} benchmark
- * @property {Metric} metric
- * @property {CaseRow} line the row that it belongs to
- * @property {CaseColumn} field the column that it belongs to
- * @property {boolean} measured whether any machine has a value of it
- *
- * @typedef {CaseEntry & CaseNames} Case
- *
- * @typedef {object} SeriesNames
- * @property {number} at its series index
- * @property {number | null} newestRun commit index of the newest run
- * @property {Case} case
- * @property {Machine} machine
- * @property {Environment} environment
- * @property {Benchmark} benchmark
- * @property {Metric} metric
- *
- * @typedef {Omit<SeriesRow, "at" | "change"> & SeriesNames & { change: Change | null }} Series
- *
- * @typedef {{ m: number, e: number, metric: Metric }} Place what the whole page is about
- *
- * @typedef {ReturnType<typeof buildModel>} Model
- */
-
 /** @param {Index} index @returns {Case[]} */
 function readCases(index) {
   return index.cases.map((entry, at) => {
@@ -92,14 +53,9 @@ export const isComparable = (series, at, base) =>
 /** @param {Index} index */
 export function buildModel(index) {
   /** @type {Commit[]} */
-  const commits = index.commits.map(([hash, date, subject, tags, position], at) => ({
-    hash,
-    date,
-    subject,
-    tags,
-    position,
-    at,
-  }));
+  const commits = index.commits.map(([hash, date, subject, tags], at) => {
+    return { hash, date, subject, tags, at };
+  });
   const cases = readCases(index);
   const series = readSeries(index, cases);
   const byPlace = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
@@ -125,7 +81,6 @@ export function buildModel(index) {
   return {
     index,
     commits,
-    newest: commits.length - 1,
     /** How many machines and environments measured anything. */
     newestRuns: index.newest_runs.length,
     series,
@@ -208,6 +163,8 @@ export function buildModel(index) {
     shortOf: (at) => shortHash(commits[at]?.hash ?? ""),
   };
 }
+
+/** @typedef {ReturnType<typeof buildModel>} Model */
 
 /** @type {Model | null} */
 let current = null;

@@ -1,14 +1,10 @@
 // Data files are small scripts that call asvWatch.register(name, data): browsers refuse
 // `fetch` and modules on file://, and allow script elements.
 
-/** @import { Index } from "../../types.js" */
-/** @import { AboutData, BenchmarkFile, BenchmarkSource } from "../../file-types.js" */
-/** @import { ReleaseHistory, SampleFile } from "../../file-types.js" */
-
 /** @type {Map<string, any>} */
 const arrived = new Map();
 /** @type {Map<string, Promise<any>>} */
-const pending = new Map();
+const loading = new Map();
 
 /**
  * Stores the data of one file; each data file calls this with its own name.
@@ -28,56 +24,41 @@ function register(name, data) {
  */
 export const arrivedIndex = () => arrived.get("index");
 
-/**
- * Loads a data file at most once.
- * @param {string} name
- * @returns {Promise<any>}
- */
+/** Runs the script of a data file. @param {string} name @returns {Promise<any>} */
+const runFile = (name) =>
+  new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;
+    script.onload = () => {
+      if (arrived.has(name)) resolve(arrived.get(name));
+      else reject(new Error(`data/${name}.js holds no data; publish the site again`));
+    };
+    script.onerror = () => {
+      loading.delete(name);
+      script.remove();
+      reject(new Error(`data/${name}.js could not be read; reload, or publish the site again`));
+    };
+    document.head.append(script);
+  });
+
+/** Loads a data file at most once. @param {string} name */
 function loadData(name) {
-  if (arrived.has(name)) return Promise.resolve(arrived.get(name));
-  let promise = pending.get(name);
-  if (!promise) {
-    promise = new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;
-      script.onload = () => {
-        if (arrived.has(name)) resolve(arrived.get(name));
-        else reject(new Error(`data/${name}.js holds no data; publish the site again`));
-      };
-      script.onerror = () => {
-        pending.delete(name);
-        script.remove();
-        reject(new Error(`data/${name}.js could not be read; reload, or publish the site again`));
-      };
-      document.head.append(script);
-    });
-    pending.set(name, promise);
-  }
+  const promise = loading.get(name) ?? runFile(name);
+  loading.set(name, promise);
   return promise;
 }
 
-/**
- * Loads one file of a benchmark's series.
- * @param {string} slug
- * @param {number} part 0 for the first file of the benchmark
- * @returns {Promise<BenchmarkFile>}
- */
-export const loadBenchmark = (slug, part) => loadData(`s/${slug}${part ? `~${part}` : ""}`);
+/** The name of a file of a benchmark; a long history has several. @param {string} slug @param {number} part */
+const partName = (slug, part) => (part ? `${slug}~${part}` : slug);
 
-/**
- * Loads the description of a benchmark.
- * @param {string} slug
- * @returns {Promise<BenchmarkSource>}
- */
+/** The values of series. @param {string} slug @param {number} part @returns {Promise<BenchmarkFile>} */
+export const loadBenchmark = (slug, part) => loadData(`s/${partName(slug, part)}`);
+
+/** The description of a benchmark. @param {string} slug @returns {Promise<BenchmarkSource>} */
 export const loadSource = (slug) => loadData(`c/${slug}`);
 
-/**
- * Loads samples of one file of a benchmark's series.
- * @param {string} slug
- * @param {number} part 0 for the first file of the benchmark
- * @returns {Promise<SampleFile>}
- */
-export const loadSamples = (slug, part) => loadData(`n/${slug}${part ? `~${part}` : ""}`);
+/** The samples of series. @param {string} slug @param {number} part @returns {Promise<SampleFile>} */
+export const loadSamples = (slug, part) => loadData(`n/${partName(slug, part)}`);
 
 /** Loads what machines found about releases. @returns {Promise<ReleaseHistory[]>} */
 export const loadReleases = () => loadData("releases");

@@ -3,19 +3,7 @@
 import { loadBenchmark } from "./registry.js";
 import { getModel } from "./model.js";
 
-/** @import { CommitIndex, Outcome, SeriesIndex } from "../../types.js" */
-/** @import { BenchmarkSeries, Scale } from "../../file-types.js" */
-/** @import { Series } from "./model.js" */
-
-/**
- * A measured value and, where known, its interval. Ratios that comparisons measured are `compared`.
- * @typedef {{ value: number, interval: [number, number] | null }} Measured
- * @typedef {Measured & { at: CommitIndex, compared?: boolean, machine?: number }} Point
- * @typedef {{ at: CommitIndex, outcome: Outcome, reason: string }} OtherRun without a value
- * @typedef {Measured & { at: CommitIndex, part: number, machine?: number }} Joined a ratio to the
- *   root of its part, measured on another machine where one is named
- * @typedef {{ points: Point[], others: OtherRun[], joined: Joined[] }} Runs
- */
+/** @typedef {{ points: Point[], others: OtherRun[], joined: Joined[] }} Runs */
 
 /**
  * An interval from distances in 1/10,000 of the value.

@@ -4,8 +4,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * @typedef {Node | string | number | null | undefined | false} Leaf
- * @typedef {Leaf | readonly (Leaf | readonly (Leaf | readonly Leaf[])[])[]} Child
  * @typedef {Record<string, string | number | boolean | null | undefined |
  *   ((event: any) => unknown)>} Attributes
  */
@@ -78,3 +76,26 @@ export const listOf = (items) =>
         items.map((item) => el("li", {}, item)),
       )
     : null;
+
+/** A sentence in a box. @param {string} text */
+export const notice = (text) => el("p", { class: "notice" }, text);
+
+/**
+ * A part of a view under a heading; nothing if it is empty.
+ * @param {string} title
+ * @param {Child[]} children
+ */
+export const part = (title, ...children) =>
+  nodesOf(children).length ? el("section", {}, el("h2", {}, title), ...children) : null;
+
+let timer = 0;
+
+/** Reads a sentence out through the page's live region. @param {string} text */
+export function announce(text) {
+  clearTimeout(timer);
+  // A short pause swallows what a held key would repeat.
+  timer = setTimeout(() => {
+    const region = document.getElementById("announcer");
+    if (region) region.textContent = text;
+  }, 60);
+}

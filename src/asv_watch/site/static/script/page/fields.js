@@ -6,9 +6,6 @@ import { getModel } from "../data/model.js";
 import { formatDay, shortHash } from "../text/format.js";
 import { el, freshId } from "./elements.js";
 
-/** @import { State } from "../address.js" */
-/** @import { Child } from "./elements.js" */
-
 /**
  * @typedef {readonly [string, string]} Choice a value and its label
  * @typedef {{ node: HTMLElement, show: (state: State) => void }} Field
@@ -81,6 +78,12 @@ export function searchField(key, label, placeholder = "") {
   };
 }
 
+/** Whether a text has all words of another. @param {string} wanted @returns {(text: string) => boolean} */
+export function matcher(wanted) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.toLowerCase().includes(word));
+}
+
 /** The message for a commit that does not exist. @param {string} text */
 export const unknownCommit = (text) =>
   `No measured commit begins with “${text}”: choose one of the list.`;
@@ -95,16 +98,12 @@ export const unknownCommit = (text) =>
  */
 export function commitField(key, label, initial) {
   const list = el("datalist", { id: freshId("commits") });
-  const complaint = el("span", { class: "complaint", role: "alert", id: freshId("complaint") });
   const input = el("input", {
     name: key,
     list: list.id,
     autocomplete: "off",
     spellcheck: "false",
-    "aria-describedby": complaint.id,
   });
-  const node = labelled(label, input, [list, complaint]);
-  node.classList.add("revision");
   input.addEventListener("focus", () => {
     if (!list.firstChild) list.append(...suggestions());
     input.select();
@@ -112,17 +111,14 @@ export function commitField(key, label, initial) {
   input.addEventListener("change", () => {
     const text = input.value.trim();
     const known = text === "" || getModel().findCommit(text) >= 0;
-    complaint.textContent = known ? "" : unknownCommit(text);
-    input.setAttribute("aria-invalid", String(!known));
-    if (known) changeParams({ [key]: text || null });
+    input.setCustomValidity(known ? "" : unknownCommit(text));
+    if (input.reportValidity()) changeParams({ [key]: text || null });
   });
   return {
-    node,
+    node: labelled(label, input, list),
     show(state) {
-      if (document.activeElement === input && complaint.textContent) return;
       input.value = firstParam(state, key, initial(state));
-      input.setAttribute("aria-invalid", "false");
-      complaint.textContent = "";
+      input.setCustomValidity("");
     },
   };
 }
@@ -156,6 +152,23 @@ export function foldedFields(name, fields) {
       summary.textContent = set ? `${name} (${set})` : name;
     },
   };
+}
+
+/**
+ * What is of a suite, or everything for *; without a choice what is of the main suites, or
+ * everything where these have nothing.
+ * @template T
+ * @param {T[]} items
+ * @param {string} group
+ * @param {(item: T) => Case} caseOf
+ */
+export function ofGroup(items, group, caseOf) {
+  const { mainGroups } = getModel();
+  const chosen = items.filter((item) => {
+    const own = caseOf(item).line.group;
+    return group === "*" || (group ? own === group : mainGroups.has(own));
+  });
+  return group || chosen.length ? chosen : items;
 }
 
 /** The suites that are shown: the main ones, one, or all. */

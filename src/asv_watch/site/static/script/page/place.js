@@ -5,11 +5,7 @@ import { getModel } from "../data/model.js";
 import { el } from "./elements.js";
 import { selectField } from "./fields.js";
 
-/** @import { State } from "../address.js" */
 /** @import { Choice, Field } from "./fields.js" */
-/** @import { View } from "../views/view.js" */
-
-/** @typedef {"m" | "e" | "metric"} PlaceKey */
 
 /** @returns {{ node: HTMLElement, show: (state: State, view: View) => void }} */
 export function placeBar() {
@@ -66,19 +62,18 @@ export function placeBar() {
       view = shown;
       node.hidden = !shown.place.length;
       if (node.hidden) return;
-      const { m, e, metric } = place(state);
-      const names = {
-        m: shown.allMachines && !state.params.m ? "all machines" : index.machines[m]?.name,
-        e: index.environments[e]?.short,
-        metric: metric?.label,
-      };
       for (const key of /** @type {PlaceKey[]} */ (Object.keys(fields))) {
         fields[key].show(state);
         if (!shown.place.includes(key)) fields[key].node.hidden = true;
         // An environment of all machines is no filter.
         if (key === "e" && shown.allMachines && !state.params.m) fields.e.node.hidden = true;
       }
-      summary.textContent = shown.place.map((key) => names[key]).join(" · ");
+      const short = index.environments[place(state).e]?.short;
+      const texts = shown.place.map((key) => {
+        const choice = fields[key].node.querySelector("select")?.selectedOptions[0]?.text;
+        return key === "e" ? short : choice;
+      });
+      summary.textContent = texts.join(" · ");
     },
   };
 }

@@ -1,17 +1,77 @@
-// The menu that saves what a view shows: a picture, CSV or Markdown.
+// What a reader takes away from the page: commands, and what a view shows as a picture, CSV or
+// Markdown.
 
-import { csvText, markdownText } from "../text/export.js";
-import { announce } from "./announce.js";
-import { copyText, offerFile } from "./copying.js";
-import { el } from "./elements.js";
+import { announce, el } from "./elements.js";
 import { drawPicture, paintPicture, visibleCharts } from "./pictures.js";
 
-/** @import { Sheet } from "../text/export.js" */
+/**
+ * One field of a CSV file; a leading = + - @ would run as a formula in a spreadsheet.
+ * @param {Cell} value
+ */
+export function csvField(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A whole CSV file. @param {Sheet} sheet */
+const csvText = ({ head, rows }) =>
+  [head, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
+
+/** Text for a cell of a Markdown table. @param {Cell} value */
+const cell = (value) =>
+  String(value ?? "")
+    .replace(/[\\`*_[\]<>|~#]/g, "\\$&")
+    .replace(/\s+/g, " ");
+
+/** A Markdown table under a heading. @param {string} title @param {Sheet} sheet */
+export function markdownText(title, { head, rows }) {
+  const lines = [head, head.map(() => "---"), ...rows.map((row) => row.map(cell))];
+  return `### ${cell(title)}\n\n${lines.map((line) => `| ${line.join(" | ")} |`).join("\n")}\n`;
+}
 
 /**
- * What a view offers to save.
- * @typedef {{ name: string, title: string, sheet: () => Sheet }} Saved
+ * Offers a file.
+ * @param {string} name
+ * @param {Blob} blob
  */
+function offerFile(name, blob) {
+  const url = URL.createObjectURL(blob);
+  const link = el("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/**
+ * Copies text.
+ * @param {string} text
+ * @param {string} what how the text is called in the message
+ * @returns {Promise<boolean>} whether it was copied; browsers may refuse it
+ */
+async function copyText(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    announce(`${what} could not be copied: select the text and copy it by hand.`);
+    return false;
+  }
+  announce(`${what} copied.`);
+  return true;
+}
+
+/** A command with a button that copies it. @param {string} command */
+export function commandBlock(command) {
+  const button = el("button", { type: "button", class: "button" }, "Copy");
+  button.addEventListener("click", async () => {
+    if (!(await copyText(command, "Command"))) return;
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  return el("div", { class: "command" }, el("pre", {}, command), button);
+}
 
 /** Makes the menu. @returns {{ node: HTMLElement, offer: (saved: Saved | null) => void }} */
 export function saveMenu() {
@@ -19,23 +79,16 @@ export function saveMenu() {
   let saved = null;
   /** @param {string} type */
   const blob = (type, text = "") => new Blob([text], { type: `${type};charset=utf-8` });
-  const menu = el("details", { class: "menu" });
+  const menu = el("div", { class: "menu-items", id: "save", popover: "" });
   /**
    * @param {string} label
    * @param {(what: Saved) => unknown} work
    */
-  const item = (label, work) =>
-    el(
-      "button",
-      {
-        type: "button",
-        onclick: async () => {
-          menu.open = false;
-          if (saved) await work(saved);
-        },
-      },
-      label,
-    );
+  const item = (label, work) => {
+    const act = () => saved && work(saved);
+    const hide = { popovertarget: "save", popovertargetaction: "hide" };
+    return el("button", { type: "button", ...hide, onclick: act }, label);
+  };
   const pictures = [
     item("Picture (PNG)", async ({ name }) => {
       const pixels = await paintPicture();
@@ -47,36 +100,24 @@ export function saveMenu() {
     ),
   ];
   menu.append(
-    el("summary", { class: "button" }, "Save"),
-    el(
-      "div",
-      { class: "menu-items" },
-      pictures,
-      item("Table (CSV)", ({ name, sheet }) =>
-        offerFile(`${name}.csv`, blob("text/csv", csvText(sheet()))),
-      ),
-      item("Copy as Markdown", ({ title, sheet }) =>
-        copyText(markdownText(title, sheet()), "Markdown"),
-      ),
+    ...pictures,
+    item("Table (CSV)", ({ name, sheet }) =>
+      offerFile(`${name}.csv`, blob("text/csv", csvText(sheet()))),
+    ),
+    item("Copy as Markdown", ({ title, sheet }) =>
+      copyText(markdownText(title, sheet()), "Markdown"),
     ),
   );
-  menu.addEventListener("toggle", () => {
+  menu.addEventListener("beforetoggle", () => {
     const without = !visibleCharts().length;
     for (const picture of pictures) picture.hidden = without;
   });
-  document.addEventListener("click", (event) => {
-    if (event.target instanceof Node && !menu.contains(event.target)) menu.open = false;
-  });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.querySelector("summary")?.focus();
-  });
+  const button = el("button", { type: "button", class: "button", popovertarget: "save" }, "Save");
   return {
-    node: menu,
+    node: el("div", {}, button, menu),
     offer(what) {
       saved = what;
-      menu.hidden = what === null;
+      button.hidden = what === null;
     },
   };
 }

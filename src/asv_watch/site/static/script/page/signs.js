@@ -1,18 +1,14 @@
-// The small signs used in every view: verdicts, outcomes, commits, lines of recent values.
+// The small signs used in every view (verdicts, outcomes, commits, lines of recent values), and
+// the legends that say what they mean.
 
 import { linkTo } from "../address.js";
+import { lineSwatch, lookOf, SIGNS } from "../charts/marks.js";
 import { getModel } from "../data/model.js";
 import { shortHash } from "../text/format.js";
 import { el, svg } from "./elements.js";
 
-/** @import { Outcome, Verdict } from "../../types.js" */
-/** @import { Case, Series } from "../data/model.js" */
-
 /** A filled or hollow square for a column of cases. @param {string} look */
 export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
-
-/** @type {Record<Verdict, string>} */
-const SIGNS = { better: "✓", worse: "✗", same: "" };
 
 /**
  * A change: coloured and marked only if it was measured.
@@ -23,7 +19,7 @@ export function changeSign({ text, verdict, state = "measured" }) {
   const sign = SIGNS[verdict];
   const words = sign
     ? [
-        el("span", { "aria-hidden": "true" }, `${sign} `),
+        el("span", { "aria-hidden": "true" }, sign),
         el("span", { class: "visually-hidden" }, `${verdict} `),
       ]
     : null;
@@ -83,6 +79,13 @@ export const casePage = ({ case: { key }, machine, environment }) =>
 /** The page of a case by its name; nothing for a case without one. @param {string} key */
 export const casePageOf = (key) => (key ? linkTo("case", { s: key }) : null);
 
+/** The series that a change was found in. @param {Change} change */
+export const seriesOf = (change) => /** @type {Series} */ (getModel().series[change.s]);
+
+/** The name of a case in a list of changes. @param {Series} series */
+export const nameOf = ({ case: what, metric }) =>
+  metric.kind === "time" ? what.title : `${what.title} · ${metric.label}`;
+
 /** The name of a case as a table has it: its row, and its column in grey. @param {Case} what */
 export const caseName = ({ line, field, metric }) => [
   line.name,
@@ -139,3 +142,72 @@ export const sparkline = ({ spark, cuts }) =>
     { class: "spark", viewBox: "0 0 120 24", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("path", { class: "line", d: sparkPath(spark, cuts) }),
   );
+
+/** @type {Record<"change" | "chart" | "cell", [string, string][]>} */
+const MEANINGS = {
+  change: [
+    ["✓ blue", "Better, by an interleaved comparison of both versions."],
+    ["✗ orange", "Worse, by an interleaved comparison of both versions."],
+    ["grey", "No claim: no interleaved comparison, or no difference in it."],
+    ["|—|", "The interval: the true change lies in it with 99 % confidence."],
+    ["about", "Suspected: separate runs differ. The size is a guess."],
+  ],
+  chart: [
+    ["vertical bar", "The interval of a value; in a chart of changes, that of an interleaved comparison."],
+    ["◆ and dashes", "The recipe, the machine or its settings changed there."],
+    ["gap", "The values on both sides were measured in different conditions."],
+    ["× at the axis", "The run failed."],
+  ],
+  cell: [
+    ["small line", "The newest values, oldest first. A gap: other conditions."],
+    ["◷ behind", "Not measured at the newest commit."],
+    ["– skipped", "Deliberately not run."],
+  ],
+};
+
+/**
+ * Says on request what signs mean.
+ * @param {(keyof typeof MEANINGS)[]} kinds
+ */
+export const signsHelp = (...kinds) =>
+  el(
+    "details",
+    { class: "help" },
+    el("summary", {}, "What do these signs mean?"),
+    el(
+      "dl",
+      { class: "glossary" },
+      kinds
+        .flatMap((kind) => MEANINGS[kind])
+        .map(([sign, meaning]) => [el("dt", {}, sign), el("dd", {}, meaning)]),
+    ),
+  );
+
+/**
+ * The lines of a chart with their names, and what other signs mean.
+ * @param {{ look: string, shape?: number, name: Child }[]} lines
+ */
+export const legend = (lines) =>
+  el(
+    "div",
+    { class: "legend" },
+    el(
+      "ul",
+      { "aria-label": "Lines" },
+      lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name)),
+    ),
+    signsHelp("change", "chart"),
+  );
+
+/** The legend of charts that have a line for each column of the cases. @param {Case[]} cases */
+export function columnLegend(cases) {
+  const columns = new Map(cases.map((what) => [what.column, what]));
+  return legend(
+    [...columns.values()]
+      .sort((a, b) => a.column - b.column)
+      .map((what) => ({
+        look: lookOf({ ...what, line: { ...what.line, hue: 7 } }),
+        name: what.field.name,
+      })),
+  );
+}

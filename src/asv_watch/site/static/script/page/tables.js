@@ -3,19 +3,14 @@
 
 import { changeParams, firstParam } from "../address.js";
 import { formatCount } from "../text/format.js";
-import { announce } from "./announce.js";
-import { el } from "./elements.js";
-
-/** @import { State } from "../address.js" */
-/** @import { Field, Sheet } from "../text/export.js" */
-/** @import { Child } from "./elements.js" */
+import { announce, el } from "./elements.js";
 
 /**
  * @template T
  * @typedef {object} Column
  * @property {string} id
  * @property {string} text
- * @property {(row: T) => Field} value what is sorted by and saved
+ * @property {(row: T) => Cell} value what is sorted by and saved
  * @property {(row: T) => Child} [draw] what is shown, if that is more than the value
  * @property {boolean} [hidden] whether it is only saved
  * @property {boolean} [number]

@@ -1,8 +1,6 @@
 // Numbers at axes and under the cursor. All other texts come from the data; these are written as
 // asv_watch/site/quantities.py writes them, and a test compares the two.
 
-/** @import { Metric } from "../../types.js" */
-
 const MINUS = "\u2212";
 
 /**
@@ -26,23 +24,29 @@ export function digits(value, significant = 3) {
  * @param {number | null | undefined} value
  * @param {Pick<Metric, "scale">} metric
  */
-export function formatValue(value, { scale }) {
+export function formatValue(value, { scale }, significant = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value) || 1;
   const step = scale.find(([factor]) => size >= factor * 0.9995) ?? scale.at(-1);
   const [factor, name] = step ?? [1, ""];
-  return `${digits(value / factor)} ${name}`.trim();
+  return `${digits(value / factor, significant)} ${name}`.trim();
 }
 
 /**
- * A value at an axis, without idle zeros: 1 ms, not 1.00 ms.
- * @param {number} value
+ * Values at an axis, with the digits that tell them apart and no idle zeros: 1 ms, not 1.00 ms.
+ * @param {number[]} ticks
  * @param {Pick<Metric, "scale">} metric
  */
-export const formatTick = (value, metric) =>
-  formatValue(value, metric)
-    .replace(/(\.\d*?)0+(?=\D|$)/, "$1")
-    .replace(/\.(?=\D|$)/, "");
+export function formatTicks(ticks, metric) {
+  for (let significant = 3; ; significant++) {
+    const texts = ticks.map((tick) =>
+      formatValue(tick, metric, significant)
+        .replace(/(\.\d*?)0+(?=\D|$)/, "$1")
+        .replace(/\.(?=\D|$)/, ""),
+    );
+    if (new Set(texts).size === ticks.length || significant > 8) return texts;
+  }
+}
 
 /** @param {number} ratio @param {number} decimals */
 function percent(ratio, decimals) {
@@ -83,9 +87,6 @@ export const plural = (count, noun) =>
 
 /** A date, as in 2025-10-30, of seconds since 1970 (UTC). @param {number} seconds */
 export const formatDay = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
-
-/** The time of day, as in 14:05 (UTC). @param {number} seconds */
-export const formatTime = (seconds) => new Date(seconds * 1000).toISOString().slice(11, 16);
 
 /** The short form of a hash. @param {string} hash */
 export const shortHash = (hash) => hash.slice(0, 8);

@@ -3,21 +3,19 @@
 import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { loadAbout } from "../data/registry.js";
-import { announce } from "../page/announce.js";
-import { el, fold, listOf, nodesOf } from "../page/elements.js";
-import { foldedFields, searchField } from "../page/fields.js";
-import { casePage, caseName, commitLink, OUTCOME_NAMES, outcomeTag } from "../page/signs.js";
+import { announce, el, fold, listOf, nodesOf, notice, part } from "../page/elements.js";
+import {
+  caseName,
+  casePage,
+  commitLink,
+  nameOf,
+  OUTCOME_NAMES,
+  outcomeTag,
+} from "../page/signs.js";
 import { columnOf, drawTable, factsTable, sheetOf } from "../page/tables.js";
 import { formatCount, formatDay, plural } from "../text/format.js";
-import { nameOf } from "./bar-rows.js";
-import { notice, part } from "./view.js";
 
-/** @import { State } from "../address.js" */
-/** @import { Outcome } from "../../types.js" */
-/** @import { AboutData } from "../../file-types.js" */
-/** @import { Series } from "../data/model.js" */
 /** @import { Column } from "../page/tables.js" */
-/** @import { View } from "./view.js" */
 
 /** Outcomes that need a look. @type {Outcome[]} */
 const TROUBLE = ["failed", "timed out"];
@@ -26,13 +24,10 @@ const TROUBLE = ["failed", "timed out"];
 function chosen(state) {
   const outcome = firstParam(state, "outcome");
   const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
-  const words = firstParam(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
   return getModel().series.filter((series) => {
     if (outcome ? series.status !== outcome : !TROUBLE.includes(series.status)) return false;
     if (machine && series.machine.name !== machine) return false;
-    if (machine && environment && series.environment.id !== environment) return false;
-    const text = `${series.case.key} ${series.case.line.group} ${series.reason}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    return !(machine && environment && series.environment.id !== environment);
   });
 }
 
@@ -91,7 +86,16 @@ function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
     columnOf("Largest", (row) => row.worst, { number: true }),
     columnOf("Cases", (row) => row.series, { number: true }),
   ];
-  const events = [...index.events].reverse().slice(0, 30);
+  /** @param {typeof index.events} events */
+  const eventList = (events) =>
+    listOf(
+      events.map(({ c, m, text }) => [
+        `${formatDay(commits[c]?.date ?? 0)} `,
+        commitLink(c),
+        ` ${index.machines[m]?.name}: ${text}`,
+      ]),
+    );
+  const events = [...index.events].reverse();
   return [
     part(
       "Results that could not be read",
@@ -112,13 +116,8 @@ function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
     ),
     part(
       "What changed around the code",
-      listOf(
-        events.map(({ c, m, text }) => [
-          `${formatDay(commits[c]?.date ?? 0)} `,
-          commitLink(c),
-          ` ${index.machines[m]?.name}: ${text}`,
-        ]),
-      ),
+      eventList(events.slice(0, 5)),
+      events.length > 5 ? fold("Earlier ones", eventList(events.slice(5))) : null,
     ),
     part(
       "Noise between runs of the same code",
@@ -149,13 +148,11 @@ export const aboutView = {
   place: ["m", "e"],
   allMachines: true,
   mount(app) {
-    const filters = foldedFields("Filter", { q: searchField("q", "Words", "case or message") });
     const tally = el("p", { class: "tally" });
     const out = el("div", {});
     const below = el("div", {});
-    app.replaceChildren(el("h2", {}, "How the newest runs went"), tally, filters.node, out, below);
+    app.replaceChildren(el("h2", {}, "How the newest runs went"), tally, out, below);
     return async (state) => {
-      filters.show(state);
       tally.replaceChildren(...tallyLinks(state));
       const list = chosen(state);
       out.replaceChildren(

@@ -7,15 +7,14 @@ import { getModel } from "../../data/model.js";
 import { loadSamples } from "../../data/registry.js";
 import { partOf, runsOf } from "../../data/runs.js";
 import { el, svg } from "../../page/elements.js";
-import { formatTick, formatValue, plural } from "../../text/format.js";
-
-/** @import { CommitIndex, Metric } from "../../../types.js" */
-/** @import { Series } from "../../data/model.js" */
+import { formatTicks, formatValue, plural } from "../../text/format.js";
 
 /** @typedef {{ at: CommitIndex, values: number[], count: number, value: number }} Run */
 
 const ROW = 46;
 const HEAD = 24;
+/** Neighbours stand in different lanes, so that equal samples do not cover each other. */
+const LANES = 4;
 
 /**
  * The runs of a series that have samples, by commit.
@@ -38,22 +37,6 @@ async function sampledRuns(series) {
 }
 
 /**
- * Where dots stand so that equal ones do not cover each other: each goes to the lowest of a few
- * lanes that is free.
- * @param {number[]} pixels ascending
- */
-function lanesOf(pixels) {
-  /** @type {number[]} */
-  const ends = [];
-  return pixels.map((pixel) => {
-    const free = ends.findIndex((end) => pixel - end >= 6);
-    const lane = free >= 0 ? free : ends.length < 5 ? ends.length : 0;
-    ends[lane] = pixel;
-    return lane;
-  });
-}
-
-/**
  * Draws a row of dots for each run, with a line at the value that it reports.
  * @param {SVGSVGElement} root
  * @param {Run[]} runs
@@ -67,19 +50,19 @@ function drawSamples(root, runs, width, metric) {
   const left = 96;
   const x = linearScale(low - pad, high + pad, left, width - 24, metric.unit);
   const height = HEAD + runs.length * ROW + 6;
-  const grid = x.ticks(Math.max(2, Math.round((width - left) / 110))).flatMap((tick) => {
+  const ticks = x.ticks(Math.max(2, Math.round((width - left) / 110)));
+  const texts = formatTicks(ticks, metric);
+  const grid = ticks.flatMap((tick, i) => {
     const at = Math.round(x(tick)) + 0.5;
     const line = { class: "gridline", x1: at, x2: at, y1: HEAD - 4, y2: height };
     const text = { x: at, y: 13, "text-anchor": "middle" };
-    return [svg("line", line), svg("text", text, formatTick(tick, metric))];
+    return [svg("line", line), svg("text", text, texts[i])];
   });
   const rows = runs.map((run, i) => {
     const middle = HEAD + i * ROW + ROW / 2;
-    const pixels = run.values.map(x);
-    const lanes = lanesOf(pixels);
-    const dots = pixels.map((pixel, k) => {
-      const y = fix(middle + 12 - (lanes[k] ?? 0) * 6);
-      return svg("circle", { class: "sample", cx: fix(pixel), cy: y, r: 2.6 });
+    const dots = run.values.map((value, k) => {
+      const y = fix(middle + 9 - (k % LANES) * 6);
+      return svg("circle", { class: "sample", cx: fix(x(value)), cy: y, r: 2.6 });
     });
     const at = fix(x(run.value));
     const label = { class: "strong", x: left - 12, y: middle + 4, "text-anchor": "end" };

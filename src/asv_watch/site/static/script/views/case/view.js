@@ -3,26 +3,18 @@
 import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
-import { commandBlock } from "../../page/copying.js";
-import { el, fold, nodesOf } from "../../page/elements.js";
-import { casePage, changeSign, commitLink, outcomeTag } from "../../page/signs.js";
-import { columnOf, drawTable, factsTable } from "../../page/tables.js";
-import { formatDay, plural } from "../../text/format.js";
+import { commandBlock } from "../../page/save.js";
+import { el, fold, nodesOf, notice, part } from "../../page/elements.js";
+import { casePage, changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
+import { columnOf, drawTable, factsTable, sheetOf } from "../../page/tables.js";
+import { capital, formatDay, plural } from "../../text/format.js";
 import { changeColumns, drawRange } from "../changes/table.js";
-import { eventsOf, readTimeline } from "../timeline/asking.js";
-import { buildAxis } from "../timeline/axis.js";
 import { Chart } from "../timeline/chart.js";
-import { courseNote, seriesLines } from "../timeline/lines.js";
-import { asRatios, asValues } from "../timeline/ratios.js";
-import { runsSheet } from "../timeline/sheet.js";
-import { notice, part } from "../view.js";
+import { courseNote, seriesLines, valueColumns } from "../timeline/lines.js";
+import { readTimeline, sceneOf } from "../timeline/scene.js";
 import { samplesPanel } from "./samples.js";
 
-/** @import { State } from "../../address.js" */
-/** @import { BenchmarkSource, CaseComparison } from "../../../file-types.js" */
-/** @import { Case, Series } from "../../data/model.js" */
 /** @import { Column } from "../../page/tables.js" */
-/** @import { View } from "../view.js" */
 
 /** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source */
 function summary(series, source) {
@@ -30,7 +22,7 @@ function summary(series, source) {
   const date = formatDay(getModel().commits[last?.c ?? 0]?.date ?? 0);
   const noise = source.noise[String(series.at)];
   const floor = related(series, source).find((one) => one.metric.label === "times floor");
-  /** @type {[string, import("../../page/elements.js").Child][]} */
+  /** @type {[string, Child][]} */
   const facts = [
     [
       `Newest ${metric.label}`,
@@ -95,7 +87,7 @@ function changesPart(series) {
   if (!changes.length) return el("p", {}, "No change was found in this case here.");
   const columns = changeColumns(changes).filter(({ id }) => id !== "case");
   return [
-    drawTable("Changes of this case", columns, changes),
+    drawTable("Changes of this case", columns, changes, { className: "list cards" }),
     changes.flatMap((change) => {
       const range = index.ranges[change.range];
       return range ? drawRange(range) : [];
@@ -146,7 +138,8 @@ export const caseView = {
   mount(app, heading) {
     const chart = new Chart();
     const note = el("p", { class: "note" });
-    const history = el("section", {}, el("h2", {}, "History"), chart.node, note);
+    const signs = signsHelp("change", "chart");
+    const history = el("section", {}, el("h2", {}, "History"), chart.node, note, signs);
     const top = el("div", {});
     const bottom = el("div", {});
     app.replaceChildren(top, history, bottom);
@@ -175,17 +168,14 @@ export const caseView = {
       const place = { m: series.m, e: series.e, metric: series.metric };
       const asked = { ...readTimeline(state), place };
       asked.y = firstParam(state, "y") === "ratio" ? "ratio" : "log";
-      const axis = buildAxis(asked, lines);
-      const drawn =
-        asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, -1) : asValues(lines);
-      const scene = { asked, axis, stops: axis.stops, lines, drawn, events: eventsOf(place) };
-      const once = axis.stops.length < 2;
+      const scene = sceneOf(asked, lines);
+      const once = scene.stops.length < 2;
       chart.node.hidden = once;
       chart.set(scene, heading.textContent);
       note.replaceChildren(
         once
           ? "Measured once so far, so there is no history yet. "
-          : `${series.metric.better} is better. ${courseNote(drawn, axis.stops, asked)} `,
+          : `${capital(series.metric.better)} is better. ${courseNote(scene)} `,
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];
@@ -205,7 +195,7 @@ export const caseView = {
       return {
         name: "case",
         title: heading.textContent,
-        sheet: () => runsSheet(lines, axis.stops),
+        sheet: () => sheetOf(valueColumns(lines), scene.stops),
       };
     };
   },

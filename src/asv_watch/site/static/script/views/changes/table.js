@@ -1,16 +1,23 @@
 // The table of changes: a line for each, with its bar; and the commits that one may come from.
 
+import { barShapes } from "../../charts/bars.js";
 import { fix } from "../../charts/marks.js";
 import { logScale } from "../../charts/scales.js";
 import { getModel } from "../../data/model.js";
-import { commandBlock } from "../../page/copying.js";
+import { commandBlock } from "../../page/save.js";
 import { el, fold, svg } from "../../page/elements.js";
-import { casePage, caseName, changeSign, commitLink, repositoryLink } from "../../page/signs.js";
+import {
+  caseName,
+  casePage,
+  changeSign,
+  commitLink,
+  nameOf,
+  repositoryLink,
+  seriesOf,
+} from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
-import { nameOf, seriesOf } from "../bar-rows.js";
 import { columnOf } from "../../page/tables.js";
 
-/** @import { Change, CommitRange } from "../../../types.js" */
 /** @import { Column } from "../../page/tables.js" */
 
 /**
@@ -22,10 +29,8 @@ function inlineBar({ ratio: measured, about, interval, verdict, state }, x) {
   const ratio = measured ?? about;
   if (ratio === null) return null;
   /** @param {number} value */
-  const clip = (value) => Math.max(1, Math.min(119, x(value)));
-  const [zero, place] = [x(1), clip(ratio)];
-  const [low, high] = interval ? interval.map(clip) : [];
-  const whisker = low === undefined || high === undefined ? null : `M${fix(low)} 7H${fix(high)}`;
+  const clipped = (value) => Math.max(1, Math.min(119, x(value)));
+  const zero = fix(x(1));
   return svg(
     "svg",
     {
@@ -33,15 +38,8 @@ function inlineBar({ ratio: measured, about, interval, verdict, state }, x) {
       viewBox: "0 0 120 14",
       "aria-hidden": "true",
     },
-    svg("line", { class: "one", x1: fix(zero), x2: fix(zero), y1: 0, y2: 14 }),
-    svg("rect", {
-      class: "bar",
-      x: fix(Math.min(zero, place)),
-      y: 3,
-      width: fix(Math.max(1, Math.abs(place - zero))),
-      height: 8,
-    }),
-    whisker ? svg("path", { class: "whisker", d: whisker }) : null,
+    svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: 14 }),
+    barShapes({ ratio, interval }, clipped, 7),
   );
 }
 
@@ -79,7 +77,13 @@ export function changeColumns(changes) {
         ),
     }),
     columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
-    columnOf("State", ({ state }) => state),
+    columnOf(
+      "State",
+      ({ state, through }) => (through ? `${state} through the ${through}` : state),
+      {
+        wrap: true,
+      },
+    ),
     columnOf("Since", ({ c }) => commits[c]?.hash, {
       draw: ({ c }) => [commitLink(c), ` ${formatDay(commits[c]?.date ?? 0)}`],
     }),

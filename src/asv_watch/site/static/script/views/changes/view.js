@@ -2,28 +2,18 @@
 
 import { addressOf, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { announce } from "../../page/announce.js";
-import { el, fold, nodesOf } from "../../page/elements.js";
-import { foldedFields, searchField, selectField, unknownCommit } from "../../page/fields.js";
-import { signsHelp } from "../../page/legend.js";
-import { repositoryLink } from "../../page/signs.js";
+import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
+import {
+  foldedFields,
+  matcher,
+  searchField,
+  selectField,
+  unknownCommit,
+} from "../../page/fields.js";
+import { nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf, sortedRows } from "../../page/tables.js";
-import { capital, formatDay, plural } from "../../text/format.js";
-import { nameOf, seriesOf } from "../bar-rows.js";
-import { notice } from "../view.js";
+import { formatDay, plural } from "../../text/format.js";
 import { changeColumns, drawRange } from "./table.js";
-
-/** @import { State } from "../../address.js" */
-/** @import { Change } from "../../../types.js" */
-/** @import { View } from "../view.js" */
-
-/** Smallest relative changes to choose from. @type {[string, string][]} */
-const SIZES = [
-  ["", "any size"],
-  ["0.03", "at least 3%"],
-  ["0.1", "at least 10%"],
-  ["0.5", "at least 50%"],
-];
 
 /** @param {Change} change */
 const sizeOf = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? 0));
@@ -38,8 +28,7 @@ function chosen(state) {
     return at;
   });
   const wanted = (/** @type {string} */ key) => firstParam(state, key);
-  const least = Math.log1p(Number(wanted("size")) || 0);
-  const words = wanted("q").toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = matcher(wanted("q"));
   const found = model.changes.filter((change) => {
     const series = seriesOf(change);
     if (rev !== undefined && rev >= 0 && !(change.p < rev && rev <= change.c)) return false;
@@ -48,11 +37,9 @@ function chosen(state) {
     if (wanted("m") && wanted("e") && series.environment.id !== wanted("e")) return false;
     if (wanted("state") && change.state !== wanted("state")) return false;
     if (wanted("direction") && change.verdict !== wanted("direction")) return false;
-    if (wanted("group") && series.case.line.group !== wanted("group")) return false;
-    if (least && sizeOf(change) < least) return false;
     const { hash = "", subject = "" } = model.commits[change.c] ?? {};
-    const text = `${nameOf(series)} ${series.case.key} ${hash} ${subject} ${change.cause}`;
-    return words.every((word) => text.toLowerCase().includes(word));
+    const text = `${nameOf(series)} ${series.case.line.group} ${series.case.key} ${hash} ${subject} ${change.cause}`;
+    return matches(text);
   });
   /** @param {Change} change */
   const suspected = (change) => Number(change.state === "suspected");
@@ -96,19 +83,14 @@ function commitBar(state) {
         places.find((place) => place > at),
         "newer →",
       ),
-      el("a", { href: addressOf("changes", { ...state.params, rev: null }) }, "all commits"),
-    ),
-    ranges.map(drawRange),
-    el(
-      "p",
-      { class: "note" },
       el(
         "a",
         { href: linkTo("compare", { by: "commit", b: model.shortOf(at) }) },
-        "Compare all values",
+        "all its values",
       ),
-      " of this commit with another.",
+      el("a", { href: addressOf("changes", { ...state.params, rev: null }) }, "all commits"),
     ),
+    ranges.map(drawRange),
   ];
 }
 
@@ -118,8 +100,6 @@ export const changesView = {
   place: ["m", "e"],
   allMachines: true,
   mount(app) {
-    const { index } = getModel();
-    const groups = index.groups.map(({ name }) => name).filter(Boolean);
     const filters = foldedFields("Filters", {
       state: selectField("state", "State", {
         options: () => [
@@ -135,14 +115,7 @@ export const changesView = {
           ["better", "better"],
         ],
       }),
-      size: selectField("size", "Size", { options: () => SIZES }),
-      group: selectField("group", "Suite", {
-        options: () => [
-          ["", "all"],
-          ...groups.map((name) => /** @type {[string, string]} */ ([name, name])),
-        ],
-      }),
-      q: searchField("q", "Words", "case or commit"),
+      q: searchField("q", "Words", "case, suite or commit"),
     });
     const tally = el("p", { class: "lead" });
     const out = el("div", {});
@@ -155,9 +128,10 @@ export const changesView = {
       const others = changes.filter((change) => change.kind !== "exact");
       const measured = others.filter((change) => change.state === "measured");
       const suspected = others.length - measured.length;
-      tally.textContent =
-        `${capital(plural(measured.length, "measured change"))}. ` +
-        `${plural(suspected, "suspected change")} still to be measured.`;
+      const open = suspected
+        ? ` ${plural(suspected, "suspected change")} still to be measured.`
+        : "";
+      tally.textContent = `${plural(measured.length, "measured change")}.${open}`;
       const columns = changeColumns(others);
       const exact = fold(
         `${plural(counts.length, "change")} of exact counts`,

@@ -4,9 +4,7 @@ import { firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { capital } from "../../text/format.js";
 
-/** @import { State } from "../../address.js" */
 /** @import { Choice } from "../../page/fields.js" */
-/** @import { Place } from "../../data/model.js" */
 
 /**
  * @typedef {object} Dimension

@@ -5,9 +5,6 @@ import { loadReleases } from "../../data/registry.js";
 import { runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
 
-/** @import { CommitIndex, Verdict } from "../../../types.js" */
-/** @import { Case, Place, Series } from "../../data/model.js" */
-/** @import { Measured } from "../../data/runs.js" */
 /** @import { Dimension } from "./dimensions.js" */
 
 /**
@@ -53,21 +50,18 @@ function keyOf({ labels, benchmark, metric }, dimension) {
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }
 
-/** @param {Series} series @param {string} label @param {Measured | null} a @param {Measured | null} b */
-const pairOf = (series, label, a, b) =>
-  a && b && a.value && b.value
-    ? [
-        {
-          series,
-          label,
-          a,
-          b,
-          ratio: b.value / a.value,
-          change: /** @type {InTurn | null} */ (null),
-          note: "",
-        },
-      ]
-    : [];
+/**
+ * @param {Series} series
+ * @param {Measured | null | undefined} a
+ * @param {Measured | null | undefined} b
+ * @param {{ change?: InTurn | null, note?: string, dimension?: string }} [how]
+ * @returns {Pair[]}
+ */
+function pairOf(series, a, b, { change = null, note = "", dimension = "" } = {}) {
+  if (!a?.value || !b?.value) return [];
+  const ratio = change?.ratio ?? b.value / a.value;
+  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, change, note }];
+}
 
 /**
  * Values at two commits of one machine and environment.
@@ -103,15 +97,12 @@ async function commitPairs(place, a, b) {
   /** @param {Series} series @param {CommitIndex} at */
   const read = (series, at) => values.get(series)?.get(at) ?? null;
   const comparable = all.filter((series) => isComparable(series, to, from));
-  const pairs = comparable.flatMap((series) =>
-    pairOf(series, labelOf(series.case, ""), read(series, from), read(series, to)).map((pair) => ({
-      ...pair,
-      change:
-        (model.changesOf.get(series.at) ?? []).find(
-          ({ p, c, state }) => p === from && c === to && state === "measured",
-        ) ?? null,
-    })),
-  );
+  const pairs = comparable.flatMap((series) => {
+    const change = model.changesOf
+      .get(series.at)
+      ?.find(({ p, c, state }) => p === from && c === to && state === "measured");
+    return pairOf(series, read(series, from), read(series, to), { change });
+  });
   const others = all.filter(
     (series) => !comparable.includes(series) && read(series, from) && read(series, to),
   );
@@ -150,14 +141,8 @@ async function releasePairs(place, a, b) {
         times.find(([release]) => release === versions.indexOf(version)) ?? [];
       return value && low && high ? { value, interval: [low, high] } : null;
     };
-    const change = step?.ratios.find((ratio) => ratio.case === at) ?? null;
-    return series
-      ? pairOf(series, labelOf(series.case, ""), timeOf(a), timeOf(b)).map((pair) => ({
-          ...pair,
-          change,
-          ratio: change?.ratio ?? pair.ratio,
-        }))
-      : [];
+    const change = step?.ratios.find((ratio) => ratio.case === at);
+    return series ? pairOf(series, timeOf(a), timeOf(b), { change }) : [];
   });
   return { pairs, notes: [`Times relative to ${versions.at(-1)}, measured on ${machine}.`] };
 }
@@ -169,11 +154,8 @@ function publishedPairs(place) {
     const what = model.caseOf(theirs.case);
     const series = what ? model.find(what, place) : null;
     if (!series) return [];
-    const a = { value: theirs.value, interval: null };
-    return pairOf(series, labelOf(series.case, ""), a, newestOf(series)).map((pair) => ({
-      ...pair,
-      note: [theirs.source, theirs.note].filter(Boolean).join(". "),
-    }));
+    const note = [theirs.source, theirs.note].filter(Boolean).join(". ");
+    return pairOf(series, { value: theirs.value, interval: null }, newestOf(series), { note });
   });
   return {
     pairs,
@@ -218,9 +200,7 @@ export async function collectPairs({ place, by, a, b }) {
     sides.set(key, both);
   }
   const pairs = [...sides.values()].flatMap(([first, second]) =>
-    first && second
-      ? pairOf(second, labelOf(second.case, dimension), newestOf(first), newestOf(second))
-      : [],
+    first && second ? pairOf(second, newestOf(first), newestOf(second), { dimension }) : [],
   );
   pairs.sort((x, y) => x.series.c - y.series.c);
   return { pairs, notes: ["The newest value of each side."] };

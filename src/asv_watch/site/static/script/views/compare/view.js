@@ -3,23 +3,77 @@
 import { changeParams, firstParam } from "../../address.js";
 import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
-import { announce } from "../../page/announce.js";
-import { commandBlock } from "../../page/copying.js";
-import { el, fold, nodesOf } from "../../page/elements.js";
-import { commitField, groupField, searchField, selectField } from "../../page/fields.js";
-import { signsHelp } from "../../page/legend.js";
-import { drawTable, sheetOf } from "../../page/tables.js";
-import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
-import { notice } from "../view.js";
+import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
+import { commandBlock } from "../../page/save.js";
+import {
+  commitField,
+  groupField,
+  matcher,
+  ofGroup,
+  searchField,
+  selectField,
+} from "../../page/fields.js";
+import { casePage, changeSign, signsHelp } from "../../page/signs.js";
+import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
+import { capital, formatChange, formatValue, geometricMean, plural } from "../../text/format.js";
 import { choiceOf, dimensions, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
-import { columnsOf, ratioRow, valueRow } from "./rows.js";
 
-/** @import { State } from "../../address.js" */
-/** @import { Metric } from "../../../types.js" */
-/** @import { View } from "../view.js" */
 /** @import { Pair } from "./pairs.js" */
-/** @import { Names } from "./rows.js" */
+/** @import { BarRow } from "../../charts/bars.js" */
+/** @import { Column } from "../../page/tables.js" */
+
+/** @typedef {{ a: string, b: string, metric: Metric, published: boolean }} Names */
+
+/**
+ * The interval of a ratio that the spread within both runs gives.
+ * @param {Pair} pair
+ * @returns {[number, number] | null}
+ */
+function spreadOf({ a, b }) {
+  if (!a.interval || !b.interval || a.interval[0] <= 0) return null;
+  return [b.interval[0] / a.interval[1], b.interval[1] / a.interval[0]];
+}
+
+/** @param {Pair} pair @param {Names} names @returns {BarRow} */
+function ratioRow(pair, names) {
+  const { series, label, ratio, change } = pair;
+  const values = [pair.a, pair.b].map(({ value }) => formatValue(value, names.metric)).join(" → ");
+  const text = change?.text ?? formatChange(ratio, names.metric.kind);
+  return {
+    label,
+    href: casePage(series),
+    ratio: change?.ratio ?? ratio,
+    interval: change?.interval ?? spreadOf(pair),
+    verdict: change?.verdict ?? "same",
+    text,
+    tip: [label, `${names.a} → ${names.b}: ${text}`, values].join("\n"),
+  };
+}
+
+/** @param {Names} names @returns {Column<Pair>[]} */
+function columnsOf({ a, b, metric, published }) {
+  const source = columnOf("Source", (/** @type {Pair} */ { note }) => note, { wrap: true });
+  return [
+    columnOf("Case", ({ label }) => label, {
+      draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
+    }),
+    columnOf(a, (pair) => pair.a.value, {
+      number: true,
+      draw: (pair) => formatValue(pair.a.value, metric),
+    }),
+    columnOf(b, (pair) => pair.b.value, {
+      number: true,
+      draw: (pair) => formatValue(pair.b.value, metric),
+    }),
+    columnOf("Change", ({ ratio }) => ratio, {
+      number: true,
+      draw: ({ ratio, change }) =>
+        change ? changeSign(change) : formatChange(ratio, metric.kind),
+    }),
+    ...(published ? [source] : []),
+  ];
+}
 
 /** Of releases: no comparison but the one with the newest has seconds of its own. @type {Metric} */
 const RELATIVE_TIME = {
@@ -38,24 +92,14 @@ const MOST = 60;
  * Pairs that pass the filters, the largest difference first.
  * @param {Pair[]} pairs
  * @param {State} state
- * @param {boolean} byValue
  */
-function chosen(pairs, state, byValue) {
-  const { mainGroups } = getModel();
-  const group = firstParam(state, "group");
-  const words = firstParam(state, "q").toLowerCase().split(/\s+/).filter(Boolean);
-  const inGroup = pairs.filter(({ series }) => {
-    const { group: own } = series.case.line;
-    return group === "*" || (group ? own === group : mainGroups.has(own));
-  });
-  const open = group || inGroup.length ? inGroup : pairs;
+function chosen(pairs, state) {
+  const open = ofGroup(pairs, firstParam(state, "group"), ({ series }) => series.case);
+  const matches = matcher(firstParam(state, "q"));
   /** @param {Pair} pair */
-  const size = ({ ratio, b }) => (byValue ? b.value : Math.abs(Math.log(ratio)));
+  const size = ({ ratio }) => Math.abs(Math.log(ratio));
   return open
-    .filter(({ series, label }) => {
-      const text = `${label} ${series.case.key}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
+    .filter(({ series, label }) => matches(`${label} ${series.case.key}`))
     .sort((x, y) => size(y) - size(x));
 }
 
@@ -81,13 +125,6 @@ export const compareView = {
       commit: commitField(key, name, (state) => side(state, key)),
     });
     const fields = [sideFields("a", "From"), sideFields("b", "To")];
-    const show = selectField("show", "Show", {
-      options: () => [
-        ["ratio", "change"],
-        ["value", "values"],
-      ],
-      initial: (state) => (readSides(state).by?.id === "published" ? "value" : "ratio"),
-    });
     const group = groupField();
     const words = searchField("q", "Words", "part of a name");
     const lead = el("p", { class: "lead" });
@@ -98,7 +135,6 @@ export const compareView = {
         { class: "fields" },
         by.node,
         fields.flatMap(({ select, commit }) => [select.node, commit.node]),
-        show.node,
         group.node,
         words.node,
       ),
@@ -113,7 +149,7 @@ export const compareView = {
         out.replaceChildren(notice("There is nothing to compare yet."));
         return null;
       }
-      for (const field of [by, show, group, words]) field.show(state);
+      for (const field of [by, group, words]) field.show(state);
       const typed = asked.by.id === "commit";
       for (const { select, commit } of fields) {
         (typed ? commit : select).show(state);
@@ -130,8 +166,7 @@ export const compareView = {
         metric: asked.by.id === "release" ? RELATIVE_TIME : asked.place.metric,
         published,
       };
-      const byValue = firstParam(state, "show", published ? "value" : "ratio") === "value";
-      const pairs = chosen(found.pairs, state, byValue);
+      const pairs = chosen(found.pairs, state);
       const mean = geometricMean(pairs.map(({ ratio }) => ratio));
       const { label, better } = names.metric;
       lead.textContent = pairs.length
@@ -140,9 +175,7 @@ export const compareView = {
           `${plural(pairs.length, "case")}. ${capital(better)} is better.`
         : "";
       const columns = columnsOf(names);
-      const rows = pairs
-        .slice(0, MOST)
-        .map((pair) => (byValue ? valueRow : ratioRow)(pair, names));
+      const rows = pairs.slice(0, MOST).map((pair) => ratioRow(pair, names));
       const measured = pairs.some(({ change }) => change);
       const colour = measured
         ? "Coloured: compared interleaved."
@@ -151,9 +184,9 @@ export const compareView = {
       out.replaceChildren(
         ...nodesOf([
           pairs.length
-            ? barChart(lead.textContent, rows, byValue ? names.metric : null)
+            ? barChart(lead.textContent, rows)
             : notice(`No case has a ${label} on both sides.`),
-          el("p", { class: "note" }, [byValue ? "" : colour, ...found.notes].join(" ")),
+          el("p", { class: "note" }, [colour, ...found.notes].join(" ")),
           signsHelp("change"),
           typed && from >= 0 && to >= 0
             ? fold(

@@ -1,7 +1,7 @@
 // The table of the newest values.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { el } from "../../page/elements.js";
+import { el, notice } from "../../page/elements.js";
 import {
   casePage,
   changeSign,
@@ -9,15 +9,14 @@ import {
   keySquare,
   nothing,
   outcomeTag,
+  signsHelp,
   sparkline,
 } from "../../page/signs.js";
+import { ofGroup } from "../../page/fields.js";
 import { moreButton, scrollBox } from "../../page/tables.js";
-import { signsHelp } from "../../page/legend.js";
 import { capital, formatChange, formatDay, plural } from "../../text/format.js";
-import { notice } from "../view.js";
 import { rowsOfCases, rowsOfImplementations } from "./rows.js";
 
-/** @import { Place, Series } from "../../data/model.js" */
 /** @import { Row } from "./rows.js" */
 
 /** Rows that are drawn at once: the rest follows at a click. */
@@ -109,22 +108,17 @@ function skippedText(chosen) {
  * @param {boolean} byImplementation
  */
 export function drawMatrix(place, group, byImplementation) {
-  const model = getModel();
-  const ofPlace = model.seriesAt(place);
-  const wanted = ofPlace.filter(({ case: { line } }) =>
-    group === "*" ? true : group ? line.group === group : model.mainGroups.has(line.group),
-  );
-  // A metric that only other suites have is shown with those.
-  const chosen = group || wanted.some(hasRun) ? wanted : ofPlace;
-  const live = chosen.filter(hasRun);
-  const { rows, columns } = byImplementation ? rowsOfImplementations(ofPlace) : rowsOfCases(live);
+  const { seriesAt, subject } = getModel();
+  const ofPlace = seriesAt(place);
+  const live = ofGroup(ofPlace.filter(hasRun), group, (series) => series.case);
+  const chosen = byImplementation ? rowsOfImplementations(ofPlace) : rowsOfCases(live);
+  const { rows, columns } = chosen;
   const beside = byImplementation ? null : historyBeside(place);
   const label = place.metric.label;
   if (!rows.length)
     return {
       node: notice(`No ${label} is measured here: choose another machine.`),
-      rows,
-      columns,
+      table: chosen,
     };
 
   const heads = columns.map(({ look, name }) =>
@@ -160,8 +154,8 @@ export function drawMatrix(place, group, byImplementation) {
   const table = el(
     "table",
     { class: "matrix" },
-    el("caption", { class: "visually-hidden" }, `Newest ${label} of every ${model.subject}`),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, capital(model.subject)), heads)),
+    el("caption", { class: "visually-hidden" }, `Newest ${label} of every ${subject}`),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, capital(subject)), heads)),
     body,
   );
   const others = rows.slice(ROWS_AT_ONCE);
@@ -172,16 +166,16 @@ export function drawMatrix(place, group, byImplementation) {
       beside ? firstRunNote(place, beside) : null,
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
-      el("p", { class: "note" }, noteText(place, byImplementation ? [] : chosen)),
+      el("p", { class: "note" }, noteText(place, byImplementation ? [] : ofPlace, group)),
       signsHelp("change", "cell"),
     ),
-    rows,
-    columns,
+    table: chosen,
   };
 }
 
-/** @param {Place} place @param {Series[]} chosen */
-function noteText(place, chosen) {
+/** @param {Place} place @param {Series[]} ofPlace @param {string} group */
+function noteText(place, ofPlace, group) {
+  const chosen = ofGroup(ofPlace, group, (series) => series.case);
   const run = getModel().commitsAt(place);
   const commit = run ? getModel().commits[run.c] : null;
   const when = commit ? `Measured up to ${formatDay(commit.date)}. ` : "";

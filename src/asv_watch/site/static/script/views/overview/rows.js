@@ -3,13 +3,10 @@
 
 import { getModel } from "../../data/model.js";
 
-/** @import { CaseRow, Metric } from "../../../types.js" */
-/** @import { Place, Series } from "../../data/model.js" */
-/** @import { Sheet } from "../../text/export.js" */
-
 /**
  * @typedef {{ name: string, look: string }} MatrixColumn
  * @typedef {{ line: Omit<CaseRow, "hue">, cells: Map<MatrixColumn, Series> }} Row
+ * @typedef {{ rows: Row[], columns: MatrixColumn[] }} Table
  */
 
 /**
@@ -30,14 +27,14 @@ function rowsOf(chosen, placeOf) {
   return [...rows.values()];
 }
 
-/** A row for each model or benchmark. @param {Series[]} chosen */
+/** A row for each model or benchmark. @param {Series[]} chosen @returns {Table} */
 export function rowsOfCases(chosen) {
   const rows = rowsOf(chosen, ({ case: { row, line, field } }) => ({ row, line, column: field }));
   const used = new Set(rows.flatMap(({ cells }) => [...cells.keys()]));
   return { rows, columns: getModel().index.columns.filter((column) => used.has(column)) };
 }
 
-/** A row for each model that has several implementations. @param {Series[]} measured */
+/** A row for each model that has several implementations. @param {Series[]} measured @returns {Table} */
 export function rowsOfImplementations(measured) {
   /** @type {Map<string, MatrixColumn>} */
   const columns = new Map();
@@ -59,8 +56,8 @@ export function rowsOfImplementations(measured) {
 export const hasImplementations = (place) =>
   rowsOfImplementations(getModel().seriesAt(place)).rows.length > 0;
 
-/** @param {Row[]} rows @param {MatrixColumn[]} columns @param {Metric} metric @returns {Sheet} */
-export function matrixSheet(rows, columns, metric) {
+/** @param {Table} table @param {Metric} metric @returns {Sheet} */
+export function matrixSheet({ rows, columns }, metric) {
   const unit = metric.unit ? ` (${metric.unit})` : "";
   return {
     head: ["suite", "name", "settings", ...columns.map(({ name }) => `${name}${unit}`)],

@@ -5,18 +5,50 @@ import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
 import { groupField, selectField } from "../../page/fields.js";
-import { commitLink } from "../../page/signs.js";
+import { casePage, casePageOf, commitLink, nameOf, seriesOf } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
-import { changeRow, comparedRow, seriesOf } from "../bar-rows.js";
 import { drawMatrix } from "./matrix.js";
 import { hasImplementations, matrixSheet } from "./rows.js";
 
-/** @import { OverviewCommits, OverviewRelease } from "../../../types.js" */
-/** @import { View } from "../view.js" */
+/** @import { BarRow } from "../../charts/bars.js" */
+
+/** @param {Change} change @returns {BarRow[]} */
+function changeRow(change) {
+  const ratio = change.ratio ?? change.about;
+  if (ratio === null) return [];
+  const series = seriesOf(change);
+  const measured = change.state === "measured";
+  const tip = [
+    nameOf(series),
+    `${change.text}${change.interval_text ? `, interval ${change.interval_text}` : ""}`,
+    change.values?.join(" → ") ?? "",
+    `since ${getModel().commitLine(change.c)}`,
+    series.machine.name,
+  ];
+  return [
+    {
+      label: nameOf(series),
+      href: casePage(series),
+      ratio,
+      interval: change.interval,
+      verdict: measured ? change.verdict : "same",
+      text: change.text,
+      tip: tip.filter(Boolean).join("\n"),
+    },
+  ];
+}
+
+/** @param {{ key: string, title: string } & Compared} compared @returns {BarRow} */
+const comparedRow = ({ key, title, ...compared }) => ({
+  ...compared,
+  label: title,
+  href: casePageOf(key),
+  tip: `${title}\n${compared.text}, interval ${compared.interval_text}`,
+});
 
 /**
  * @param {string} title
- * @param {import("../../page/elements.js").Child[]} children
+ * @param {Child[]} children
  */
 const picture = (title, ...children) =>
   el("section", { class: "picture" }, el("h2", {}, title), ...children);
@@ -140,7 +172,7 @@ export const overviewView = {
       return {
         name: "overview",
         title: `Newest values: ${metric.label}, ${machine}`,
-        sheet: () => matrixSheet(drawn.rows, drawn.columns, metric),
+        sheet: () => matrixSheet(drawn.table, metric),
       };
     };
   },

@@ -1,17 +1,12 @@
 // A small chart of every model: its time in each release, relative to the newest.
 
-import { drawLines } from "../../charts/lines.js";
+import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";
 import { lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
-import { el, svg } from "../../page/elements.js";
-import { columnLegend } from "../../page/legend.js";
-import { casePageOf } from "../../page/signs.js";
+import { svg } from "../../page/elements.js";
+import { casePageOf, columnLegend } from "../../page/signs.js";
 import { formatChange } from "../../text/format.js";
-
-/** @import { Metric } from "../../../types.js" */
-/** @import { ReleaseCase, ReleaseHistory } from "../../../file-types.js" */
-/** @import { Line } from "../../charts/line-layers.js" */
-/** @import { Plot } from "../../charts/line-layers.js" */
+import { attachReading } from "../timeline/reading.js";
 
 const [WIDTH, HEIGHT] = [320, 160];
 /** A line between two releases would say no more than the tables. */
@@ -39,32 +34,17 @@ function lineOf({ key, times, title }, nth) {
   };
 }
 
-/**
- * Boxes over the chart, one for each release, that say its values.
- * @param {ReleaseHistory} history
- * @param {ReleaseCase[]} cases
- * @param {Plot} plot
- */
-function readings({ versions }, cases, { frame, x }) {
-  const half = (x(1) - x(0)) / 2;
-  return versions.map((version, at) => {
-    const texts = cases.flatMap(({ key, title, times }) => {
-      const time = times.find(([place]) => place === at);
-      if (!time) return [];
-      const name = getModel().caseOf(key)?.field.name || title;
-      const [, ratio, low, high] = time;
-      const reach = low === high ? "" : ` (${formatChange(low)} to ${formatChange(high)})`;
-      return [`${name}: ${formatChange(ratio)}${reach}`];
-    });
-    const tip = [`${version}, against ${versions.at(-1)}`, ...texts].join("\n");
-    const box = {
-      x: x(at) - half,
-      y: frame.top,
-      width: half * 2,
-      height: frame.bottom - frame.top,
-    };
-    return svg("rect", { class: "reach", ...box, "data-tip": tip });
+/** What the cases say at a release. @param {ReleaseHistory} history @param {ReleaseCase[]} cases @param {number} at */
+function readAt({ versions }, cases, at) {
+  const texts = cases.flatMap(({ key, title, times }) => {
+    const time = times.find(([place]) => place === at);
+    if (!time) return [];
+    const name = getModel().caseOf(key)?.field.name || title;
+    const [, ratio, low, high] = time;
+    const reach = low === high ? "" : ` (${formatChange(low)} to ${formatChange(high)})`;
+    return [`${name}: ${formatChange(ratio)}${reach}`];
   });
+  return [`${versions[at]}, against ${versions.at(-1)}`, ...texts];
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
@@ -86,22 +66,17 @@ function drawItem(history, cases) {
     metric: /** @type {Metric} */ ({ unit: "" }),
     ticks,
   });
-  picture.append(...readings(history, cases, plot));
+  const stops = versions.map((_, at) => at);
+  attachReading(picture, plot, stops, (at) => readAt(history, cases, at));
   const first = cases[0];
   const what = first ? getModel().caseOf(first.key) : null;
-  const name = what
-    ? [what.line.name, what.line.details].filter(Boolean).join(" · ")
-    : first?.title;
   const words = cases.map(({ title, times }) => `${title}: ${formatChange(times[0]?.[1] ?? NaN)}`);
   picture.setAttribute(
     "aria-label",
     `${versions[0]} relative to ${versions.at(-1)}. ${words.join(", ")}`,
   );
-  return el(
-    "li",
-    {},
-    el("a", { href: casePageOf(first?.key ?? "") }, el("span", { class: "title" }, name), picture),
-  );
+  const { name = first?.title ?? "", details = "" } = what?.line ?? {};
+  return smallMultiple(casePageOf(first?.key ?? ""), name, details && ` · ${details}`, picture);
 }
 
 /**
@@ -118,10 +93,6 @@ export function releaseCharts(history, keys = new Set()) {
   if (!rows.size) return [];
   return [
     columnLegend([...rows.values()].flat().flatMap(({ key }) => getModel().caseOf(key) ?? [])),
-    el(
-      "ul",
-      { class: "multiples" },
-      [...rows.values()].map((cases) => drawItem(history, cases)),
-    ),
+    multiples([...rows.values()].map((cases) => drawItem(history, cases))),
   ];
 }

@@ -2,17 +2,13 @@
 
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, fold, listOf, nodesOf } from "../../page/elements.js";
+import { el, fold, listOf, nodesOf, notice, part } from "../../page/elements.js";
 import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
-import { notice, part } from "../view.js";
 import { releaseCharts } from "./charts.js";
 
-/** @import { Compared } from "../../../types.js" */
-/** @import { ReleaseFinding, ReleaseHistory, ReleaseStep } from "../../../file-types.js" */
 /** @import { Column } from "../../page/tables.js" */
-/** @import { View } from "../view.js" */
 
 /** @param {ReleaseHistory} history @param {number} at */
 function caseLink({ cases }, at) {
@@ -33,11 +29,12 @@ function findingColumns(history) {
     columnOf("Release", ({ after }) => after, {
       draw: ({ after, before }) => [after, el("span", { class: "muted" }, ` against ${before}`)],
     }),
-    columnOf("Change", (row) => row.ratio, { number: true, draw: (row) => changeSign(row) }),
-    columnOf("99 % interval", (found) => found.interval_text),
-    columnOf("Compared", ({ times }) => times, {
-      draw: ({ times }) => (times === 1 ? "once" : plural(times, "time")),
+    columnOf("Change", ({ ratio }) => ratio, {
+      number: true,
+      draw: ({ text, verdict }) => changeSign({ text, verdict }),
     }),
+    columnOf("99 % interval", (found) => found.interval_text),
+    columnOf("State", ({ state }) => state),
     columnOf("Why", ({ why }) => why, { wrap: true, draw: ({ why }) => why || "not examined" }),
   ];
 }

@@ -3,15 +3,9 @@
 import { changeParams, linkTo, visitAddress } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { announce } from "../../page/announce.js";
-import { el, svg } from "../../page/elements.js";
+import { announce, el, svg } from "../../page/elements.js";
 import { hideTip, showTip } from "../../page/tip.js";
 import { drawCursor, nearest, pixelOf, readAt } from "./reading.js";
-
-/** @import { Plot } from "../../charts/line-layers.js" */
-/** @import { CommitIndex } from "../../../types.js" */
-/** @import { Axis } from "./axis.js" */
-/** @import { Scene } from "./reading.js" */
 
 /** Stops that a key moves the cursor by. */
 const MOVES = new Map([
@@ -31,7 +25,7 @@ const HELP =
   "Keys: arrows read values, Enter opens the changes, Esc shows all.";
 
 export class Chart {
-  /** @type {Scene & { axis: Axis } | null} */
+  /** @type {Scene | null} */
   scene = null;
   /** @type {Plot | null} */
   plot = null;
@@ -69,7 +63,7 @@ export class Chart {
     }).observe(this.frame);
   }
 
-  /** @param {Scene & { axis: Axis }} scene @param {string} label */
+  /** @param {Scene} scene @param {string} label */
   set(scene, label) {
     this.scene = scene;
     this.whole.hidden = !scene.asked.from;
@@ -96,7 +90,6 @@ export class Chart {
       ticks: scene.axis.ticks,
       tags: tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })),
       events: scene.events,
-      labels: true,
     });
     this.svg.classList.toggle("few", few);
     this.svg.append(this.overlay);
@@ -146,7 +139,6 @@ export class Chart {
       else if (!moved && event.pointerType === "mouse") this.enter();
     });
     frame.addEventListener("pointercancel", () => (drag = null));
-    frame.addEventListener("dblclick", () => this.reset());
     frame.addEventListener("keydown", (event) => this.#press(event));
   }
 

@@ -1,19 +1,15 @@
 // A small chart of every model, for when no case was chosen.
 
 import { addressOf, currentState } from "../../address.js";
-import { drawLines } from "../../charts/lines.js";
+import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
 import { el, svg } from "../../page/elements.js";
-import { columnLegend } from "../../page/legend.js";
-import { casePage, hasCourse } from "../../page/signs.js";
-import { eventsOf } from "./asking.js";
-import { buildAxis } from "./axis.js";
+import { ofGroup } from "../../page/fields.js";
+import { caseName, casePage, columnLegend, hasCourse } from "../../page/signs.js";
+import { rowsOfCases } from "../overview/rows.js";
 import { seriesLines } from "./lines.js";
-import { asRatios, asValues } from "./ratios.js";
-import { attachReading } from "./reading.js";
-
-/** @import { Place, Series } from "../../data/model.js" */
-/** @import { Asked } from "./asking.js" */
+import { attachReading, readAt } from "./reading.js";
+import { sceneOf } from "./scene.js";
 
 /** So many are drawn at once; the others when they come into sight. */
 const AT_ONCE = 9;
@@ -27,10 +23,9 @@ const [WIDTH, HEIGHT] = [320, 150];
  */
 async function drawSmall(picture, series, asked, base) {
   const lines = await seriesLines(series);
-  const axis = buildAxis(asked, lines);
-  const drawn = asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : asValues(lines);
-  const events = eventsOf(asked.place);
-  const plot = drawLines(picture, drawn, {
+  const scene = sceneOf(asked, lines, base);
+  const { axis, events } = scene;
+  const plot = drawLines(picture, scene.drawn, {
     width: WIDTH,
     height: HEIGHT,
     small: true,
@@ -41,53 +36,18 @@ async function drawSmall(picture, series, asked, base) {
     ticks: axis.ends,
     events,
   });
-  attachReading(picture, plot, { asked, stops: axis.stops, lines, drawn, events });
+  attachReading(picture, plot, scene.stops, (at) => readAt(scene, at));
 }
 
 /** @param {Series[]} series @param {SVGSVGElement} picture */
 function drawItem(series, picture) {
-  const [first] = series;
+  const keys = series.map((one) => one.case.key);
+  const href = addressOf("timeline", { ...currentState().params, s: keys });
+  const { name = "", details = "", group = "" } = series[0]?.case.line ?? {};
   const words = series.map((one) => `${one.case.field.name} ${one.last?.text}`).join(", ");
-  const href = addressOf("timeline", {
-    ...currentState().params,
-    s: series.map((one) => one.case.key),
-  });
-  const { line } = first?.case ?? {};
-  return el(
-    "li",
-    {},
-    el(
-      "a",
-      { href },
-      el(
-        "span",
-        { class: "title" },
-        line?.name,
-        el(
-          "span",
-          { class: "muted" },
-          [line?.details, line?.group].filter(Boolean).map((text) => ` · ${text}`),
-        ),
-      ),
-      el("span", { class: "visually-hidden" }, `newest: ${words}`),
-      picture,
-    ),
-  );
-}
-
-/**
- * Series of a place by row; the main suites, or all where those have none of the metric.
- * @param {Place} place
- */
-export function rowsAt(place) {
-  const model = getModel();
-  const measured = model.seriesAt(place).filter(({ last }) => last);
-  const main = measured.filter(({ case: { line } }) => model.mainGroups.has(line.group));
-  /** @type {Map<number, Series[]>} */
-  const rows = new Map();
-  for (const series of main.length ? main : measured)
-    rows.set(series.case.row, [...(rows.get(series.case.row) ?? []), series]);
-  return [...rows.values()];
+  picture.setAttribute("aria-label", `newest: ${words}`);
+  const grey = [details, group].filter(Boolean).map((text) => ` · ${text}`);
+  return smallMultiple(href, name, grey.join(""), picture);
 }
 
 /**
@@ -96,13 +56,18 @@ export function rowsAt(place) {
  * @param {number} base commit that ratios refer to, or -1
  */
 export function buildGrid(asked, base) {
-  const rows = rowsAt(asked.place);
+  const measured = getModel()
+    .seriesAt(asked.place)
+    .filter(({ last }) => last);
+  const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
+  const rows = table.rows.map(({ cells }) => [...cells.values()]);
   const courses = rows.filter((row) => row.some(hasCourse));
   const single = rows.filter((row) => !row.some(hasCourse)).flatMap((row) => row.slice(0, 1));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
   const items = courses.map((series) => {
-    const picture = svg("svg", { class: "chart small", viewBox: `0 0 ${WIDTH} ${HEIGHT}` });
+    const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
+    const picture = svg("svg", { class: "chart small", role: "img", viewBox });
     waiting.set(picture, () => drawSmall(picture, series, asked, base));
     return drawItem(series, picture);
   });
@@ -125,25 +90,24 @@ export function buildGrid(asked, base) {
     { rootMargin: "300px" },
   );
   for (const picture of later) watch.observe(picture);
-  addEventListener("beforeprint", () => later.forEach(draw), { once: true });
   const node = el(
     "div",
     {},
     columnLegend(courses.flat().map((series) => series.case)),
-    el("ul", { class: "multiples" }, items),
-    single.length
-      ? el(
-          "p",
-          { class: "note" },
-          "Measured once so far: ",
-          single.map((series, i) => [
-            i ? ", " : "",
-            el("a", { href: casePage(series) }, series.case.line.name),
-            ` ${series.last?.text}`,
-          ]),
-          ".",
-        )
-      : null,
+    multiples(items),
+    single.length ? el("p", { class: "note" }, "Measured once so far:") : null,
+    el(
+      "ul",
+      { class: "tally" },
+      single.map((series) =>
+        el(
+          "li",
+          {},
+          el("a", { href: casePage(series) }, caseName(series.case)),
+          ` ${series.last?.text}`,
+        ),
+      ),
+    ),
   );
-  return { node, rows, drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)) };
+  return { node, table, drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)) };
 }

@@ -3,19 +3,10 @@
 import { lookOf } from "../../charts/marks.js";
 import { getModel, isComparable } from "../../data/model.js";
 import { runsOf } from "../../data/runs.js";
+import { columnOf } from "../../page/tables.js";
 import { formatChange, formatValue } from "../../text/format.js";
 
-/** @import { CommitIndex } from "../../../types.js" */
-/** @import { Line } from "../../charts/line-layers.js" */
-/** @import { Series } from "../../data/model.js" */
-/** @import { Joined, Point } from "../../data/runs.js" */
-/** @import { Asked } from "./asking.js" */
-
-/**
- * @typedef {Line & {
- *   series: Series, values: Map<CommitIndex, Point>, joined: Joined[]
- * }} SeriesLine
- */
+/** @import { Column } from "../../page/tables.js" */
 
 /**
  * A line for each series, over commits.
@@ -78,11 +69,9 @@ export function readingOf(line, drawn, at, asked) {
 
 /**
  * What a reader has to know of lines: what they rest on, and where other conditions began.
- * @param {SeriesLine[]} drawn
- * @param {CommitIndex[]} stops
- * @param {Asked} asked
+ * @param {Scene} scene
  */
-export function courseNote(drawn, stops, asked) {
+export function courseNote({ drawn, stops, asked }) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
   const ratio = asked.y === "ratio";
@@ -99,4 +88,27 @@ export function courseNote(drawn, stops, asked) {
   ]
     .filter(Boolean)
     .join(" ");
+}
+
+/**
+ * Columns of a table with a row for each commit; the intervals of the values are saved only.
+ * @param {SeriesLine[]} lines
+ * @returns {Column<CommitIndex>[]}
+ */
+export function valueColumns(lines) {
+  const { commitLine, commits } = getModel();
+  /** @param {string} text @param {(at: CommitIndex) => number | string | undefined} value */
+  const saved = (text, value) => columnOf(text, value, { hidden: true });
+  return [
+    columnOf("Commit", (at) => commits[at]?.hash, { draw: commitLine }),
+    ...lines.flatMap(({ label, values, series: { metric } }) => [
+      columnOf(label, (/** @type {CommitIndex} */ at) => values.get(at)?.value, {
+        number: true,
+        draw: (at) => formatValue(values.get(at)?.value, metric),
+      }),
+      saved(`${label}, low`, (at) => values.get(at)?.interval?.[0]),
+      saved(`${label}, high`, (at) => values.get(at)?.interval?.[1]),
+      saved(`${label}, unit`, () => metric.unit),
+    ]),
+  ];
 }

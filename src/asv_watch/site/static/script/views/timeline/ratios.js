@@ -1,9 +1,5 @@
 // Lines as ratios: comparisons give the size of changes, separate runs what lies between them.
 
-/** @import { CommitIndex } from "../../../types.js" */
-/** @import { Point } from "../../data/runs.js" */
-/** @import { SeriesLine } from "./lines.js" */
-
 /** First values of which the median is a base where nothing was compared. */
 const BASE_VALUES = 5;
 

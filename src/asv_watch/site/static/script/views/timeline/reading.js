@@ -5,37 +5,17 @@ import { showTip } from "../../page/tip.js";
 import { getModel } from "../../data/model.js";
 import { readingOf } from "./lines.js";
 
-/** @import { CommitIndex } from "../../../types.js" */
-/** @import { Plot } from "../../charts/line-layers.js" */
-/** @import { Asked } from "./asking.js" */
-/** @import { SeriesLine } from "./lines.js" */
-
-/**
- * @typedef {object} Scene what a chart shows
- * @property {Asked} asked
- * @property {CommitIndex[]} stops
- * @property {SeriesLine[]} lines as they were measured
- * @property {SeriesLine[]} drawn the same lines as the chart shows them: measured or relative
- * @property {{ at: CommitIndex, text: string }[]} events
- */
-
 /** Lines of a box at most. */
 const MOST = 14;
 
 /**
- * The stop nearest to a pixel.
- * @param {number[]} pixels ascending
+ * The place of the stop nearest to a pixel.
+ * @param {number[]} pixels
  * @param {number} x
  */
 export function nearest(pixels, x) {
-  let [low, high] = [0, pixels.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((pixels[middle] ?? Infinity) < x) low = middle + 1;
-    else high = middle;
-  }
-  const [before, after] = [pixels[low - 1], pixels[low]];
-  return before !== undefined && after !== undefined && x - before < after - x ? low - 1 : low;
+  const distances = pixels.map((pixel) => Math.abs(pixel - x));
+  return distances.indexOf(Math.min(...distances));
 }
 
 /**
@@ -74,18 +54,19 @@ export function drawCursor(overlay, plot, at) {
  * Makes a small chart answer to the pointer.
  * @param {SVGSVGElement} root
  * @param {Plot} plot
- * @param {Scene} scene
+ * @param {number[]} stops
+ * @param {(at: number) => string[]} read
  */
-export function attachReading(root, plot, scene) {
+export function attachReading(root, plot, stops, read) {
   const overlay = svg("g", { class: "overlay" });
-  const pixels = scene.stops.map(plot.x);
+  const pixels = stops.map(plot.x);
   root.append(overlay);
   root.setAttribute("data-reads", "");
   root.addEventListener("pointermove", (event) => {
-    const at = scene.stops[nearest(pixels, pixelOf(root, event))];
+    const at = stops[nearest(pixels, pixelOf(root, event))];
     if (at === undefined) return;
     drawCursor(overlay, plot, at);
-    showTip(readAt(scene, at), event);
+    showTip(read(at), event);
   });
   root.addEventListener("pointerleave", () => overlay.replaceChildren());
 }

@@ -10,26 +10,17 @@ import {
 } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, fold, freshId } from "../../page/elements.js";
+import { el, fold, freshId, notice } from "../../page/elements.js";
 import { commitField, foldedFields, selectField } from "../../page/fields.js";
-import { legend } from "../../page/legend.js";
-import { casePage } from "../../page/signs.js";
-import { drawTable } from "../../page/tables.js";
+import { casePage, legend } from "../../page/signs.js";
+import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, plural } from "../../text/format.js";
 import { releaseCharts } from "../releases/charts.js";
-import { notice } from "../view.js";
-import { eventsOf, LAST_CHOICES, readTimeline } from "./asking.js";
-import { buildAxis } from "./axis.js";
+import { matrixSheet } from "../overview/rows.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
-import { courseNote, seriesLines } from "./lines.js";
-import { asRatios, asValues } from "./ratios.js";
-import { newestSheet, runsSheet, valueColumns } from "./sheet.js";
-
-/** @import { Metric } from "../../../types.js" */
-/** @import { View } from "../view.js" */
-/** @import { Asked } from "./asking.js" */
-/** @import { SeriesLine } from "./lines.js" */
+import { courseNote, seriesLines, valueColumns } from "./lines.js";
+import { LAST_CHOICES, readTimeline, sceneOf } from "./scene.js";
 
 /** A field that adds a case to the chart. */
 function addField() {
@@ -181,7 +172,11 @@ export const timelineView = {
         } else note.textContent = text;
         out.replaceChildren(grid.node);
         await grid.drawFirst();
-        return { name: "timeline", title: text, sheet: () => newestSheet(grid.rows) };
+        return {
+          name: "timeline",
+          title: text,
+          sheet: () => matrixSheet(grid.table, asked.place.metric),
+        };
       }
       const series = asked.cases.flatMap((what) => getModel().find(what, asked.place) ?? []);
       const lines = await seriesLines(series.filter(({ last }) => last));
@@ -191,13 +186,11 @@ export const timelineView = {
       if (!lines.length) return null;
       const units = new Set(lines.map((line) => line.series.metric.unit));
       if (units.size > 1) asked.y = "ratio";
-      const axis = buildAxis(asked, lines);
-      const drawn =
-        asked.y === "ratio" ? asRatios(lines, axis.stops[0] ?? 0, base) : asValues(lines);
-      const events = eventsOf(asked.place);
-      note.append(`${text} ${courseNote(drawn, axis.stops, asked)}`);
+      const scene = sceneOf(asked, lines, base);
+      const { stops } = scene;
+      note.append(`${text} ${courseNote(scene)}`);
       const columns = valueColumns(lines);
-      const newest = [...axis.stops].reverse();
+      const newest = [...stops].reverse();
       const table = fold("Values as a table");
       table.addEventListener("toggle", () => {
         if (table.open && table.children.length < 2)
@@ -205,12 +198,12 @@ export const timelineView = {
       });
       above.replaceChildren(legendOf(lines));
       below.replaceChildren(table);
-      const label = `${lines.map((line) => line.label).join(", ")} over ${plural(axis.stops.length, "commit")}`;
-      chart.set({ asked, axis, stops: axis.stops, lines, drawn, events }, label);
+      const label = `${lines.map((line) => line.label).join(", ")} over ${plural(stops.length, "commit")}`;
+      chart.set(scene, label);
       return {
         name: "timeline",
         title: label,
-        sheet: () => runsSheet(lines, axis.stops),
+        sheet: () => sheetOf(columns, newest),
       };
     };
   },

@@ -1,0 +1,180 @@
+/** What the modules of the script hand to each other. The data files have types of their own. */
+
+/** What an address says. */
+interface State {
+  view: string;
+  params: Record<string, string[]>;
+}
+
+type Leaf = Node | string | number | null | undefined | false;
+/** What an element may hold. */
+type Child = Leaf | readonly (Leaf | readonly (Leaf | readonly Leaf[])[])[];
+
+/** A table of plain values. */
+type Cell = string | number | null | undefined;
+interface Sheet {
+  head: string[];
+  rows: Cell[][];
+}
+
+/** A view: the page mounts it once and updates it for each address. */
+interface View {
+  title: string;
+  /** What of the machine, environment and metric can be chosen. */
+  place: PlaceKey[];
+  /** Whether all machines are shown until one is chosen. */
+  allMachines?: boolean;
+  /** Where a reader starts. */
+  start?: () => { m: number; e: number } | undefined;
+  mount: (app: HTMLElement, heading: HTMLElement) => Update;
+}
+type PlaceKey = "m" | "e" | "metric";
+/** Shows what an address says, and returns what can be saved of it. */
+type Update = (state: State) => Saved | null | Promise<Saved | null>;
+interface Saved {
+  name: string;
+  title: string;
+  sheet: () => Sheet;
+}
+
+interface Commit {
+  hash: string;
+  date: number;
+  subject: string;
+  tags: string[];
+  at: CommitIndex;
+}
+
+interface Case extends CaseEntry {
+  /** Its place in the order of the site. */
+  at: number;
+  benchmark: Benchmark;
+  metric: Metric;
+  /** The row and the column that it belongs to. */
+  line: CaseRow;
+  field: CaseColumn;
+  /** Whether any machine has a value of it. */
+  measured: boolean;
+}
+
+interface Series extends Omit<SeriesRow, "at" | "change"> {
+  at: SeriesIndex;
+  newestRun: CommitIndex | null;
+  change: Change | null;
+  case: Case;
+  machine: Machine;
+  environment: Environment;
+  benchmark: Benchmark;
+  metric: Metric;
+}
+
+/** What the whole page is about. */
+interface Place {
+  m: number;
+  e: number;
+  metric: Metric;
+}
+
+/** A value and, where known, its interval. */
+interface Measured {
+  value: number;
+  interval: [number, number] | null;
+}
+/** Ratios that comparisons measured are `compared`. */
+interface Point extends Measured {
+  at: CommitIndex;
+  compared?: boolean;
+  machine?: number;
+}
+/** A run without a value. */
+interface OtherRun {
+  at: CommitIndex;
+  outcome: Outcome;
+  reason: string;
+}
+/** A ratio to the root of its part, measured on another machine where one is named. */
+interface Joined extends Measured {
+  at: CommitIndex;
+  part: number;
+  machine?: number;
+}
+
+interface AxisScale {
+  (value: number): number;
+  /** About `count` round values. */
+  ticks: (count: number) => number[];
+  domain: [number, number];
+}
+/** In pixels. */
+interface Frame {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+interface Plot {
+  frame: Frame;
+  x: (at: number) => number;
+  y: AxisScale;
+  inner: number;
+}
+/** Something at a place of the x axis. */
+interface Labelled {
+  at: number;
+  text: string;
+}
+type YAxis = "log" | "ratio";
+
+/** A series with values ready for the y axis. */
+interface Line {
+  id: string | number;
+  /** Class that gives hue and dash. */
+  look: string;
+  shape: number;
+  label: string;
+  points: Point[];
+  others: OtherRun[];
+  /** Measured changes, which are written beside the line. */
+  changes: Change[];
+  /** First place of each segment, oldest first: nothing is drawn across. */
+  segments: number[];
+}
+interface SeriesLine extends Line {
+  series: Series;
+  values: Map<CommitIndex, Point>;
+  joined: Joined[];
+}
+
+/** What one address asks of the timeline, with its defaults filled in. */
+interface Asked {
+  /** The cases chosen; without any every model has a small chart. */
+  cases: Case[];
+  /** Keys that no case has. */
+  unknown: string[];
+  place: Place;
+  x: "commit" | "date" | "release";
+  y: YAxis;
+  /** How many commits are shown, or "all". */
+  last: string;
+  from: string;
+  to: string;
+}
+interface Axis {
+  /** Commits with anything to show. */
+  stops: CommitIndex[];
+  place: (at: CommitIndex) => number;
+  domain: [number, number];
+  ticks: Labelled[];
+  /** The first and the last tick: all that a small chart has room for. */
+  ends: Labelled[];
+}
+/** What a chart over commits shows. */
+interface Scene {
+  asked: Asked;
+  axis: Axis;
+  stops: CommitIndex[];
+  /** Lines as they were measured, and as the chart shows them: measured or relative. */
+  lines: SeriesLine[];
+  drawn: SeriesLine[];
+  events: Labelled[];
+}

@@ -1,0 +1,103 @@
+// What an address asks of the timeline, and what the chart shows then: axis, lines, events.
+
+import { allParams, firstParam } from "../../address.js";
+import { getModel } from "../../data/model.js";
+import { formatDay } from "../../text/format.js";
+import { asRatios, asValues } from "./ratios.js";
+
+export const LAST_CHOICES = ["50", "200", "1000", "all"];
+
+/**
+ * @param {State} state
+ * @returns {Asked}
+ */
+export function readTimeline(state) {
+  const model = getModel();
+  const wanted = allParams(state, "s");
+  const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
+  const place = model.place(state, model.longest);
+  const x = firstParam(state, "x");
+  return {
+    cases,
+    unknown: wanted.filter((key) => !model.caseOf(key)),
+    place: { ...place, metric: cases[0]?.metric ?? place.metric },
+    x: x === "date" || x === "release" ? x : "commit",
+    y: firstParam(state, "y") === "value" ? "log" : "ratio",
+    last: LAST_CHOICES.find((name) => name === firstParam(state, "n")) ?? "200",
+    from: firstParam(state, "from"),
+    to: firstParam(state, "to"),
+  };
+}
+
+/** What changed around the code: recipe, machine, environment. @param {Place} place */
+const eventsOf = ({ m, e }) =>
+  getModel()
+    .index.events.filter((event) => event.m === m && (event.e === null || event.e === e))
+    .map((event) => ({ at: event.c, text: event.text }));
+
+/**
+ * The commits in the range that the address asks for.
+ * @param {Asked} asked
+ * @param {CommitIndex[]} stops
+ * @returns {[CommitIndex, CommitIndex]}
+ */
+function rangeOf(asked, stops) {
+  const model = getModel();
+  const from = model.findCommit(asked.from);
+  const to = model.findCommit(asked.to);
+  if (from >= 0 && to >= 0) return from < to ? [from, to] : [to, from];
+  const count = asked.last === "all" ? stops.length : Number(asked.last);
+  return [stops[Math.max(0, stops.length - count)] ?? 0, stops.at(-1) ?? 0];
+}
+
+/**
+ * @param {Asked} asked
+ * @param {SeriesLine[]} lines
+ * @returns {Axis}
+ */
+function buildAxis(asked, lines) {
+  const model = getModel();
+  const runs = lines.flatMap(({ points, others, joined }) => [
+    ...points,
+    ...others,
+    ...(asked.y === "ratio" ? joined : []),
+  ]);
+  const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
+  const rank = new Map(whole.map((at, i) => [at, i]));
+  /** @param {CommitIndex} at */
+  const date = (at) => model.commits[at]?.date ?? 0;
+  // A tag or an event may stand on a commit that was not measured: it goes between neighbours.
+  /** @param {CommitIndex} at */
+  const order = (at) => rank.get(at) ?? whole.findLastIndex((stop) => stop < at) + 0.5;
+  const place = asked.x === "date" ? date : order;
+  const [first, last] = rangeOf(asked, whole);
+  const stops = whole.filter((at) => at >= first && at <= last);
+  const sameDay = formatDay(date(first)) === formatDay(date(last));
+  // Within a day the date would tell nothing: the hash does.
+  const ticks = stops.map((at) => ({
+    at,
+    text: sameDay ? model.shortOf(at) : formatDay(date(at)),
+  }));
+  const stride = Math.max(1, Math.ceil(stops.length / 7));
+  return {
+    stops,
+    place,
+    domain: [place(first), place(last)],
+    ticks: ticks.filter((_, i) => i % stride === 0),
+    ends: ticks.filter((_, i) => i === 0 || i === ticks.length - 1),
+  };
+}
+
+/**
+ * What a chart of lines shows.
+ * @param {Asked} asked
+ * @param {SeriesLine[]} lines
+ * @param {number} [base] commit that ratios refer to
+ * @returns {Scene}
+ */
+export function sceneOf(asked, lines, base = -1) {
+  const axis = buildAxis(asked, lines);
+  const { stops } = axis;
+  const drawn = asked.y === "ratio" ? asRatios(lines, stops[0] ?? 0, base) : asValues(lines);
+  return { asked, axis, stops, lines, drawn, events: eventsOf(asked.place) };
+}
