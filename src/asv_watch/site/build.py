@@ -6,20 +6,18 @@ import shutil
 from pathlib import Path
 
 from asv_watch.site.about_data import about_data
-from asv_watch.site.badge import write_badge
-from asv_watch.site.bundle import bundle
+from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_files import write_case_files
 from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents
 from asv_watch.site.data_files import write_data_files
-from asv_watch.site.feed import write_feed
+from asv_watch.site.feeds import write_badge, write_feed
 from asv_watch.site.index import Json, index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page
 from asv_watch.site.regressions import lasting_regressions, regressions_data
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import json_bytes, write_script
-from asv_watch.site.stylesheet import stylesheet
 
 STATIC = Path(__file__).parent / "static"
 

@@ -1,4 +1,4 @@
-"""Joins the modules of the page's script into one classic script.
+"""Joins the modules of the page's script into one classic script, and the parts of its style.
 
 Browsers refuse modules on ``file://``, so the published page loads a single classic script. The
 sources are ES modules, which editors, tsc and eslint understand. Joining needs no tool: each
@@ -18,6 +18,10 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|const|let|class) (\w+)", re.MULTILINE)
 _DOCUMENTATION = re.compile(r"^ */\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE)
 _LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
+
+# In the order of the cascade: what a later part says of the same element wins.
+_PARTS = ("colours", "page", "head", "fields", "tables", "charts", "screens")
+_COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\n?|^ +|^\n", re.MULTILINE | re.DOTALL)
 
 
 def _order(entry: Path, finished: dict[Path, str], open_modules: tuple[Path, ...] = ()) -> None:
@@ -71,3 +75,9 @@ def bundle(entry: Path) -> str:
     }
     parts = [_as_function(module, text, names) for module, text in modules.items()]
     return '(function () {\n"use strict";\n' + "".join(parts) + "})();\n"
+
+
+def stylesheet(folder: Path) -> str:
+    """Return the parts in `folder` as one stylesheet, without comments and indentation."""
+    parts = [(folder / f"{name}.css").read_text(encoding="utf-8") for name in _PARTS]
+    return _COMMENT_OR_INDENT.sub("", "".join(parts))

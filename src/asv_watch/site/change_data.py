@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from asv_watch import quantities
@@ -10,10 +10,12 @@ from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
-from asv_watch.site.rounding import shortened
+from asv_watch.site.stored_numbers import shortened
 
 Json = dict[str, Any]
 
+RECENT = 10
+"""Measured commits whose changes the first screen reports."""
 RANGE_COMMITS = 50
 """Commits of a range that are listed at most."""
 
@@ -111,3 +113,27 @@ def diff_address(commit_url: str, before: str, after: str) -> str:
     """
     front = commit_url.removesuffix("commit/")
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
+
+
+def recent_changes(
+    contents: Contents, changes: Iterable[Change]
+) -> tuple[int, tuple[Change, ...]]:
+    """Return the number of newest commits that are looked at, and the changes at them."""
+    measured = {commit for setup in contents.setups for commit in setup.commits}
+    measured |= {change.commit for change in contents.changes}
+    recent = set(sorted(measured)[-RECENT:])
+    return len(recent), tuple(change for change in changes if change.commit in recent)
+
+
+def size(change: Change) -> str:
+    """Return the size of a change, in the same words wherever it is shown.
+
+    A measured one is ``+5.2 % (+4.1 to +6.3 %)``, a suspicion ``about +5 %, not measured``.
+    """
+    if not change.is_measured:
+        return f"{quantities.about(change.ratio, change.kind)}, not measured"
+    text = quantities.change(change.ratio, change.kind)
+    if change.interval is None:
+        return text
+    through = " through the reference" if change.through else ""
+    return f"{text} ({quantities.interval(change.interval)}{through})"

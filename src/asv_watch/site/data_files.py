@@ -18,9 +18,8 @@ from asv_watch.site.index import (
     Json,
     series_in_a_file,
 )
-from asv_watch.site.rounding import published_values, shortened
 from asv_watch.site.scripts import json_bytes, write_script
-from asv_watch.site.whole_numbers import whole_numbers
+from asv_watch.site.stored_numbers import published_values, shortened, whole_numbers
 
 _Column = list[float | None]
 

@@ -17,7 +17,7 @@ from asv_watch.site.case_table import CaseTable, implementation, look, main_grou
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup, baseline
 from asv_watch.site.failures import exception_line
-from asv_watch.site.rounding import published_values, shortened
+from asv_watch.site.stored_numbers import published_values, shortened
 
 _T = TypeVar("_T")
 

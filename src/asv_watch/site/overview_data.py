@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from asv_watch.site.case_table import CaseTable
-from asv_watch.site.commit_changes import recent_changes
+from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.release_data import case_title, compared
 from asv_watch.statistics.rule import Verdict, verdict

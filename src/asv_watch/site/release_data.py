@@ -20,7 +20,7 @@ from asv_watch.records.releases import import_case
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.failures import exception_line
-from asv_watch.site.rounding import shortened
+from asv_watch.site.stored_numbers import shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.quantities import timestamp
-from asv_watch.site.commit_changes import size
+from asv_watch.site.change_data import size
 
 
 def render(template: str, **context: Any) -> str:

@@ -12,7 +12,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
 from asv_watch.records.history import History
 from asv_watch.site import names
-from asv_watch.site.commit_changes import size
+from asv_watch.site.change_data import size
 from asv_watch.statistics.ratio import CONFIDENCE
 
 Markup = Literal["markdown", "text"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.site.whole_numbers import whole_numbers
+from asv_watch.site.stored_numbers import whole_numbers
 
 
 @settings(deadline=None)
