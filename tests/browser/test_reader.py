@@ -343,7 +343,7 @@ def test_what_is_seen_can_be_saved(site: Site, visitor: Visitor, view: str) -> N
     page = visitor.go(address_of(view))
 
     def saved(item: str) -> bytes:
-        page.locator("header [popovertarget]").click()
+        page.locator("header .button[popovertarget]").click()
         with page.expect_download() as download:
             page.get_by_role("button", name=item).click()
         return Path(download.value.path()).read_bytes()
@@ -360,7 +360,7 @@ def test_what_is_seen_can_be_saved(site: Site, visitor: Visitor, view: str) -> N
 
 def test_markdown_is_copied(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/changes")
-    page.locator("header [popovertarget]").click()
+    page.locator("header .button[popovertarget]").click()
     page.get_by_role("button", name="Copy as Markdown").click()
     page.wait_for_function("() => /copied/.test(document.getElementById('announcer').textContent)")
     assert page.evaluate("navigator.clipboard.readText()").startswith("### Changes")

@@ -1,9 +1,9 @@
 // From values to pixels: scales and the round numbers that stand at an axis.
 
-const STEPS = [1, 2, 2.5, 5, 10];
+const STEPS = [1, 2, 5, 10];
 
 /**
- * About `count` values from low to high, spaced by 1, 2, 2.5 or 5 times a power of ten of the unit
+ * About `count` values from low to high, spaced by 1, 2 or 5 times a power of ten of the unit
  * in which they are written: MiB is 2^20.
  * @param {number} low
  * @param {number} high

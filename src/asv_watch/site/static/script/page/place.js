@@ -12,9 +12,8 @@ export function placeBar() {
   const { index } = getModel();
   /** @type {View | null} */
   let view = null;
-  const start = () => view?.start?.();
   /** @param {State} state */
-  const place = (state) => getModel().place(state, start());
+  const place = (state) => getModel().place(state, view?.start?.());
   /** @returns {Choice[]} */
   const all = () => (view?.allMachines && index.machines.length > 1 ? [["", "all machines"]] : []);
   /** @type {Record<PlaceKey, Field>} */
@@ -68,12 +67,12 @@ export function placeBar() {
         // An environment of all machines is no filter.
         if (key === "e" && shown.allMachines && !state.params.m) fields.e.node.hidden = true;
       }
+      node.hidden = Object.values(fields).every((field) => field.node.hidden);
       const short = index.environments[place(state).e]?.short;
-      const texts = shown.place.map((key) => {
-        const choice = fields[key].node.querySelector("select")?.selectedOptions[0]?.text;
-        return key === "e" ? short : choice;
-      });
-      summary.textContent = texts.join(" · ");
+      const texts = shown.place.map((key) =>
+        key === "e" ? short : fields[key].node.querySelector("select")?.selectedOptions[0]?.text,
+      );
+      summary.textContent = texts.filter(Boolean).join(" · ");
     },
   };
 }
