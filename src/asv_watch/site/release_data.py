@@ -171,7 +171,6 @@ def _findings(history: ReleaseHistory, place: Mapping[str, int], contents: Conte
             "case": place[finding.case],
             "before": step.before,
             "after": step.after,
-            "days": finding.agreeing,
             "state": finding.state,
             "why": in_words(stored.explanation, finding.shown.ratio) if stored else "",
         }

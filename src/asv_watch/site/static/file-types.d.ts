@@ -95,8 +95,7 @@ interface ReleaseFinding extends Compared {
   case: number;
   before: string;
   after: string;
-  /** On how many days it differs, and of how many: `measured on 2 of 3 days`. */
-  days: number;
+  /** `measured on 2 of 3 days`. */
   state: string;
   why: string;
 }

@@ -116,9 +116,6 @@ export function buildModel(index) {
       return { m, e, metric: /** @type {Metric} */ (metric ?? index.metrics[0]) };
     },
 
-    /** Environments that a machine measured with, the newest run first. @param {number} m */
-    environmentsOf: (m) => index.newest_runs.filter((run) => run.m === m).map((run) => run.e),
-
     /** @param {{ m: number, e: number }} place */
     commitsAt: ({ m, e }) => index.newest_runs.find((run) => run.m === m && run.e === e),
 

@@ -16,7 +16,6 @@ const PROPERTIES = [
   "font-weight",
   "opacity",
 ];
-const FONT = "system-ui, sans-serif";
 
 /** Charts that can be seen now. */
 export const visibleCharts = () =>
@@ -58,7 +57,7 @@ export function drawPicture() {
       width,
       height,
       viewBox: `0 0 ${width} ${height}`,
-      "font-family": FONT,
+      "font-family": "system-ui, sans-serif",
     },
     svg("rect", { width, height, fill: style.backgroundColor }),
     texts.map(({ caption, box }) =>

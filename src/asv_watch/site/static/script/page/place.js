@@ -29,9 +29,9 @@ export function placeBar() {
     }),
     e: selectField("e", "Environment", {
       options: (state) =>
-        getModel()
-          .environmentsOf(place(state).m)
-          .flatMap((e) => index.environments[e] ?? [])
+        index.newest_runs
+          .filter(({ m }) => m === place(state).m)
+          .flatMap(({ e }) => index.environments[e] ?? [])
           .map(({ id, label }) => [id, label]),
       initial: (state) => index.environments[place(state).e]?.id ?? "",
     }),

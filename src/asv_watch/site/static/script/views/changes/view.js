@@ -54,15 +54,11 @@ function commitBar(state) {
   const commit = model.commits[at];
   if (!commit) return [];
   const places = [...new Set(model.changes.map(({ c }) => c))].sort((a, b) => a - b);
-  /** @param {number | undefined} place @param {string} words */
-  const link = (place, words) =>
-    place === undefined
-      ? el("span", { class: "muted" }, words)
-      : el(
-          "a",
-          { href: addressOf("changes", { ...state.params, rev: model.shortOf(place) }) },
-          words,
-        );
+  /** A link without an address is none. @param {number | undefined} place @param {string} words */
+  function link(place, words) {
+    const rev = place === undefined ? null : model.shortOf(place);
+    return el("a", { href: rev && addressOf("changes", { ...state.params, rev }) }, words);
+  }
   const ranges = model.index.ranges.filter((range) => range.p < at && at <= range.c);
   return [
     el(

@@ -2,7 +2,6 @@
 
 import { firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { capital } from "../../text/format.js";
 
 /** @import { Choice } from "../../page/fields.js" */
 
@@ -118,6 +117,3 @@ export function readSides(state) {
 /** What a side is called. @param {Dimension} by @param {string} side */
 export const sideName = ({ choices }, side) =>
   choices.find(([value]) => value === side)?.[1] ?? side;
-
-/** @param {Dimension} by @returns {Choice} */
-export const choiceOf = ({ id, name }) => [id, capital(name)];

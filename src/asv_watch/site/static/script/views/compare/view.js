@@ -16,7 +16,7 @@ import {
 import { casePage, changeSign, signsHelp } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { capital, formatChange, formatValue, geometricMean, plural } from "../../text/format.js";
-import { choiceOf, dimensions, readSides, sideName } from "./dimensions.js";
+import { dimensions, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
 
 /** @import { Pair } from "./pairs.js" */
@@ -112,7 +112,7 @@ export const compareView = {
     /** @param {State} state @param {"a" | "b"} key */
     const side = (state, key) => readSides(state)[key];
     const by = selectField("by", "Compare", {
-      options: () => dimensions().map(choiceOf),
+      options: () => dimensions().map(({ id, name }) => [id, capital(name)]),
       initial: (state) => readSides(state).by?.id ?? "",
       change: (patch) => changeParams({ ...patch, a: null, b: null }),
     });

@@ -189,6 +189,5 @@ export class Chart {
 
   reset() {
     changeParams({ from: null, to: null });
-    announce("Whole range.");
   }
 }
