@@ -153,7 +153,7 @@ const MEANINGS = {
     ["about", "Suspected: separate runs differ. The size is a guess."],
   ],
   chart: [
-    ["vertical bar", "The interval of a value; in a chart of changes, that of an interleaved comparison."],
+    ["vertical bar", "The interval of a value, or of an interleaved comparison."],
     ["◆ and dashes", "The recipe, the machine or its settings changed there."],
     ["gap", "The values on both sides were measured in different conditions."],
     ["× at the axis", "The run failed."],
