@@ -23,7 +23,7 @@ def history_of(facts: Any) -> Any:
 
 
 def events_of(facts: Any) -> Any:
-    return [astuple(event)[:-1] for event in find_events(history_of(facts))]
+    return [astuple(event) for event in find_events(history_of(facts))]
 
 
 def test_facts_that_stay_are_no_events() -> None:
