@@ -288,6 +288,24 @@ def test_the_machine_and_the_metric_stay_when_the_view_changes(
     assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))
 
 
+def test_the_baseline_stays_when_the_view_changes(site: Site, visitor: Visitor) -> None:
+    baseline = site.index["commits"][3][0][:8]
+    page = visitor.go(f"#/timeline?base={baseline}")
+    page.get_by_role("link", name="Compare", exact=True).click()
+    visitor.settled()
+    assert page.locator("section:not([hidden]) input[name=a]").input_value() == baseline
+
+
+def test_releases_on_the_time_axis_can_be_saved(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    page = visit(released.url).go("#/timeline?x=release")
+    page.locator("header .button[popovertarget]").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Table (CSV)").click()
+    assert "darnn · cpu · forward,ci-2core,2.14.1" in Path(download.value.path()).read_text()
+
+
 def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Visitor) -> None:
     page = visitor.go()
     page.keyboard.press("/")

@@ -3,7 +3,7 @@
 import { currentState, linkTo } from "./address.js";
 import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
 import { arrivedIndex } from "./data/registry.js";
-import { el, notice } from "./page/elements.js";
+import { notice } from "./page/elements.js";
 import { placeBar } from "./page/place.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
@@ -29,14 +29,10 @@ const VIEWS = new Map([
 
 const NOTHING_MEASURED = "Nothing is measured yet: `asv-watch bench` measures HEAD and publishes.";
 
-const sections = () =>
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main > section[data-view]"));
-
 /** Shows a message at the top of the page. @param {unknown} error */
 function complain(error) {
-  const existing = document.getElementById("trouble");
-  const box = existing ?? el("p", { id: "trouble", class: "notice trouble", role: "alert" });
-  if (!existing) document.querySelector("main")?.prepend(box);
+  const box = document.getElementById("trouble");
+  if (!box) return;
   box.textContent = error instanceof Error ? error.message : String(error);
   box.hidden = false;
 }
@@ -78,7 +74,10 @@ let menu = null;
  * @param {View} view
  */
 function open(name, view) {
-  for (const section of sections()) {
+  const sections = /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll("main > section[data-view]")
+  );
+  for (const section of sections) {
     section.hidden = section.dataset.view !== name;
     if (section.hidden) continue;
     const [app, heading] = [section.querySelector("div"), section.querySelector("h1")];

@@ -110,7 +110,8 @@ export function readSides(state) {
   const alone = model.commitsAt(place)?.base === null && model.index.machines.length > 1;
   const wanted = firstParam(state, "by", alone ? "machine" : "commit");
   const by = all.find(({ id }) => id === wanted) ?? all[0];
-  const [a, b] = by?.initial(place) ?? ["", ""];
+  const [first, b] = by?.initial(place) ?? ["", ""];
+  const a = by?.id === "commit" ? firstParam(state, "base", first) : first;
   return { place, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
 }
 

@@ -101,27 +101,18 @@ function lead() {
   const { commits, index } = getModel();
   const newest = Math.max(...index.newest_runs.map((run) => run.c));
   const commit = commits[newest];
-  const { failed } = index.overview;
-  const outcome = failed
-    ? failed.count
-      ? [
-          " ",
-          el("a", { href: "#/about?outcome=failed" }, `${plural(failed.count, "case")} failed`),
-        ]
-      : ` ${plural(failed.cases, "case")} ran, none failed.`
-    : null;
+  const { count = 0, cases = 0 } = index.overview.failed ?? {};
+  const failed = el("a", { href: "#/about?outcome=failed" }, `${plural(count, "case")} failed`);
   return el(
     "p",
     { class: "lead" },
     "Newest commit: ",
     commitLink(newest),
     commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
-    outcome,
+    " ",
+    count ? failed : `${plural(cases, "case")} ran, none failed.`,
   );
 }
-
-/** @type {[string, string]} */
-const IMPLEMENTATIONS = ["implementation", "implementations"];
 
 /** @type {View} */
 export const overviewView = {
@@ -132,10 +123,11 @@ export const overviewView = {
     const { commits, release } = index.overview;
     const group = groupField();
     const columns = selectField("columns", "Columns", {
-      options: (state) => [
-        ["", "device and pass"],
-        ...(hasImplementations(getModel().place(state)) ? [IMPLEMENTATIONS] : []),
-      ],
+      options: (state) => {
+        const known = hasImplementations(getModel().place(state));
+        const usual = /** @type {const} */ (["", "device and pass"]);
+        return known ? [usual, ["implementation", "implementations"]] : [usual];
+      },
     });
     const values = el("div", {});
     const title = el("h2", {}, "Newest values");

@@ -70,15 +70,24 @@ const legendOf = (lines) =>
     }),
   );
 
-/** Draws releases on the x axis. @param {Asked} asked */
-async function drawReleases({ cases }) {
+/** Releases on the x axis. @param {ReleaseHistory[]} histories @param {Asked} asked */
+function drawReleases(histories, { cases }) {
   const keys = new Set(cases.map(({ key }) => key));
-  const histories = await loadReleases();
   const charts = histories.flatMap((history) => releaseCharts(history, keys));
   return charts.length
     ? charts
     : [notice("No releases were compared for these cases: `asv-watch releases measure` does it.")];
 }
+
+/** @param {ReleaseHistory[]} histories @returns {Sheet} */
+const releaseSheet = (histories) => ({
+  head: ["case", "machine", "release", "time relative to the newest", "low", "high"],
+  rows: histories.flatMap(({ cases, machine, versions }) =>
+    cases.flatMap(({ title, times }) =>
+      times.map(([at, ...ratios]) => [title, machine, versions[at], ...ratios]),
+    ),
+  ),
+});
 
 /** What is missing, in sentences. @param {Asked} asked @param {SeriesLine[]} lines */
 function missingText({ cases, unknown, place }, lines) {
@@ -153,11 +162,12 @@ export const timelineView = {
       single.hidden = asked.x === "release" || !asked.cases.length;
       out.hidden = !single.hidden;
       if (asked.x === "release") {
-        const parts = await drawReleases(asked);
+        const histories = await loadReleases();
         if (ticket !== mine) return null;
         note.textContent = "Time relative to the newest release: less is faster.";
-        out.replaceChildren(...parts);
-        return null;
+        out.replaceChildren(...drawReleases(histories, asked));
+        const title = note.textContent;
+        return { name: "timeline", title, sheet: () => releaseSheet(histories) };
       }
       if (!asked.cases.length && !asked.unknown.length) {
         // A machine without a history would show nothing: the one with the longest stands in.
