@@ -1,8 +1,6 @@
 """What the documents say to install for training is enough to train."""
 
 import importlib.metadata
-import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -11,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.benchmarks.test_measured_environment import with_requirements
-from tests.cli.test_main import WITHOUT
+from tests.programs import run_program
 
 TRAIN = "measure,train"
 
@@ -31,14 +29,7 @@ def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_pa
     ]
     assert {"asv", "pyarrow"} <= set(absent)
     command = ["train", "--limit-batches", "2", "-e", "1", "-q", "--json", "result.json"]
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(missing=absent), *command],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program("torchspeed", *command, missing=absent, folder=tmp_path)
     assert done.stderr == ""
     assert done.returncode == 0
     assert (tmp_path / "result.json").exists()

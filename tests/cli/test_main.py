@@ -1,55 +1,42 @@
-"""The command as a whole: what it imports, what it says without a package, its exit statuses."""
+"""Both commands as a whole: what they import, and what they say without a package."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
 
+from asv_watch.cli.main import app as asv_watch
 from tests.conftest import ROOT
-from torchspeed.cli.main import app
+from tests.programs import run_program
+from torchspeed.cli.main import app as torchspeed
 
 HEAVY = ("torch", "asv", "numpy", "matplotlib")
-WITHOUT = """
-import sys
-for name in {missing!r}:
-    sys.modules[name] = None  # as if it were not installed
-from torchspeed.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
+APPS: dict[str, Any] = {"asv_watch": asv_watch, "torchspeed": torchspeed}
+EVERY_PACKAGE = pytest.mark.parametrize("package", APPS)
 
 
-def _python(
-    code: str, *arguments: str, folder: Path = ROOT, stdout: int = subprocess.PIPE
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
-        check=False,
-    )
+@EVERY_PACKAGE
+def test_a_command_loads_nothing_heavy(package: str) -> None:
+    code = f"import sys, {package}.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True, env=environment)
+    assert loaded == "[]\n"
 
 
-def test_the_command_loads_nothing_heavy() -> None:
-    code = f"import sys, torchspeed.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
-    assert _python(code).stdout == "[]\n"
-
-
-def test_help_lists_every_command_with_neither_torch_nor_asv() -> None:
-    done = _python(WITHOUT.format(missing=HEAVY), "--help")
+@EVERY_PACKAGE
+def test_help_lists_every_command_with_neither_torch_nor_asv(package: str) -> None:
+    done = run_program(package, "--help", missing=HEAVY)
     assert done.returncode == 0, done.stderr
-    for command in app.registered_commands:
+    for command in APPS[package].registered_commands:
         assert f" {command.name} " in done.stdout
 
 
 def test_training_says_what_to_install() -> None:
-    done = _python(WITHOUT.format(missing=["torch"]), "list")
+    done = run_program("torchspeed", "list", missing=["torch"])
     assert done.returncode == 1
     assert done.stderr == (
         "torchspeed: the Python package torch is missing; "
@@ -57,11 +44,15 @@ def test_training_says_what_to_install() -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["list"]])
-def test_a_closed_pipe_is_one_line(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [("asv_watch", "--version"), ("torchspeed", "--version"), ("torchspeed", "list")],
+)
+def test_a_closed_pipe_is_one_line(package: str, arguments: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = _python(WITHOUT.format(missing=[]), *arguments, stdout=writer)
+    done = run_program(package, arguments, stdout=writer)
     os.close(writer)
     assert done.returncode == 1
-    assert done.stderr == "torchspeed: standard output was closed, so the job was stopped\n"
+    name = package.replace("_", "-")
+    assert done.stderr == f"{name}: standard output was closed, so the job was stopped\n"
