@@ -1,34 +1,11 @@
-import json
-import os
-import pickle
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
-import asv.benchmark
 import pytest
 import torch
 
 from benchmarks.training import BenchmarkJade
 from torchspeed.training import cases
 from torchspeed.workloads import get_workload
-
-
-def measure(root: Path, tmp_path: Path, benchmark: str, folder: Path | None = None) -> Any:
-    """Measure one case as asv does, in a process of its own, in a folder with its cache."""
-    file = tmp_path / "result.json"
-    done = subprocess.run(
-        [sys.executable, asv.benchmark.__file__, "run", str(root / "benchmarks"), benchmark,
-         "{}", "None", str(file)],
-        cwd=folder or root,
-        env={**os.environ, "ASV_PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(file.read_text())
 
 
 @pytest.mark.parametrize("name", ["lenet5", "tpa_lstm", "lstnet"])
@@ -67,14 +44,3 @@ def test_published_batches_are_for_gpus(monkeypatch: pytest.MonkeyPatch, tmp_pat
     for device, reason in (("cpu", "batches of 128 are for GPUs"), ("cuda", "not on this mach")):
         with pytest.raises(NotImplementedError, match=reason):
             BenchmarkJade().setup(str(tmp_path), "train", device, "published")
-
-
-def test_asv_hands_the_phases_of_one_run_to_every_case(root: Path, tmp_path: Path) -> None:
-    # As the first case leaves it behind for the others. Set 8 is smooth inference: cpu, small.
-    seconds = {"data loading": 1.5, "data processing": 2.5, "forward": 3.5}
-    name = "benchmarks.training-BenchmarkJade-smooth-inference-cpu-small.json"
-    (tmp_path / name).write_text(json.dumps(seconds))
-    (tmp_path / "cache.pickle").write_bytes(pickle.dumps(str(tmp_path)))
-    for phase, figure in (("data_processing", 2.5), ("forward", 3.5)):
-        benchmark = f"training.BenchmarkJade.track_{phase}-8"
-        assert measure(root, tmp_path, benchmark, folder=tmp_path) == figure
