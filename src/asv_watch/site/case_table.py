@@ -108,9 +108,13 @@ def implementation(summary: SeriesSummary) -> str:
     labels = summary.labels
     if not labels.get("pass") or not labels.keys() <= _OF_MODELS | {"mode"}:
         return ""
-    is_plain = summary.benchmark.name.partition(".")[0].split("_")[0] == "plain"
     mode = labels.get("mode", "eager")
-    return " ".join(["plain" if is_plain else "tuned", *([] if mode == "eager" else [mode])])
+    kind = "plain" if _is_plain(summary.benchmark) else "tuned"
+    return " ".join([kind, *([] if mode == "eager" else [mode])])
+
+
+def _is_plain(benchmark: Benchmark) -> bool:
+    return benchmark.name.partition(".")[0].split("_")[0] == "plain"
 
 
 def main_groups(contents: Contents) -> set[str]:
@@ -148,7 +152,10 @@ def _row(summary: SeriesSummary, layout: Layout) -> Row:
         words = " ".join(_function_words(benchmark))
         return Row(words, ", ".join(settings), summary.group)
     subject = _subject(benchmark, summary.metric, case.labels.get("pass", ""))
-    return Row(summary.model, ", ".join(filter(None, [subject, *settings])), summary.group)
+    # Without it a plain model and its tuned one would have the same name in every list.
+    plain = "plain" if _is_plain(benchmark) and "pass" in case.labels else ""
+    details = ", ".join(filter(None, [plain, subject, *settings]))
+    return Row(summary.model, details, summary.group)
 
 
 def _function_words(benchmark: Benchmark) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -207,12 +208,17 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
 
 
 def _parameters(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
-    """Return the values of each parameter, in the order in which suites list them."""
-    values: dict[str, dict[str, None]] = {}
+    """Return the values of each parameter, in the order in which suites list them.
+
+    Suites that list most values decide.
+    """
+    lists: dict[str, list[list[str]]] = {}
     for benchmark in benchmarks:
         for name, of_name in zip(benchmark.param_names, benchmark.params, strict=True):
-            values.setdefault(name, {}).update(dict.fromkeys(map(plain_value, of_name)))
-    return {name: list(of_name) for name, of_name in values.items()}
+            lists.setdefault(name, []).append([plain_value(value) for value in of_name])
+    for longest_first in lists.values():
+        longest_first.sort(key=len, reverse=True)
+    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
 
 
 def places_of(values: Iterable[_T]) -> dict[_T, int]:

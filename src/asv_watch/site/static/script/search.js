@@ -66,7 +66,7 @@ const drawMatch = (series) =>
       "a",
       { href: casePage(series) },
       el("span", {}, caseName(series.case)),
-      el("span", { class: "muted" }, series.metric.label),
+      el("span", { class: "muted" }, `${series.metric.label} · ${series.case.line.group}`),
       el("span", { class: "value" }, series.last?.text ?? "–"),
     ),
   );

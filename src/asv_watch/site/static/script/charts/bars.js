@@ -113,7 +113,7 @@ function drawAxis(x, bottom, width) {
     const line = svg("line", { class: kind, x1: at, x2: at, y1: 20, y2: bottom });
     if (at - half < lastEnd + 6) return [line];
     lastEnd = at + half;
-    return [line, svg("text", { x: at, y: 13, "text-anchor": "middle" }, text)];
+    return [line, svg("text", { x: Math.max(at, half), y: 13, "text-anchor": "middle" }, text)];
   });
 }
 

@@ -85,9 +85,6 @@ const RELATIVE_TIME = {
   scale: [[1, "×"]],
 };
 
-/** Bars of a picture at most. */
-const MOST = 60;
-
 /**
  * Pairs that pass the filters, the largest difference first.
  * @param {Pair[]} pairs
@@ -175,7 +172,7 @@ export const compareView = {
           `${plural(pairs.length, "case")}. ${capital(better)} is better.`
         : "";
       const columns = columnsOf(names);
-      const rows = pairs.slice(0, MOST).map((pair) => ratioRow(pair, names));
+      const rows = pairs.slice(0, 60).map((pair) => ratioRow(pair, names));
       const measured = pairs.some(({ change }) => change);
       const colour = measured
         ? "Coloured: compared interleaved."

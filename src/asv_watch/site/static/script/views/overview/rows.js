@@ -43,7 +43,9 @@ export function rowsOfImplementations(measured) {
     const { implementation: name = "", mode = "", batch } = labels;
     const column = columns.get(name) ?? { name, look: "pass-none" };
     columns.set(name, column);
-    const settings = line.details.split(", ").filter((text) => text && text !== mode);
+    const settings = line.details
+      .split(", ")
+      .filter((text) => text && ![mode, "plain"].includes(text));
     const details = [...settings, field.name].join(" · ");
     const row = JSON.stringify([line.name, batch, details]);
     return { row, line: { name: line.name, details, group: "" }, column };

@@ -84,7 +84,7 @@ const placeOf = (history) => `${history.machine}-${nameOf(history)}`.replace(/[^
 /** @param {ReleaseHistory} history */
 const nameOf = (history) => history.package || getModel().index.project.name;
 
-/** The machine's name, where there are several. @param {ReleaseHistory} history */
+/** What was compared, where, and what the charts show. @param {ReleaseHistory} history */
 const lead = (history) => {
   const { machine, cpu, versions, steps } = history;
   const times = steps.reduce((sum, step) => sum + step.count, 0);

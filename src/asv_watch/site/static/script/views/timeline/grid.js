@@ -46,8 +46,8 @@ function drawItem(series, picture) {
   const { name = "", details = "", group = "" } = series[0]?.case.line ?? {};
   const words = series.map((one) => `${one.case.field.name} ${one.last?.text}`).join(", ");
   picture.setAttribute("aria-label", `newest: ${words}`);
-  const grey = [details, group].filter(Boolean).map((text) => ` · ${text}`);
-  return smallMultiple(href, name, grey.join(""), picture);
+  const grey = [...new Set(["", details, group])].join(" · ");
+  return smallMultiple(href, name, grey, picture);
 }
 
 /**

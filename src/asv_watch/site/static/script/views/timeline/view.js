@@ -72,8 +72,14 @@ const legendOf = (lines) =>
 
 /** Releases on the x axis. @param {ReleaseHistory[]} histories @param {Asked} asked */
 function drawReleases(histories, { cases }) {
+  const { index } = getModel();
   const keys = new Set(cases.map(({ key }) => key));
-  const charts = histories.flatMap((history) => releaseCharts(history, keys));
+  const charts = histories.flatMap((history) => {
+    const drawn = releaseCharts(history, keys);
+    return drawn.length
+      ? [el("h2", {}, `${history.package || index.project.name} on ${history.machine}`), ...drawn]
+      : [];
+  });
   return charts.length
     ? charts
     : [notice("No releases were compared for these cases: `asv-watch releases measure` does it.")];
