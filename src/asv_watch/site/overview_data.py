@@ -56,11 +56,11 @@ def _newest_commits(contents: Contents) -> Json:
         sentence = "One commit is measured so far." if count else "Nothing is measured yet."
     elif sure:
         parts = [
-            f"made {_counted(cases, 'case')} {word}"
+            f"{_counted(cases, 'case')} {word}"
             for cases, word in ((slower, words[0]), (faster, words[1]))
             if cases
         ]
-        sentence = f"{newest[0].upper()}{newest[1:]} {' and '.join(parts)}."
+        sentence = f"{newest[0].upper()}{newest[1:]} made {' and '.join(parts)}."
     else:
         sentence = f"No measured change in {newest}."
     return {
