@@ -57,6 +57,9 @@ function joinedPoints({ values, joined, segments }) {
   return course;
 }
 
+/** Kept, because every visit draws the same ones. @type {WeakMap<Point[], Point[]>} */
+const courses = new WeakMap();
+
 /**
  * The same lines as ratios: to a chosen commit, else to the commit that the others were compared
  * with, else to the first values in view.
@@ -67,7 +70,8 @@ function joinedPoints({ values, joined, segments }) {
  */
 export function asRatios(lines, from, base) {
   return lines.map((line) => {
-    const points = joinedPoints(line);
+    const points = courses.get(line.points) ?? joinedPoints(line);
+    courses.set(line.points, points);
     const root = line.joined.find(({ part, value }) => part === 0 && value === 1)?.at;
     const chosen = points.find(({ at }) => at === (base < 0 ? root : base))?.value;
     const inView = points.filter(({ at }) => at >= from);

@@ -74,17 +74,15 @@ function buildAxis(asked, lines) {
   const stops = whole.filter((at) => at >= first && at <= last);
   const sameDay = formatDay(date(first)) === formatDay(date(last));
   // Within a day the date would tell nothing: the hash does.
-  const ticks = stops.map((at) => ({
-    at,
-    text: sameDay ? model.shortOf(at) : formatDay(date(at)),
-  }));
+  /** @param {CommitIndex} at */
+  const tick = (at) => ({ at, text: sameDay ? model.shortOf(at) : formatDay(date(at)) });
   const stride = Math.max(1, Math.ceil(stops.length / 7));
   return {
     stops,
     place,
     domain: [place(first), place(last)],
-    ticks: ticks.filter((_, i) => i % stride === 0),
-    ends: ticks.filter((_, i) => i === 0 || i === ticks.length - 1),
+    ticks: stops.filter((_, i) => i % stride === 0).map(tick),
+    ends: stops.filter((_, i) => i === 0 || i === stops.length - 1).map(tick),
   };
 }
 
