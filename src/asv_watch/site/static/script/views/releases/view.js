@@ -70,7 +70,7 @@ function stepSection(history, step) {
     const rows = [...step.ratios, ...step.values, ...step.unmeasured].sort(
       (a, b) => a.case - b.case,
     );
-    section.append(drawTable(`${after} against ${before}`, stepColumns(history), rows));
+    section.append(drawTable(summary, stepColumns(history), rows, { className: "list cards" }));
   });
   return section;
 }
