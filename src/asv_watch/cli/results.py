@@ -1,4 +1,4 @@
-"""The subcommand that handles stored results: check, merge, prune and export them."""
+"""The subcommand that handles stored results: check, merge and export them."""
 
 from __future__ import annotations
 
@@ -15,48 +15,37 @@ EXAMPLES = (
 
 def results(
     action: Annotated[
-        Literal["check", "merge", "prune", "export"],
+        Literal["check", "merge", "export"],
         typer.Argument(
-            help="check: name each fault in the files; merge: add results of folders and "
-            "branches; prune: list the results that no page shows; export: write a table with a "
-            "row for each measurement (.csv, .parquet)."
+            help="check: name each fault of the files; merge: add results of folders and "
+            "branches; export: write a table, a row for each measurement (.csv, .parquet)."
         ),
     ],
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FOLDER | SOURCE... | FILE]",
-            help="check: a folder other than asv.conf.json's; merge: folders and branches; "
-            "export: the file.",
+            help="check: a folder other than asv.conf.json's; merge: sources; export: the file.",
         ),
     ] = None,
-    *,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="prune: remove the listed results.")
-    ] = False,
 ) -> int | None:
-    """Check, merge, prune or export the stored results."""
+    """Check, merge or export the stored results."""
     from asv_watch.exchange import results_command as job
 
     names = names or []
     allowed = {
         "check": range(2),
         "merge": range(1, 1000),
-        "prune": range(1),
         "export": range(1, 2),
     }
     if len(names) not in allowed[action]:
         wanted = {"check": "one folder at most", "merge": "the sources", "export": "one file"}
         raise typer.BadParameter(f"{action} takes {wanted.get(action, 'no name')}")
-    if remove and action != "prune":
-        raise typer.BadParameter(f"--remove belongs to prune, not to {action}")
     root = Path.cwd()
     if action == "check":
         return job.check(root, *names)
     if action == "merge":
         job.merge(root, names)
-    elif action == "prune":
-        job.prune(root, remove_them=remove)
     else:
         return job.export(root, names[0])
     return None

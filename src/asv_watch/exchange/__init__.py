@@ -1,1 +1,1 @@
-"""Results that come from or go to other places: checked, merged, pruned, exported."""
+"""Results that come from or go to other places: checked, merged, exported."""

@@ -1,9 +1,8 @@
-"""Checks, merges, prunes and exports the stored results."""
+"""Checks, merges and exports the stored results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from asv_watch.asv.settings import (
@@ -14,13 +13,11 @@ from asv_watch.asv.settings import (
 )
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
-from asv_watch.exchange.pruning import find_unused, remove
 from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import write_table
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish.damage import report_damage
-from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.loading import load_history
 
 
@@ -54,26 +51,6 @@ def merge(root: Path, sources: Sequence[str]) -> None:
         for source in sources:
             with results_in(source, root) as results:
                 print(f"{source}: {merge_results(results, target, machines)}", flush=True)
-
-
-def prune(root: Path, *, remove_them: bool) -> None:
-    """Print the results that no page shows, and why; remove them if that is wanted.
-
-    Raises:
-        WatchError: the results or the branch cannot be read, or something is measuring.
-    """
-    results = results_folder(root)
-    alone = exclusive_run(environments_folder(root), "results prune")
-    with alone if remove_them else nullcontext():
-        commits = {commit.hash for commit in tracked_commits(root)}
-        benchmarks, _ = read_benchmarks(results)
-        unused = tuple(find_unused(results, commits, benchmarks))
-        for result in unused:
-            print(result)
-        if remove_them:
-            remove(unused)
-    done = "removed" if remove_them else "to remove; repeat with --remove"
-    print(f"{len(unused)} results {done}" if unused else "nothing to remove")
 
 
 def export(root: Path, file: str) -> ExitStatus:

@@ -31,13 +31,13 @@ with patch("asv_watch.asv.settings.load_settings", wait):
     [
         (["report"], "SIGINT"),
         (["results", "check"], "SIGTERM"),
-        (["results", "prune"], "SIGHUP"),
+        (["results", "export", "y"], "SIGHUP"),
         (["results", "export", "x"], "SIGTERM"),
     ],
 )
 @pytest.mark.fault(
     "kill",
-    tried="SIGTERM, SIGHUP or Ctrl-C during report and results check, prune and export",
+    tried="SIGTERM, SIGHUP or Ctrl-C during report and results check and export",
     holds="one line names the signal; the exit status is 128 and its number",
 )
 def test_a_command_that_a_signal_ends_says_so(

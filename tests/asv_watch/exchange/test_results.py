@@ -1,4 +1,4 @@
-"""`asv-watch results`: stored results are checked, merged, pruned and exported."""
+"""`asv-watch results`: stored results are checked, merged and exported."""
 
 from __future__ import annotations
 
@@ -188,15 +188,14 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     assert len(side.read_text().splitlines()) == before + 1
 
 
-def test_nothing_is_merged_or_removed_while_something_measures(
+def test_nothing_is_merged_while_something_measures(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(checkout / "results/m", checkout / "more/other")
     with (checkout / "env/run.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for arguments in (["merge", "more"], ["prune", "--remove"]):
-            assert main(["results", *arguments]) == 1
-            assert "is measuring in this checkout" in capsys.readouterr().err
+        assert main(["results", "merge", "more"]) == 1
+        assert "is measuring in this checkout" in capsys.readouterr().err
     assert not (checkout / "results/other").exists()
 
 
@@ -258,33 +257,6 @@ def test_results_of_machines_that_may_not_be_here_are_refused(
     (theirs / "lab").rmdir()
     edit(checkout / "asv.conf.json", machines=["m"])
     assert 'n is not listed under "machines" of asv.conf.json' in merge()
-
-
-def test_pruning_shows_what_it_would_remove_and_then_removes_that_alone(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = result_file(checkout)
-    content = json.loads(path.read_text())
-    stray = path.with_name(path.name.replace(path.name[:8], "f" * 8))
-    stray.write_text(json.dumps(content | {"commit_hash": "f" * 40}))
-    outcomes = stray.with_suffix(".outcomes.jsonl")
-    outcomes.write_text("")
-    content["results"]["suite.gone"] = content["results"]["suite.track_words"]
-    path.write_text(json.dumps(content))
-    files = {p: p.read_bytes() for p in (checkout / "results").rglob("*") if p.is_file()}
-    assert main(["results", "prune"]) == 0
-    assert {p: p.read_bytes() for p in files} == files
-    listed = capsys.readouterr().out.splitlines()
-    assert f"{stray}: the commit is not on the branch" in listed
-    assert f"suite.gone of {path}: no suite has this benchmark any more" in listed
-    assert listed[-1] == "2 results to remove; repeat with --remove"
-    assert main(["results", "prune", "--remove"]) == 0
-    assert not stray.exists()
-    assert not outcomes.exists()
-    del content["results"]["suite.gone"]
-    assert json.loads(path.read_text()) == content
-    others = files.keys() - {stray, outcomes, path}
-    assert {p: p.read_bytes() for p in others} == {p: files[p] for p in others}
 
 
 @pytest.fixture

@@ -30,14 +30,12 @@ from asv_watch.compare.stored import find_results
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
-from asv_watch.exchange.pruning import find_unused, remove
 from asv_watch.exchange.table import write_table
 from asv_watch.gate.comment import comment, is_ours, read_stored
 from asv_watch.gate.result import GateCase, read_result
 from asv_watch.judge.findings import analyse
 from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.night.attempts import Attempts
-from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import (
     CaseRatio,
     ComparisonWriter,
@@ -212,9 +210,6 @@ def _use(results: Path, made: Generated, folder: Path) -> None:
         write_table(load_history(results, commits), folder / "table.csv")
     with contextlib.suppress(WatchError):
         find_results(results, made.repository, made.hashes[-2], made.hashes[-1])
-    with contextlib.suppress(WatchError):
-        known = {commit.hash for commit in commits[1:]}
-        remove(tuple(find_unused(results, known, read_benchmarks(results)[0])))
 
 
 @fuzz

@@ -28,7 +28,6 @@ SUITE = "def time_it():\n    pass\n"
         "releases measure",
         "releases numpy add 2.4.0",
         "results merge results",
-        "results prune --remove",
     ],
 )
 @pytest.mark.fault(
