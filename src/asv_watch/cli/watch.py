@@ -186,7 +186,7 @@ def explain(
     release: Release = "newest",
     machine: Machine = "",
 ) -> int:
-    """Name the operators that account for a difference, from profiles of both sides."""
+    """Name the operators that account for a difference, by the project's own profiler."""
     from asv_watch.explain.command import explain as job
 
     return job(
@@ -197,7 +197,7 @@ def explain(
 def calibrate(
     *,
     comparisons: Annotated[
-        int, typer.Option(min=1, help="Number of interleaved comparisons of HEAD with itself.")
+        int, typer.Option(min=1, help="Interleaved comparisons of HEAD with itself.")
     ] = 3,
     cases: Cases = "",
     release: Release = "newest",
@@ -215,7 +215,7 @@ def calibrate(
     )
 
 
-_ACTIONS = ("list", "add", "measure", "findings")
+_ACTIONS = ("list", "measure", "findings")
 
 
 def releases(
@@ -224,37 +224,29 @@ def releases(
         typer.Argument(
             metavar="[REQUIREMENT] [ACTION] [RELEASE]",
             help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
-            "show which releases are listed, measured, missing and newly published; add: try "
-            "RELEASE and add it to asv.conf.json; measure: compare each release, or RELEASE, with "
-            "its predecessor; findings: show each difference and the days that measured it.",
+            "listed, measured, missing and newly published; measure: compare each release, or "
+            "RELEASE, with its predecessor; findings: every difference, and on how many days it "
+            "was measured.",
         ),
     ] = None,
     *,
-    companions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="PACKAGE==RELEASE",
-            help="add: release of another package that goes with it.",
-        ),
-    ] = None,
     against: Annotated[
         str,
         typer.Option(
             metavar="RELEASE",
-            help="Compare with this release, not the predecessor; RELEASE itself shows the noise.",
+            help="Compare with this release, not the predecessor; RELEASE itself gives the noise.",
         ),
     ] = "",
     commit: Annotated[
-        str, typer.Option(help="measure: the commit whose package both sides use.")
+        str, typer.Option(help="measure: with the package of this commit on both sides.")
     ] = "HEAD",
     again: Annotated[
-        bool, typer.Option("--again", help="measure: repeat comparisons that are stored already.")
+        bool, typer.Option("--again", help="measure: once more what is stored already.")
     ] = False,
     cases: Cases = "",
     machine: Machine = "",
 ) -> int:
-    """Track what releases of a requirement change: list, add and measure them."""
+    """Track what releases of a requirement change."""
     from asv_watch.releases import command as job
 
     words = words or []
@@ -265,20 +257,8 @@ def releases(
         raise typer.BadParameter(
             f"{(words or [action])[0]!r} is none of {', '.join(_ACTIONS)}, after the requirement"
         )
-    if action == "add" and not release:
-        raise typer.BadParameter("name the release, such as `asv-watch releases numpy add 2.4.0`")
     if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
-    pinned = {}
-    for companion in companions or []:
-        name, separator, number = companion.partition("==")
-        if not separator or not number:
-            raise typer.BadParameter(f"--with {companion}: write PACKAGE==RELEASE")
-        pinned[name] = number
-    if pinned and action != "add":
-        raise typer.BadParameter(f"--with belongs to add, not to {action}")
-    if action == "add":
-        return job.add(Path.cwd(), requirement, release=release, companions=pinned)
     if action == "measure":
         return job.measure(
             Path.cwd(),
@@ -306,14 +286,12 @@ def report(
     state: Annotated[
         Literal["measured", "suspected", "all"], typer.Option(help="Which changes to print.")
     ] = "all",
-    count: Annotated[
-        int, typer.Option(min=1, help="Largest number of changes to print, newest first.")
-    ] = 10,
+    count: Annotated[int, typer.Option(min=1, help="Print at most so many, newest first.")] = 10,
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="Only changes of this machine.")
     ] = "",
 ) -> int:
-    """Print the newest changes for an issue or an e-mail: size, interval, commits and cause."""
+    """Print changes to hand on: what, since when, how much, how certain, which commit, why."""
     from asv_watch.publish.report_command import report as job
 
     return job(Path.cwd(), markup=markup, state=state, count=count, machine=machine)

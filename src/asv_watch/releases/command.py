@@ -1,16 +1,14 @@
-"""Lists, adds and measures releases of a requirement."""
+"""Lists and measures releases of a requirement."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
 
 from asv_watch import quantities
-from asv_watch.asv.release_list import add_release
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.checkout import preflight
@@ -31,7 +29,6 @@ from asv_watch.judge.compared_values import value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.machine.description import default_name
-from asv_watch.machine.lock import exclusive_run
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.release_order import release_order
@@ -88,66 +85,6 @@ def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def add(
-    root: Path, requirement: str, *, release: str, companions: Mapping[str, str]
-) -> ExitStatus:
-    """Install a release with what belongs to it, import it, and list it in asv.conf.json.
-
-    Args:
-        root: the checkout.
-        requirement: such as ``numpy``; that of asv.conf.json if empty.
-        release: to add.
-        companions: releases of other packages that it needs. What the newest listed release names
-            besides is taken from there, or asked of the package index where the listed releases
-            differ in it.
-
-    Raises:
-        WatchError: it cannot be installed or does not work; nothing is listed then.
-    """
-    configuration = read_configuration(root)
-    requirement = requirement or the_requirement(configuration)
-    with exclusive_run(configuration.environments_folder, "releases add"):
-        requirements = _with_companions(
-            configuration, {requirement: release, **companions}, requirement
-        )
-        folder = root / ".asv" / "releases" / f"{requirement}-{release}"
-        spec = configuration.environments[0].with_requirements(requirements, folder)
-        preflight.check_room(configuration, (spec,))
-        named = " + ".join(f"{name} {number}" for name, number in requirements.items())
-        print(f"trying {named}", flush=True)
-        try:
-            tried = environments.try_release(spec, configuration)
-        finally:
-            environments.remove_environment(spec)
-        if tried.failed:
-            raise WatchError(f"{tried.failed}; nothing was listed, try other releases with --with")
-        print(f"added {add_release(root, requirements)} to asv.conf.json")
-    return ExitStatus.DONE
-
-
-def _with_companions(
-    configuration: Configuration, wanted: dict[str, str], requirement: str
-) -> dict[str, str]:
-    """Add the other packages that the listed releases name: the newest that fits if they differ.
-
-    Raises:
-        WatchError: the package index cannot be reached, or offers none that fits.
-    """
-    listed = configuration.listed_releases.get(requirement, [])
-    others = listed[0] if listed else {}
-    missing = {name: number for name, number in others.items() if name not in wanted}
-    constant = {
-        name: number
-        for name, number in missing.items()
-        if all(release.get(name) == number for release in listed) and len(listed) > 1
-    }
-    asked = [name for name in missing if name not in constant]
-    pinned = wanted | constant
-    found = package_index.fitting(pinned, asked, configuration.python) if asked else {}
-    chosen = pinned | found
-    return {name: chosen[name] for name in dict.fromkeys((requirement, *others, *chosen))}
-
-
 def measure(
     root: Path,
     requirement: str,
@@ -190,8 +127,7 @@ def measure(
                 f"{f'{requirement} {release}' if release else f'the newest {requirement}'} has "
                 f"{f'no {against} to compare with' if against else 'no predecessor'} "
                 'under "releases" in asv.conf.json; `asv-watch releases '
-                f"{requirement}` lists what is there, and `asv-watch releases {requirement} add "
-                "RELEASE` adds one"
+                f"{requirement}` lists what is there"
             )
         package = side(place, commit)
         listed = _list_benchmarks(place, package, pairs[0].after)
@@ -271,8 +207,8 @@ def the_requirement(configuration: Configuration) -> str:
             f"`asv-watch releases {listed[0]}`"
         )
     raise WatchError(
-        "asv.conf.json lists no releases; name the requirement, such as "
-        "`asv-watch releases numpy add 2.4.0`"
+        "asv.conf.json lists no releases; add those to compare, the newest first: "
+        '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
     )
 
 

@@ -26,7 +26,6 @@ SUITE = "def time_it():\n    pass\n"
         "explain --cases time_it --before HEAD",
         "calibrate",
         "releases measure",
-        "releases numpy add 2.4.0",
         "results merge results",
     ],
 )

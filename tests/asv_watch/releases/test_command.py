@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.release_list import add_release
 from asv_watch.asv.settings import read_configuration
 from asv_watch.records.comparisons import CaseValues, read_comparisons
 from asv_watch.records.releases import read_releases
@@ -182,6 +181,13 @@ def project(make_repository: Callable[..., Path], wheels: Path) -> Path:
     )
 
 
+def _list(project: Path, release: dict[str, str]) -> None:
+    """List a release above the others."""
+    path = project / "asv.conf.json"
+    path.write_text(path.read_text().replace("[\n", f"[\n{json.dumps(release)},\n", 1))
+    git(project, "commit", "--quiet", "--all", "--message", "List a release")
+
+
 def _run(
     project: Path, home: Path, *arguments: str, job: str = "releases"
 ) -> tuple[int, str, str]:
@@ -272,8 +278,7 @@ def test_a_night_compares_a_release_that_was_added_since(
     known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
-    add_release(project, {"engine": "9.2.0", "addon": "8.2.1"})
-    git(project, "commit", "--quiet", "--all", "--message", "List engine 9.2.0")
+    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
     status, printed, _ = _run(project, tmp_path, "--cases", "time_it", job="nightly")
     assert status == 3, "asv's own environment has no engine, so its cases fail"
     assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
@@ -306,26 +311,13 @@ def test_a_release_is_compared_with_itself_at_a_commit_that_is_named(
     assert (comparison.header.kind, comparison.header.after.commit) == ("null", older)
 
 
-def test_a_release_is_listed_only_if_it_works_with_what_belongs_to_it(
-    project: Path, tmp_path: Path, wheels: Path
+def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
+    project: Path, tmp_path: Path
 ) -> None:
-    pinned = (project / "asv.conf.json").read_text()
-    status, printed, errors = _run(project, tmp_path, "add", "9.2.0")
-    assert status == 1
-    assert "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999" in errors
-    assert "; nothing was listed" in errors
-    assert (project / "asv.conf.json").read_text() == pinned
-
-    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
-    code = ADDON.format(version="8.2.1", build="cpu")
-    _wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
-    status, printed, errors = _run(project, tmp_path, "add", "9.2.0")
-    assert status == 0, errors
-    entry = '{"engine": "9.2.0", "addon": "8.2.1"}'
-    assert printed.splitlines()[-1] == f"added {entry} to asv.conf.json"
-    line = f"            {entry},\n"
-    text = (project / "asv.conf.json").read_text()
-    assert text.replace(line, "") == pinned
+    _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
+    status, printed, _ = _run(project, tmp_path, "measure", "9.2.0", "--cases", "time_it")
+    assert status == 3
+    assert "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999" in printed
     assert not list((project / ".asv" / "releases").iterdir())
 
 
@@ -366,10 +358,9 @@ def test_without_an_index_the_list_says_what_is_unknown(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("add",), "name the release, such as"),
         (("measure", "9.0.0"), "engine 9.0.0 has no predecessor under"),
-        (("engine", "mesure"), "'mesure' is none of list, add, measure, findings"),
-        (("add", "99.0"), "engine===99.0 cannot be installed"),
+        (("engine", "mesure"), "'mesure' is none of list, measure, findings"),
+        (("list", "9.0.0"), "list shows all releases"),
     ],
 )
 def test_bad_input_is_one_line(
