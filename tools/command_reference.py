@@ -114,7 +114,7 @@ def reference(page: ReferencePage) -> str:
 def _options(group: typer.core.TyperGroup) -> Iterator[Option]:
     for name, command in group.commands.items():
         with command.make_context(name, [], resilient_parsing=True) as context:
-            for parameter in command.params:
+            for parameter in context.command.params:
                 record = parameter.get_help_record(context)
                 if parameter.name != "help" and record is not None:
                     names, help_text = map(_text, record)

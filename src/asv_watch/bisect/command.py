@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.bisect.search import Culprit, candidates_between
@@ -11,26 +14,29 @@ from asv_watch.checkout.workplace import open_workplace
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
+from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.quantities import measured
 from asv_watch.records.git import ask_git
 
 
-def bisect(root: Path, *, before: str, after: str, cases: str, machine: str) -> ExitStatus:
+def bisect(
+    *,
+    cases: OneCase,
+    before: Annotated[str, typer.Option(metavar=SIDE, help="Where the range begins.")],
+    after: Annotated[
+        str,
+        typer.Option(metavar=SIDE, help="Where it ends: a later commit, or another release."),
+    ] = "HEAD",
+    machine: Machine = "",
+) -> ExitStatus:
     """Narrow the change of one case between two sides, and print what changed it.
-
-    Args:
-        root: the checkout.
-        before: ``COMMIT[@RELEASE]``.
-        after: the same.
-        cases: regular expression that matches one case.
-        machine: folder of results; the host's name if empty.
 
     Raises:
         WatchError: the pattern matches no case or several, there is no range between the
             sides, or noise hides the change.
     """
     selection = matching(cases, otherwise=EVERYTHING)
-    with open_workplace(root, "bisect", release="all", machine=machine) as place:
+    with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as place:
         candidates = candidates_between(place, before, after)
         ends = [side(place, text).environment for text in (candidates[0], candidates[-1])]
         case = find_case(place, ends, selection)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
@@ -17,22 +20,24 @@ from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_
 from asv_watch.machine.conditions import describe_conditions
 from asv_watch.machine.load import Load, LoadWatch
 from asv_watch.markdown import table
+from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
 from asv_watch.records.comparisons import read_comparison
 from asv_watch.records.git import ask_git
 
 
-def calibrate(root: Path, *, comparisons: int, release: str, machine: str, cases: str) -> None:
+def calibrate(
+    *,
+    comparisons: Annotated[
+        int, typer.Option(min=1, help="Number of interleaved comparisons of HEAD with itself.")
+    ] = 3,
+    cases: Cases = "",
+    release: Release = "newest",
+    machine: Machine = "",
+) -> None:
     """Compare HEAD with itself, and print how far the ratios are from 1.
 
     Each comparison is stored; the site's Status shows the noise of all of them.
-
-    Args:
-        root: the checkout.
-        comparisons: interleaved, of HEAD with itself.
-        release: a release that asv.conf.json pins, or ``newest``.
-        machine: folder of results; the host's name if empty.
-        cases: regular expression of cases; the short set if empty.
 
     Raises:
         WatchError: more than one release was chosen, or no case has a ratio in every comparison.
@@ -40,7 +45,7 @@ def calibrate(root: Path, *, comparisons: int, release: str, machine: str, cases
     selection = matching(cases, otherwise=SHORT).only_times()
     if release == ALL:
         raise WatchError("a calibration takes one release, not 'all'")
-    with open_workplace(root, "calibrate", release=release, machine=machine) as place:
+    with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as place:
         watch, started = LoadWatch(), time.monotonic()
         commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         version = side(place, commit, place.environments[0].version)

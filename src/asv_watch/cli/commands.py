@@ -1,47 +1,110 @@
-"""Every subcommand of ``asv-watch``: its function, and what an interrupt leaves behind.
+"""Every subcommand of ``asv-watch``: where its function is, and what ``--help`` says of it.
 
-To add a subcommand, write a function whose parameters are its options, in ``watch.py`` or a file
-of its own, and add an entry here. Its file is read for every ``--help``, so it imports nothing
-heavy (asv, numpy) at its top: the function imports what does the work.
+To add a subcommand, write a function whose parameters are its options, in a module that bears its
+name or in the ``command`` of a room, and add an entry here. The module is imported when the
+subcommand is called, because ``asv-watch --help`` should not wait for asv and numpy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-from asv_watch.cli import gate, results, submit, watch
 
 CONTINUES = "the same command continues where it stopped"
+STORED = "the finished cases are stored"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One subcommand."""
 
-    run: Callable[..., Any]
-    """Returns the exit status, or ``None`` for 0."""
-    examples: str = ""
+    function: str
+    """Its module and name, ``asv_watch.bench.command:bench``. It returns the exit status, or
+    ``None`` for 0."""
+    help: str
     interrupted: str = ""
     """What Ctrl-C leaves behind, for the message after it."""
+    examples: str = ""
 
 
 COMMANDS = {
-    "bench": Command(watch.bench, interrupted=CONTINUES),
-    "nightly": Command(watch.nightly, interrupted=CONTINUES),
-    "compare": Command(watch.compare, interrupted="the finished cases are stored"),
-    "gate": Command(gate.gate, gate.EXAMPLES, interrupted="nothing was written"),
-    "gate-comment": Command(gate.gate_comment),
-    "reference": Command(watch.reference, interrupted="the finished cases are stored"),
-    "confirm": Command(watch.confirm, interrupted="the finished cases are stored"),
-    "bisect": Command(watch.bisect, interrupted="the comparisons so far are stored"),
-    "explain": Command(watch.explain, interrupted="nothing was printed"),
-    "calibrate": Command(watch.calibrate, interrupted="the finished cases are stored"),
-    "releases": Command(watch.releases, interrupted=CONTINUES),
-    "report": Command(watch.report),
-    "results": Command(results.results, results.EXAMPLES),
-    "submit": Command(submit.submit, submit.EXAMPLES),
-    "publish": Command(watch.publish, interrupted="the site is as it was before"),
-    "preview": Command(watch.preview),
+    "bench": Command(
+        "asv_watch.bench.command:bench",
+        "Measure what is missing of HEAD, and publish the site.",
+        CONTINUES,
+    ),
+    "nightly": Command(
+        "asv_watch.night.command:nightly",
+        "Measure every commit that is not measured yet, most urgent first, and publish the site.",
+        CONTINUES,
+    ),
+    "compare": Command(
+        "asv_watch.compare.command:compare",
+        "Compare two commits or releases, with interleaved rounds.",
+        STORED,
+    ),
+    "gate": Command(
+        "asv_watch.gate.command:gate",
+        "Decide if a pull request is slower than its merge base in the cases that it touches.",
+        "nothing was written",
+        "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
+        "--comment gate.md",
+    ),
+    "gate-comment": Command(
+        "asv_watch.gate.comment_command:gate_comment",
+        "Write a gate's result to its pull request on GitHub, in a workflow that may write.",
+    ),
+    "reference": Command(
+        "asv_watch.compare.reference:reference",
+        "Measure a commit interleaved with the reference that asv.conf.json names.",
+        STORED,
+    ),
+    "confirm": Command(
+        "asv_watch.compare.confirm:confirm",
+        "Compare the two commits of each suspected change, interleaved: is the change real?",
+        STORED,
+    ),
+    "bisect": Command(
+        "asv_watch.bisect.command:bisect",
+        "Find the commit, or the release of a requirement, that changed a case.",
+        "the comparisons so far are stored",
+    ),
+    "explain": Command(
+        "asv_watch.explain.command:explain",
+        "Name the operators that account for a difference, from profiles of both sides.",
+        "nothing was printed",
+    ),
+    "calibrate": Command(
+        "asv_watch.calibrate.command:calibrate",
+        "Compare HEAD with itself: how noisy this machine is, and why.",
+        STORED,
+    ),
+    "releases": Command(
+        "asv_watch.releases.command:releases",
+        "Track what releases of a requirement change.",
+        CONTINUES,
+    ),
+    "report": Command(
+        "asv_watch.publish.command:report",
+        "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
+    ),
+    "results": Command(
+        "asv_watch.exchange.results_command:results",
+        "Check, merge or export the stored results.",
+        examples="Examples: asv-watch results merge ../other-clone origin/results; "
+        "asv-watch results export measurements.csv",
+    ),
+    "submit": Command(
+        "asv_watch.exchange.submit_command:submit",
+        "Submit this machine's results to a results repository, or to a Codespeed server.",
+        examples="Examples: asv-watch submit --to git@example.org:me/results.git; "
+        "asv-watch submit --codespeed https://speed.example.org",
+    ),
+    "publish": Command(
+        "asv_watch.publish.command:publish",
+        "Write the site from the stored results.",
+        "the site is as it was before",
+    ),
+    "preview": Command(
+        "asv_watch.publish.preview:preview", "Serve the published site until Ctrl-C."
+    ),
 }

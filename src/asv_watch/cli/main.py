@@ -8,29 +8,57 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
+from importlib import import_module, metadata
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from asv_watch.cli.commands import COMMANDS
+from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.cli.failures import explain_failure, explain_interrupt
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+class _Subcommand(TyperCommand):
+    """A subcommand whose function is imported when it is called."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        super().__init__(name, help=command.help)
+        self._command = command
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Import the function, whose parameters are the options."""
+        module, _, function = self._command.function.partition(":")
+        single = typer.Typer(add_completion=False, context_settings=_HELP)
+        run = getattr(import_module(module), function)
+        single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
+        return typer.main.get_command(single).make_context(*arguments, **options)
+
+
+class _AllCommands(TyperGroup):
+    """The command with its subcommands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, command in COMMANDS.items():
+            self.add_command(_Subcommand(name, command))
+
+
 app = typer.Typer(
     name="asv-watch",
+    cls=_AllCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_HELP,
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "
     "3 done but some cases failed, 4 slower (gate, compare --fail-if-slower), "
     "5 undecided (gate), 130 interrupted, 143 ended by SIGTERM.",
 )
-for _name, _command in COMMANDS.items():
-    app.command(_name, epilog=_command.examples or None)(_command.run)
 
 
 def _show_version(wanted: bool) -> None:
@@ -103,9 +131,7 @@ def _ended_by_signals(received: list[int]) -> Iterator[None]:
 
 
 def _run(arguments: list[str]) -> int | None:
-    status: int | None = app(
-        args=list(arguments), obj=arguments, prog_name="asv-watch", standalone_mode=False
-    )
+    status: int | None = app(args=list(arguments), prog_name="asv-watch", standalone_mode=False)
     if status == ExitStatus.INTERRUPTED:  # typer's answer to Ctrl-C
         raise KeyboardInterrupt
     sys.stdout.flush()

@@ -3,46 +3,59 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
+from asv_watch.compare.stored import compare_stored
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
 from asv_watch.judge.compared_values import value_verdict
+from asv_watch.options import After, Before, Cases, Machine, Release
 from asv_watch.statistics.rule import Verdict, verdict
 
 
 def compare(
-    root: Path,
     *,
-    before: str,
-    after: str,
-    release: str,
-    machine: str,
-    cases: str,
-    values: bool,
-    fail_if_slower: bool,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored",
+            help="Compare what is stored, and measure nothing. A side is a result file or "
+            "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
+        ),
+    ] = False,
+    values: Annotated[
+        bool,
+        typer.Option(
+            "--values",
+            help="Compare peak memory and tracked values too, as always where no case is timed.",
+        ),
+    ] = False,
+    fail_if_slower: Annotated[
+        bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
+    ] = False,
+    cases: Cases = "",
+    release: Release = "newest",
+    machine: Machine = "",
 ) -> ExitStatus:
     """Compare two sides in interleaved rounds and print the table; store the result.
-
-    Args:
-        root: the checkout.
-        before: the baseline, ``COMMIT[@RELEASE]``, or ``.`` for the working tree.
-        after: what is compared with it.
-        release: release of a side that names none.
-        machine: name of this machine; the host's if empty.
-        cases: regular expression of cases; the short set if empty.
-        values: compare peak memory and tracked values as well, which is done in any case where
-            nothing that is timed matches.
-        fail_if_slower: return `ExitStatus.SLOWER` where a case got slower or has more.
 
     Raises:
         WatchError: a side does not exist, or no case ran on both.
     """
+    root = Path.cwd()
+    if stored:
+        print(compare_stored(root, before=before, after=after, cases=cases))
+        return ExitStatus.DONE
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False

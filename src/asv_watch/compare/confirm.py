@@ -24,6 +24,7 @@ from asv_watch.interleave.rounds import PRECISE
 from asv_watch.interleave.sides import side
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
+from asv_watch.options import Machine
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -46,17 +47,13 @@ class Suspect:
     """Hash of the first commit measured after it."""
 
 
-def confirm(root: Path, *, machine: str) -> ExitStatus:
-    """Compare what is suspected, or was compared once, on this machine; print each answer.
-
-    Args:
-        root: the checkout.
-        machine: folder of results; the host's name if empty.
+def confirm(*, machine: Machine = "") -> ExitStatus:
+    """Compare the two commits of each change that is suspected or was compared only once.
 
     Raises:
         WatchError: the results cannot be read.
     """
-    with open_workplace(root, "confirm", release="all", machine=machine) as place:
+    with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as place:
         history = _history(place)
         suspects = find_suspects(history, analyse(history).changes, place.machine)
         compared = confirm_suspects(place, suspects)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
@@ -20,27 +23,32 @@ from asv_watch.errors import PlaceError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import Side, side
+from asv_watch.options import Cases, Full, Machine, Release
 
 _ENTRY = re.compile(r'("reference"\s*:\s*)"[^"]*"')
 
 
 def reference(
-    root: Path, *, commit: str, renew: str, release: str, machine: str, cases: str, full: bool
+    *,
+    commit: Annotated[str, typer.Option(help="The commit to measure.")] = "HEAD",
+    renew: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMIT@RELEASE",
+            help="Measure a new reference against the old one, and name it in asv.conf.json.",
+        ),
+    ] = "",
+    full: Full = False,
+    cases: Cases = "",
+    release: Release = "newest",
+    machine: Machine = "",
 ) -> ExitStatus:
     """Measure what is missing of a commit, interleaved with the reference; or renew that.
-
-    Args:
-        root: the checkout.
-        commit: what is measured.
-        renew: the new reference, ``COMMIT@RELEASE``; empty to measure ``commit``.
-        release: releases to measure the commit with: one, ``newest`` or ``all``.
-        machine: folder of results; the host's name if empty.
-        cases: regular expression of cases; the short set if empty.
-        full: an empty ``cases`` means every case.
 
     Raises:
         WatchError: there is no reference, or nothing could be measured.
     """
+    root = Path.cwd()
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT).only_times()
     compared: list[Compared] = []
     errors: list[WatchError] = []

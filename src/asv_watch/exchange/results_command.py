@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from asv_watch.asv.settings import (
     allowed_machines,
@@ -20,26 +23,56 @@ from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish.damage import report_damage
 from asv_watch.records.loading import load_history
 
+_NAMES = {
+    "check": (range(2), "one folder at most"),
+    "merge": (range(1, 1000), "the sources"),
+    "export": (range(1, 2), "one file"),
+}
+"""Action to how many names it takes."""
 
-def check(root: Path, folder: str = "") -> ExitStatus:
-    """Print every fault of a folder of results.
 
-    Args:
-        root: the checkout.
-        folder: results; those that asv.conf.json names if empty.
+def results(
+    action: Annotated[
+        Literal["check", "merge", "export"],
+        typer.Argument(
+            help="check: name each fault in the files; merge: add results of folders and "
+            "branches; export: write a table with a row for each measurement (.csv, .parquet)."
+        ),
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FOLDER | SOURCE... | FILE]",
+            help="check: a folder other than asv.conf.json's; merge: folders and branches; "
+            "export: the file.",
+        ),
+    ] = None,
+) -> ExitStatus:
+    """Check, merge or export the stored results."""
+    root, names = Path.cwd(), names or []
+    numbers, wanted = _NAMES[action]
+    if len(names) not in numbers:
+        raise typer.BadParameter(f"{action} takes {wanted}")
+    if action == "check":
+        return _check(root, *names)
+    return _merge(root, names) if action == "merge" else _export(root, names[0])
+
+
+def _check(root: Path, folder: str = "") -> ExitStatus:
+    """Print every fault of a folder of results, or of those that asv.conf.json names.
 
     Raises:
         WatchError: there is no such folder, or asv.conf.json cannot be read.
     """
-    results = Path(folder) if folder else results_folder(root)
-    faults = check_results(results, allowed_machines(root))
+    checked = Path(folder) if folder else results_folder(root)
+    faults = check_results(checked, allowed_machines(root))
     for fault in faults:
         print(f"{fault.path}: {fault.message}")
-    print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {results}")
+    print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {checked}")
     return ExitStatus.FAILED if faults else ExitStatus.DONE
 
 
-def merge(root: Path, sources: Sequence[str]) -> None:
+def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
     """Add the results of folders and branches to those of the checkout.
 
     Raises:
@@ -49,11 +82,12 @@ def merge(root: Path, sources: Sequence[str]) -> None:
     target, machines = results_folder(root), allowed_machines(root)
     with exclusive_run(environments_folder(root), "results merge"):
         for source in sources:
-            with results_in(source, root) as results:
-                print(f"{source}: {merge_results(results, target, machines)}", flush=True)
+            with results_in(source, root) as found:
+                print(f"{source}: {merge_results(found, target, machines)}", flush=True)
+    return ExitStatus.DONE
 
 
-def export(root: Path, file: str) -> ExitStatus:
+def _export(root: Path, file: str) -> ExitStatus:
     """Write a table with a row for each measurement; the name's ending says in which format.
 
     What of the results is damaged is named, and not in the table.

@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.machine_identity import check_machine_name
 from asv_watch.asv.settings import load_settings, results_folder, tracked_commits
@@ -14,22 +17,45 @@ from asv_watch.exchange.submitting import push_branch, without_login
 from asv_watch.exchange.table import measurements
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.description import default_name
+from asv_watch.options import Machine
 from asv_watch.publish.damage import report_damage
 from asv_watch.records.loading import load_history
 
 
-def submit_to_repository(root: Path, repository: str, *, machine: str) -> ExitStatus:
-    """Push this machine's results as a new branch, for a pull request.
+def submit(
+    *,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="REPOSITORY",
+            help="Push a branch with this machine's results there, for a pull request.",
+        ),
+    ] = "",
+    codespeed: Annotated[
+        str, typer.Option(metavar="URL", help="Send this machine's times to a Codespeed server.")
+    ] = "",
+    every_commit: Annotated[
+        bool, typer.Option("--every-commit", help="Send all commits to Codespeed, not the newest.")
+    ] = False,
+    machine: Machine = "",
+) -> ExitStatus:
+    """Submit this machine's results to a results repository, or to a Codespeed server."""
+    if bool(to) == bool(codespeed):
+        raise typer.BadParameter("give --to or --codespeed")
+    if to and every_commit:
+        raise typer.BadParameter("--every-commit belongs to --codespeed, not to --to")
+    root, name = Path.cwd(), machine or default_name()
+    if to:
+        return _submit_to_repository(root, to, name)
+    return _submit_to_codespeed(root, codespeed, name, every_commit=every_commit)
 
-    Args:
-        root: the checkout.
-        repository: path or address of the results repository.
-        machine: whose results; the host's if empty.
+
+def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
+    """Push a machine's results as a new branch, for a pull request.
 
     Raises:
         WatchError: there are no results, they are damaged, or the repository refuses them.
     """
-    name = machine or default_name()
     check_machine_name(name)
     now = datetime.datetime.now(datetime.UTC)
     plain = re.sub(r"[^\w-]+", "-", name)
@@ -43,21 +69,12 @@ def submit_to_repository(root: Path, repository: str, *, machine: str) -> ExitSt
     return ExitStatus.DONE
 
 
-def submit_to_codespeed(
-    root: Path, server: str, *, machine: str, every_commit: bool
-) -> ExitStatus:
-    """Send this machine's times to a Codespeed server, and name what of the results is damaged.
-
-    Args:
-        root: the checkout.
-        server: its address.
-        machine: whose times; the host's if empty.
-        every_commit: of all commits, not only of the newest one measured.
+def _submit_to_codespeed(root: Path, server: str, name: str, *, every_commit: bool) -> ExitStatus:
+    """Send a machine's times to a Codespeed server, and name what of the results is damaged.
 
     Raises:
         WatchError: there are no times, or the server refuses them.
     """
-    name = machine or default_name()
     settings = load_settings(root)
     commits = tracked_commits(root)
     history = load_history(results_folder(root), commits)

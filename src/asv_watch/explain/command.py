@@ -14,27 +14,25 @@ from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
 from asv_watch.markdown import table
+from asv_watch.options import After, Before, Machine, OneCase, Release
 from asv_watch.records.explanations import Explanation, OperatorDifference
 
 
 def explain(
-    root: Path, *, before: str, after: str, release: str, cases: str, machine: str
+    *,
+    cases: OneCase,
+    before: Before = "HEAD~1",
+    after: After = "HEAD",
+    release: Release = "newest",
+    machine: Machine = "",
 ) -> ExitStatus:
     """Profile one case on two sides and print the operators that account for the difference.
-
-    Args:
-        root: the checkout.
-        before: ``COMMIT[@RELEASE]``, or ``.`` for the working tree.
-        after: the same.
-        release: release of a side that names none.
-        cases: regular expression that matches one case.
-        machine: name of this machine in asv; the host's if empty.
 
     Raises:
         WatchError: the pattern matches no case or several, or a side cannot be profiled.
     """
     selection = matching(cases, otherwise=EVERYTHING).only_times()
-    with open_workplace(root, "explain", release="all", machine=machine) as place:
+    with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as place:
         sides = side(place, before, release), side(place, after, release)
         case = find_case(place, [sides[0].environment, sides[1].environment], selection)
         print(f"profiling {case.name}", flush=True)

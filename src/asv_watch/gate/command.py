@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.checkout import preflight
@@ -29,6 +31,7 @@ from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_interleaved
 from asv_watch.interleave.sides import Side, side
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
+from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.statistics.rule import Verdict, verdict
@@ -43,37 +46,54 @@ _SHARE_OF_PROFILE = 0.2
 
 
 def gate(
-    root: Path,
     *,
-    base: str,
-    head: str,
-    limit: str,
-    threshold: str,
-    cases: str,
-    override: str,
-    undecided: str,
-    comment_file: str,
-    json_file: str,
-    pull_request: int,
-    release: str,
-    machine: str,
+    base: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMIT",
+            help="Branch that the pull request goes into; by default the first of asv.conf.json.",
+        ),
+    ] = "",
+    head: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Newest commit of the pull request.")
+    ] = "HEAD",
+    limit: Annotated[
+        str, typer.Option(metavar="TIME", help="Time for building and measuring, such as 20min.")
+    ] = "20min",
+    threshold: Threshold = "3%",
+    override: Annotated[
+        str, typer.Option(metavar="REASON", help="Accept slower cases for this reason.")
+    ] = "",
+    undecided: Undecided = "fail",
+    comment_file: Annotated[
+        str,
+        typer.Option(
+            "--comment", metavar="FILE", help="Write the comment to this file, as Markdown."
+        ),
+    ] = "",
+    json_file: Annotated[
+        str,
+        typer.Option(
+            "--json", metavar="FILE", help="Write the result to this file, for gate-comment."
+        ),
+    ] = "",
+    pull_request: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, help="Number of the pull request, for gate-comment."
+        ),
+    ] = 0,
+    cases: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Measure the cases that match, not those that the diff touches.",
+        ),
+    ] = "",
+    release: Release = "newest",
+    machine: Machine = "",
 ) -> ExitStatus:
     """Compare a head commit with its merge base, and say whether it may be merged.
-
-    Args:
-        root: the checkout.
-        base: branch into which it would be merged; that of asv.conf.json if empty.
-        head: newest commit of the pull request.
-        limit: time for building and measuring, such as ``20min``.
-        threshold: slowdown from which the gate fails, such as ``3%``.
-        cases: regular expression of cases; those that the diff touches if empty.
-        override: why a slowdown is accepted; empty if it is not.
-        undecided: what it means that nothing was decided: ``fail`` or ``pass``.
-        comment_file: file for the comment; none if empty.
-        json_file: file for the result; none if empty.
-        pull_request: its number; 0 if it has none.
-        release: release to measure with.
-        machine: name of this machine; the host's if empty.
 
     Raises:
         WatchError: a commit does not exist, the commits have no common ancestor, or no case
@@ -83,7 +103,9 @@ def gate(
     started = time.monotonic()
     budget = Budget(limit_s, time.monotonic)
     selection = matching(cases, otherwise=EVERYTHING).only_times()
-    with open_workplace(root, "gate", release=release, machine=machine, committed=False) as place:
+    with open_workplace(
+        Path.cwd(), "gate", release=release, machine=machine, committed=False
+    ) as place:
         configuration = place.configuration
         merge_base, newest = _find_commits(
             configuration.repository, base or configuration.branch, head

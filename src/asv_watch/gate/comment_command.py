@@ -6,45 +6,58 @@ What may be believed is in docs/pull-requests.md.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.errors import WatchError
 from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence
 from asv_watch.gate.github import GitHub
 from asv_watch.gate.result import parse_share, read_result
+from asv_watch.options import Threshold, Undecided
 
 CONTEXT = "torchspeed/gate"
 """Name of the status."""
 
 
 def gate_comment(
-    result_file: str,
+    result_file: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE]",
+            help="File that gate --json wrote; by default the result in the existing comment.",
+        ),
+    ] = "",
     *,
-    head: str,
-    pull_request: int,
-    label: str,
-    labelled: str,
-    threshold: str,
-    undecided: str,
-    author: str,
+    head: Annotated[
+        str,
+        typer.Option(metavar="HASH", help="The head commit, as the workflow's event says."),
+    ] = "",
+    pull_request: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, help="Number of the pull request, if FILE is not given."
+        ),
+    ] = 0,
+    label: Annotated[
+        str, typer.Option(metavar="LABEL", help="The label that accepts slower cases.")
+    ] = "slower-accepted",
+    labelled: Annotated[
+        str, typer.Option(metavar="LABEL", help="The label that was just set, if one was.")
+    ] = "",
+    threshold: Threshold = "3%",
+    undecided: Undecided = "fail",
+    author: Annotated[
+        str, typer.Option(metavar="LOGIN", help="Account that writes the comment.")
+    ] = "github-actions[bot]",
 ) -> None:
     """Write the comment of a pull request, or update it, and set the status of its head.
 
     The file is not trusted: the pull request that it names has to be at the commit that GitHub
     says was measured. A label accepts the slowdown of the commit that was the head when it was
-    set, if that was measured by then, and no other.
-
-    Args:
-        result_file: what `asv-watch gate --json` wrote; the result in the comment that is there
-            if empty, such as after a label was added.
-        head: head commit, as GitHub says: the one that was measured, or the one that a label was
-            set for.
-        pull_request: its number; needed without a file.
-        label: label that accepts a slowdown, together with a line ``LABEL: reason`` in the
-            description.
-        labelled: label that was just set; empty if none was.
-        threshold: slowdown of a case from which the status fails, such as ``3%``.
-        undecided: whether the status fails if nothing was decided in time: ``fail`` or ``pass``.
-        author: who writes the comments.
+    set, if that was measured by then, and no other. It takes a line ``LABEL: reason`` in the
+    description. Without a file, such as after a label was set, the result in the comment that is
+    there counts; the head is then the commit that the label was set for.
 
     Raises:
         WatchError: the file is no result, it is of another commit, or GitHub refuses a call.

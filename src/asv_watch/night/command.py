@@ -6,8 +6,11 @@ import contextlib
 import datetime
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.commands import AsvError, NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
@@ -21,6 +24,7 @@ from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
 from asv_watch.night.queue import Situation, Tonight, next_task
 from asv_watch.night.tasks import SOURCES, all_commits
+from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish.command import publish
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, find_commit, read_commits
@@ -30,31 +34,23 @@ from asv_watch.statistics.block_cache import BlockCache
 
 
 def nightly(
-    root: Path,
     *,
-    release: str,
-    machine: str,
-    cases: str,
-    full: bool,
-    budget: str,
-    clock: Callable[[], float] = time.time,
-    timer: Callable[[], float] = time.monotonic,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
+    ] = "4h",
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Go on with every case once the short set is measured."),
+    ] = False,
+    cases: Cases = "",
+    release: Release = "all",
+    machine: Machine = "",
 ) -> ExitStatus:
     """Measure what is missing, most urgent first, until the budget is spent; publish.
 
     A commit or a release that fails does not stop the rest. It is tried again on the next nights,
     and set aside after `NIGHTS`. What the place is to blame for, such as a full disk, counts for
     none of them; twice running, it ends the night.
-
-    Args:
-        root: the checkout.
-        release: a release that asv.conf.json pins, ``newest`` or ``all``.
-        machine: folder of results; the host's name if empty.
-        cases: regular expression of cases; the short set if empty.
-        full: measure every case once the short set of every commit is measured.
-        budget: time for measuring, such as ``4h``; publishing comes on top.
-        clock: seconds since the epoch.
-        timer: seconds since some fixed moment, which the budget is measured by.
 
     Returns:
         `ExitStatus.SOME_CASES_FAILED` where a case, a commit or a release failed tonight.
@@ -64,19 +60,17 @@ def nightly(
     """
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
-    with open_workplace(root, "nightly", release=release, machine=machine) as place:
-        night = _Night(place, selection, clock, full=full and not cases)
+    with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as place:
+        night = _Night(place, selection, full=full and not cases)
         night.begin()
-        night.work(Budget(budget_s, timer))
+        night.work(Budget(budget_s, time.monotonic))
         return night.end()
 
 
 class _Night:
     """One night: what is tried in it, and how it goes."""
 
-    def __init__(
-        self, place: Workplace, selection: Selection, clock: Callable[[], float], *, full: bool
-    ) -> None:
+    def __init__(self, place: Workplace, selection: Selection, *, full: bool) -> None:
         self._place = place
         self._full = full
         root, configuration = place.root, place.configuration
@@ -94,7 +88,7 @@ class _Night:
             for path in (configuration.suites, root / "asv.conf.json")
         ]
         self._reference = self._find_reference()
-        attempts = Attempts(place.results, " ".join(suites), clock)
+        attempts = Attempts(place.results, " ".join(suites), time.time)
         self._steps = BlockCache()
         self._tonight = Tonight(place, selection, attempts, Tally())
         self._situation = self._read_results()
@@ -170,7 +164,7 @@ class _Night:
         for what, reason in self._failed.items():
             print(f"{what} failed: {reason}", file=sys.stderr)
         if any(self._place.configuration.results.glob("*/*-*.json")):
-            publish(self._place.root)
+            publish()
         else:
             print("nothing was ever measured here, so the site stays as it is")
         failed = self._tonight.tally.failures or self._failed

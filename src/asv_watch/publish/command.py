@@ -1,23 +1,68 @@
-"""Writes the site from the stored results."""
+"""Writes the site from the stored results, and prints changes to hand on."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from asv_watch.asv.commands import run_asv
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.settings import read_configuration, results_folder, tracked_commits
+from asv_watch.checkout import preflight
+from asv_watch.exit_status import ExitStatus
+from asv_watch.judge.changes import State
+from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
+from asv_watch.publish.damage import report_damage
+from asv_watch.records.loading import load_history
+from asv_watch.site.report import write_report
 
 
-def publish(root: Path) -> None:
+def publish() -> None:
     """Replace the site by one of all stored results, and say where it is.
 
     Raises:
         WatchError: it cannot be written; the old site stays.
     """
+    root = Path.cwd()
     site = read_configuration(root).site
     print("publishing", flush=True)
     run_asv(root, ["publish", "--no-pull"], Progress({}))
     preview = "make preview" if (root / "Makefile").is_file() else "asv-watch preview"
     print(f"the site is in {os.path.relpath(site, root)}/: look at it with `{preview}`")
+
+
+def report(
+    *,
+    markup: Annotated[
+        Literal["markdown", "text"],
+        typer.Option("--as", help="Markdown for an issue, or plain text for an e-mail."),
+    ] = "markdown",
+    state: Annotated[
+        Literal["measured", "suspected", "all"], typer.Option(help="Which changes to print.")
+    ] = "all",
+    count: Annotated[
+        int, typer.Option(min=1, help="Largest number of changes to print, newest first.")
+    ] = 10,
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="Only changes of this machine.")
+    ] = "",
+) -> ExitStatus:
+    """Print changes, those of the newest commits first, and what of the results is damaged.
+
+    Raises:
+        WatchError: there is no checkout, or nothing was ever measured.
+    """
+    root = Path.cwd()
+    preflight.check_checkout(root)
+    history = load_history(results_folder(root), tracked_commits(root))
+    wanted = set(State) if state == "all" else {State(state)}
+    changes = [
+        change
+        for change in analyse(history).changes
+        if change.state in wanted and machine in {"", history.series[change.series].machine}
+    ]
+    print(write_report(history, changes[:count], markup) or "no change to report")
+    return report_damage(history)

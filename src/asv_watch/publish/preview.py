@@ -9,25 +9,31 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
+
+import typer
 
 from asv_watch.asv.settings import load_settings
 from asv_watch.errors import WatchError
 
 
-def preview(root: Path, *, host: str, port: int) -> None:
+def preview(
+    *,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines see the site.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="TCP port; 0 takes a free one.")
+    ] = 8080,
+) -> None:
     """Serve the site until interrupted.
-
-    Args:
-        root: the checkout.
-        host: address to listen on.
-        port: TCP port; 0 for a free one.
 
     Raises:
         WatchError: no site was published yet, or nothing can listen there.
     """
     if not host:
         raise WatchError("--host is empty; give 127.0.0.1, or 0.0.0.0 to serve every address")
+    root = Path.cwd()
     site = root / str(load_settings(root).html_dir)
     if not (site / "index.html").is_file():
         raise WatchError(f"{site} holds no site yet; run `asv-watch publish`")

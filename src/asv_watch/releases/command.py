@@ -7,6 +7,9 @@ import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import geometric_mean
+from typing import Annotated
+
+import typer
 
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
@@ -30,6 +33,7 @@ from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.machine.description import default_name
 from asv_watch.markdown import table
+from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import TriedRelease, read_releases
@@ -40,20 +44,76 @@ from asv_watch.statistics.rule import Verdict
 _MIB = 1024**2
 
 
-def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
-    """Print the listed releases with what was measured of each, and newer ones.
+_ACTIONS = ("list", "measure", "findings")
 
-    Args:
-        root: the checkout.
-        requirement: such as ``numpy``; that of asv.conf.json if empty.
-        machine: whose results; the host's if empty.
+
+def releases(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[REQUIREMENT] [ACTION] [RELEASE]",
+            help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
+            "show which releases are listed, measured, missing and newly published; measure: "
+            "compare each release, or RELEASE, with its predecessor; findings: show each "
+            "difference and the days that measured it.",
+        ),
+    ] = None,
+    *,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="RELEASE",
+            help="Compare with this release, not the predecessor; RELEASE itself shows the noise.",
+        ),
+    ] = "",
+    commit: Annotated[
+        str, typer.Option(help="measure: the commit whose package both sides use.")
+    ] = "HEAD",
+    again: Annotated[
+        bool, typer.Option("--again", help="measure: repeat comparisons that are stored already.")
+    ] = False,
+    cases: Cases = "",
+    machine: Machine = "",
+) -> ExitStatus:
+    """List or compare the releases of a requirement, or print what they changed.
 
     Raises:
         WatchError: asv.conf.json cannot be read, or lists releases of several requirements.
     """
+    words = words or []
+    requirement = words.pop(0) if words and words[0] not in _ACTIONS else ""
+    action = words.pop(0) if words else "list"
+    release = words.pop(0) if words else ""
+    if words or action not in _ACTIONS:
+        raise typer.BadParameter(
+            f"{(words or [action])[0]!r} is none of {', '.join(_ACTIONS)}, after the requirement"
+        )
+    if action == "list" and release:
+        raise typer.BadParameter("list shows all releases; leave the release out")
+    root = Path.cwd()
+    if action == "measure":
+        return _measure(
+            root,
+            requirement,
+            release=release,
+            against=against,
+            commit=commit,
+            machine=machine,
+            cases=cases,
+            again=again,
+        )
     configuration = read_configuration(root)
     requirement = requirement or the_requirement(configuration)
     name = machine or default_name()
+    if action == "list":
+        _list(configuration, requirement, name)
+    else:
+        _print_findings(configuration, requirement, name, release=release, against=against)
+    return ExitStatus.DONE
+
+
+def _list(configuration: Configuration, requirement: str, name: str) -> None:
+    """Print the listed releases with what was measured of each on a machine, and newer ones."""
     tried, _ = read_releases(configuration.results, name)
     pairs = {p.after.version: p for p in _pairs(configuration, requirement, name)}
     listed = configuration.releases.get(requirement, ())
@@ -82,10 +142,9 @@ def list_releases(root: Path, requirement: str, *, machine: str) -> ExitStatus:
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
     )
     print(_published(configuration, requirement))
-    return ExitStatus.DONE
 
 
-def measure(
+def _measure(
     root: Path,
     requirement: str,
     *,
@@ -98,17 +157,7 @@ def measure(
 ) -> ExitStatus:
     """Compare each release with its predecessor where that is missing; store the results.
 
-    Args:
-        root: the checkout.
-        requirement: such as ``numpy``; that of asv.conf.json if empty.
-        release: the only release to compare; all if empty.
-        against: the release to compare with instead of each one's predecessor; ``release`` to
-            measure the noise of the method.
-        commit: whose package runs on both sides.
-        machine: name of this machine; the host's if empty.
-        cases: regular expression of cases; if empty, those of the short set that
-            ``release_cases`` in asv.conf.json matches.
-        again: time what is stored once more.
+    Where no cases are named, those of the short set that ``release_cases`` matches are measured.
 
     Raises:
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
@@ -158,29 +207,15 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
     return list_benchmarks(place, place.environments)
 
 
-def list_findings(
-    root: Path, requirement: str, *, release: str, against: str, machine: str
-) -> ExitStatus:
-    """Print every difference between releases, and on how many days it was measured.
-
-    Args:
-        root: the checkout.
-        requirement: such as ``numpy``; that of asv.conf.json if empty.
-        release: the only release whose differences are printed; all if empty.
-        against: the release compared with instead of each one's predecessor.
-        machine: whose results; the host's if empty.
-
-    Raises:
-        WatchError: asv.conf.json cannot be read.
-    """
-    configuration = read_configuration(root)
-    requirement = requirement or the_requirement(configuration)
-    name = machine or default_name()
+def _print_findings(
+    configuration: Configuration, requirement: str, name: str, *, release: str, against: str
+) -> None:
+    """Print every difference between releases, and on how many days it was measured."""
     pairs = _pairs(configuration, requirement, name, release=release, against=against)
     parts = [_findings(requirement, pair.stored) for pair in pairs if pair.stored.ratios]
     if parts:
         print("\n\n".join(parts))
-        return ExitStatus.DONE
+        return
     machines = sorted(path.parent.name for path in configuration.results.glob("*/comparisons"))
     others = [
         other
@@ -189,7 +224,6 @@ def list_findings(
     ]
     hint = f"; give --machine {' or '.join(others)}" if others else ""
     print(f"no such releases were compared on {name}{hint}")
-    return ExitStatus.DONE
 
 
 def the_requirement(configuration: Configuration) -> str:

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -96,12 +97,17 @@ class Nights:
             self.measured[-1] += 1
             return measure(*arguments, **options)
 
-        def count_publishing(folder: Path) -> None:
-            publish(folder)
+        def count_publishing() -> None:
+            publish()
             self.published += 1
 
         monkeypatch.setattr(night_tasks, "measure_commit", measure_for_an_hour)
         monkeypatch.setattr(f"{job.__name__}.publish", count_publishing)
+        clock = SimpleNamespace(
+            time=lambda: 1.8e9 + self._hours * 3600, monotonic=lambda: self._hours * 3600.0
+        )
+        monkeypatch.setattr(f"{job.__name__}.time", clock)
+        monkeypatch.chdir(root)
 
     def add_commits(self, *values: str) -> None:
         for value in values:
@@ -138,16 +144,7 @@ class Nights:
         self.measured.append(0)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            status = job.nightly(
-                self.root,
-                release="all",
-                machine="m",
-                cases="",
-                full=False,
-                budget=f"{BUDGET_H}h",
-                clock=lambda: 1.8e9 + self._hours * 3600,
-                timer=lambda: self._hours * 3600.0,
-            )
+            status = job.nightly(machine="m", budget=f"{BUDGET_H}h")
         self.output = printed.getvalue()
         self.reported += sum(map(int, re.findall(r"^tonight: .*?(\d+) ok", self.output, re.M)))
         print(f"night {len(self.measured)}: {status!r}\n{self.output}")

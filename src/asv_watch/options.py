@@ -1,0 +1,43 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+Cases = Annotated[
+    str,
+    typer.Option(
+        metavar="PATTERN",
+        help="Take only the cases whose name matches this regular expression.",
+    ),
+]
+OneCase = Annotated[
+    str, typer.Option(metavar="PATTERN", help="A regular expression that matches one case.")
+]
+Full = Annotated[bool, typer.Option("--full", help="Measure every case, not the short set.")]
+Release = Annotated[
+    str,
+    typer.Option(
+        metavar="RELEASE",
+        help="Measure with this release of the main requirement of asv.conf.json: a number, "
+        "newest, or all.",
+    ),
+]
+Machine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of this machine's folder of results; by default the host name."
+    ),
+]
+SIDE = "COMMIT[@RELEASE]"
+Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
+After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
+Threshold = Annotated[
+    str, typer.Option(metavar="PERCENT", help="Smallest slowdown of a case that fails the gate.")
+]
+Undecided = Annotated[
+    Literal["fail", "pass"],
+    typer.Option(help="Result of the gate if the time was too short to decide."),
+]
