@@ -1,7 +1,8 @@
 """The asv plugin: stores each case with its outcome, and skips cases that need not run.
 
 asv loads it for every command, by the ``plugins`` entry of asv.conf.json. The modules next
-to it replace functions of asv; `internals` lists everything of asv that they use.
+to it replace functions of asv and read its private attributes, as the one release of asv has them
+that this package requires; another one is refused.
 
 With ``ASV_WATCH_PROGRESS=<file>`` JSON lines tell a watching process the plan (case to number
 of rounds) and each case that ran.
@@ -10,8 +11,10 @@ of rounds) and each case that ran.
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from typing import Any
 
+import asv
 import asv.benchmarks
 import asv.commands.run
 import asv.environment
@@ -19,10 +22,10 @@ import asv.machine
 import asv.results
 import asv.runner
 import asv.util
+from packaging.requirements import Requirement
 
 from asv_watch.asv import (
     environments,
-    internals,
     locking,
     machine_identity,
     processes,
@@ -30,7 +33,6 @@ from asv_watch.asv import (
     skipping,
 )
 from asv_watch.asv.measured_run import MeasuredRun
-from asv_watch.errors import WatchError
 from asv_watch.records import outcomes
 
 _add_result = asv.results.Results.add_result
@@ -84,13 +86,15 @@ def setup() -> None:
     Raises:
         asv.util.UserError: The installed asv is not one that this can work with.
     """
+    for requirement in map(Requirement, metadata.requires("asv-watch") or ()):
+        if requirement.name == "asv" and asv.__version__ not in requirement.specifier:
+            raise asv.util.UserError(
+                f"asv {asv.__version__} is installed and asv-watch works with {requirement}; run "
+                f"`pip install {requirement}`"
+            )
     results, spawner = asv.results.Results, asv.runner.Spawner
     if results.add_result is not _add_result:
         return  # a test may load the plugin more than once
-    try:
-        internals.verify()
-    except WatchError as error:
-        raise asv.util.UserError(str(error)) from error
     environments.constrain_pip()
     asv.util.load_json = results_files.loading_json(asv.util.load_json)
     asv.util.write_json = results_files.write_json

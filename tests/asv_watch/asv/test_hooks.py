@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import asv
+import asv.util
 import pytest
 
+from asv_watch.asv import hooks
 from asv_watch.records.run_records import read_records
 from tests.asv_watch.asv.project import Project, suite_files
 
@@ -149,6 +152,12 @@ def project(make_repository: Callable[..., Path], tmp_path: Path) -> SuiteProjec
     marker = tmp_path / "marker"
     folder = make_repository(suite_files(SUITE.format(marker=str(marker))))
     return SuiteProject(folder, tmp_path, marker)
+
+
+def test_another_release_of_asv_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asv, "__version__", "0.6.5")
+    with pytest.raises(asv.util.UserError, match=r"^asv 0\.6\.5 is .* run `pip install asv==0"):
+        hooks.setup()
 
 
 def test_every_outcome_is_kept_with_its_reason(project: SuiteProject) -> None:
