@@ -1,15 +1,14 @@
-"""The one error that a person may see: what was wrong, and the remedy."""
+"""The errors that a person may see: what was wrong, and the remedy, in one line.
+
+Entry points print them to standard error and exit with status 1, without a traceback.
+"""
 
 
 class WatchError(Exception):
-    """Bad input, or a folder that cannot be worked in.
-
-    Its message is one line that names the input and the remedy. Entry points
-    print it to standard error and exit with status 1, without a traceback.
-    """
+    """Bad input, or a folder that cannot be worked in; the message names the input."""
 
 
-class PlaceError(WatchError):
+class PlaceError(Exception):
     """Something is wrong with the disk, the memory, the network or the package index.
 
     What is measured is not to blame, so a night counts it against no commit.

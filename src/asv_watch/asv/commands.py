@@ -137,10 +137,6 @@ class AsvError(WatchError):
         """The cause alone, without the paths of this machine."""
 
 
-class AsvPlaceError(AsvError, PlaceError):
-    """asv failed as a whole because of the disk, the memory or the network."""
-
-
 def find_cause(log: str) -> Cause:
     """Say in one line why asv failed, from what it printed."""
     for causes in (_OF_THE_PLACE, _OF_WHAT_IS_MEASURED):
@@ -166,7 +162,7 @@ def run_command(
     command: Sequence[str],
     timeout_s: float,
     *,
-    late: type[WatchError] = WatchError,
+    late: type[WatchError | PlaceError] = WatchError,
     **options: Any,
 ) -> str:
     """Run a command and return what it printed.
@@ -230,6 +226,7 @@ def run_asv(
 
     Raises:
         AsvError: asv failed as a whole; says why, and where its output is.
+        PlaceError: it did because of the disk, the memory or the network.
         NoCaseError: nothing matches the selection.
         OSError: asv's output could not be written to the log.
     """
@@ -294,6 +291,7 @@ def run_asv(
         cause = find_cause(printed)
         if status < 0:
             cause = Cause(exit_in_words(status))
-        error = AsvPlaceError if cause.is_place else AsvError
-        raise error(arguments[0], cause.reason, log)
+        if cause.is_place:
+            raise PlaceError(f"{cause.reason} (full output: {log})")
+        raise AsvError(arguments[0], cause.reason, log)
     return status

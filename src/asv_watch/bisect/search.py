@@ -12,7 +12,7 @@ from asv_watch import quantities
 from asv_watch.bisect.narrowing import Answer, UnmeasurableError, narrow
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import compare
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
@@ -91,8 +91,6 @@ class _Bisection:
                 old, new = self.side(before), self.side(after)
                 print(f"{new.name} against {old.name}", flush=True)
                 compared = compare(self.place, (old, new), [self.case], "bisect", sampling)
-            except PlaceError:
-                raise
             except WatchError as error:
                 print(f"  cannot be measured: {error}", flush=True)
                 raise UnmeasurableError(str(error)) from error

@@ -18,7 +18,7 @@ from typer.exceptions import TyperException
 
 from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.cli.failures import explain_failure, explain_interrupt
-from asv_watch.errors import WatchError
+from asv_watch.errors import PlaceError, WatchError
 from asv_watch.exit_status import ExitStatus
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = ExitStatus.FAILED
         message = "standard output was closed, so the job was stopped"
-    except (TyperException, WatchError, OSError, ImportError) as error:
+    except (TyperException, WatchError, PlaceError, OSError, ImportError) as error:
         status, message = explain_failure(error, arguments)
     except MemoryError:
         status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"

@@ -17,7 +17,7 @@ from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.rounds import PRECISE
@@ -81,8 +81,6 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     for versions, names in together.items():
         try:
             compared.append(_measure(place, *versions, names))
-        except PlaceError:
-            raise
         except WatchError as error:
             print(f"  not measured: {error}", flush=True)
             errors.append(error)

@@ -19,7 +19,7 @@ from asv_watch.bench.coverage import ReferenceCoverage
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare, compare_missing
 from asv_watch.compare.report import summary
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import Side, side
@@ -58,8 +58,6 @@ def reference(
         for environment in () if renew else place.environments:
             try:
                 compared += measure_against_reference(place, commit, environment, selection)
-            except PlaceError:
-                raise
             except WatchError as error:  # one release must not stop the others
                 errors.append(error)
     if errors and not compared:

@@ -165,7 +165,7 @@ def _profile(profiler: Path, side: Side, suites: Path, case: TimedCase) -> Profi
             env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
         )
     except WatchError as error:
-        raise type(error)(f"{case.name} on {side.name} was not profiled: {error}") from error
+        raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
     try:
         profile: Profile = json.loads(printed)
     except ValueError as error:

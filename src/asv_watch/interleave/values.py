@@ -22,7 +22,7 @@ import msgspec
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.processes import CASES
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.rounds import Keep, RoundsOfCases, Sampling
 from asv_watch.interleave.sides import Side
@@ -177,8 +177,6 @@ def _ask(side: Side, suites: Path, cases: Sequence[ValueCase]) -> list[dict[str,
                 cwd=folder,
                 env=environment,
             )
-        except PlaceError:
-            raise
         except WatchError as error:
             reason = str(error)
         answers = [json.loads(line) for line in printed.splitlines()]

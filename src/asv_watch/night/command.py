@@ -129,18 +129,19 @@ class _Night:
                 where = f"{error.filename}: " if error.filename is not None else ""
                 self._failed["measuring"] = f"{where}{error.strerror}"
                 return
+            except PlaceError as error:
+                self._failed[task.description] = str(error)
+                print(f"  failed, which counts for no commit: {error}", flush=True)
+                if failed_here:  # twice running: it is not a commit that only looks like it
+                    print("the night ends: this machine cannot measure now", flush=True)
+                    return
+                failed_here = True
+                if task.environment is not None and not task.environment.folder.is_dir():
+                    unusable.add(task.environment.name)
+                continue
             except WatchError as error:
                 reason = error.reason if isinstance(error, AsvError) else str(error)
-                if isinstance(error, PlaceError):
-                    self._failed[task.description] = reason
-                    print(f"  failed, which counts for no commit: {reason}", flush=True)
-                    if failed_here:  # twice running: it is not a commit that only looks like it
-                        print("the night ends: this machine cannot measure now", flush=True)
-                        return
-                    failed_here = True
-                    if task.environment is not None and not task.environment.folder.is_dir():
-                        unusable.add(task.environment.name)
-                elif task.environment is None or task.environment.folder.is_dir():
+                if task.environment is None or task.environment.folder.is_dir():
                     self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame
                     unusable.add(task.environment.name)
@@ -175,7 +176,7 @@ class _Night:
             return None
         try:
             return reference_side(self._place).version
-        except WatchError as error:
+        except (PlaceError, WatchError) as error:
             self._failed["the reference"] = str(error)
             return None
 

@@ -94,8 +94,6 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
             release.requirements,
             configuration.declared.facts_script,
         )
-    except PlaceError:
-        raise
     except WatchError as error:
         return msgspec.structs.replace(tried, failed=str(error))
     return msgspec.structs.replace(
@@ -128,7 +126,7 @@ def _run(
     release: EnvironmentSpec,
     timeout_s: float,
     variables: dict[str, str] | None = None,
-    late: type[WatchError] = WatchError,
+    late: type[WatchError | PlaceError] = WatchError,
 ) -> str:
     """Run a command as `run_command` does, with the release in the message of its error."""
     folder = release.folder.parent
@@ -136,4 +134,4 @@ def _run(
     try:
         return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
     except WatchError as error:
-        raise type(error)(f"{release.release}: {error}") from error
+        raise WatchError(f"{release.release}: {error}") from error

@@ -169,8 +169,6 @@ def _explain(
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
             answer = in_words(explain(place, sides, by_name[ratio.case]), ratio.ratio)
-        except PlaceError:
-            raise
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)
