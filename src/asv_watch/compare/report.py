@@ -34,8 +34,8 @@ def report(compared: Compared, before: str, after: str) -> str:
     parts = [
         f"**{after}** against **{before}**",
         table(head, rows),
-        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE} "
-        "Exact values differ if they are not equal.",
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
+        + (" Exact values differ if they are not equal." if values else ""),
     ]
     for label, reasons in (
         ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),

@@ -53,7 +53,8 @@ class ReleaseFinding:
         """Whether it is measured, and on how many days."""
         if self.is_refuted:
             return "refuted"
-        return f"measured on {self.agreeing} of {len(self.days)} days"
+        days = "1 day" if len(self.days) == 1 else f"{self.agreeing} of {len(self.days)} days"
+        return f"measured on {days}"
 
 
 def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:

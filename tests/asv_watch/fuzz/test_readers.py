@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 
 from asv_watch.asv.settings import load_settings, read_configuration
 from asv_watch.cli.main import main
-from asv_watch.compare.stored import find_results
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
@@ -207,8 +206,6 @@ def _use(results: Path, made: Generated, folder: Path) -> None:
     commits = read_commits(made.repository)
     with contextlib.suppress(WatchError):
         write_table(load_history(results, commits), folder / "table.csv")
-    with contextlib.suppress(WatchError):
-        find_results(results, made.repository, made.hashes[-2], made.hashes[-1])
 
 
 @fuzz

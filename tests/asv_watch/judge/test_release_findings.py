@@ -15,7 +15,7 @@ FIRST = compared_releases("2.1.0", "2.2.0", {}).header.at
     ("days", "state"),
     [
         ((0.9, 0.93), "measured on 2 of 2 days"),
-        ((0.9,), "measured on 1 of 1 days"),
+        ((0.9,), "measured on 1 day"),
         ((1.0, 0.9), "measured on 1 of 2 days"),
         ((0.93, 0.965), "measured on 1 of 2 days"),
         ((0.9, 1.0), "refuted"),
@@ -56,7 +56,7 @@ def test_comparisons_of_one_day_count_once_and_cases_of_most_days_come_first() -
     findings = release_findings(history.steps[0])
     assert [(finding.case, finding.state) for finding in findings] == [
         ("a", "measured on 2 of 2 days"),
-        ("c", "measured on 1 of 1 days"),
-        ("b", "measured on 1 of 1 days"),
+        ("c", "measured on 1 day"),
+        ("b", "measured on 1 day"),
     ]
     assert [ratio.ratio for ratio in findings[2].days] == [0.81]
