@@ -15,8 +15,7 @@ from asv_watch.records.records import (
     Point,
     Run,
 )
-from asv_watch.records.run_columns import RunColumns
-from asv_watch.records.series import Series
+from asv_watch.records.series import RunColumns, Series
 
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"

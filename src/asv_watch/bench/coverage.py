@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from asv_watch.asv.case_outcomes import NOT_BUILT
 from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.selection import Selection
-from asv_watch.records.comparisons import Version, read_comparisons
+from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.outcomes import SUFFIX, read_outcomes
 from asv_watch.records.records import Outcome
@@ -36,7 +37,7 @@ class Coverage:
         """Commit and environment to the number of cases of which nothing is stored."""
         self._unfinished: set[tuple[str, str]] = set()
         """Abbreviated commit and environment, where a case has rounds left."""
-        wanted = _selected_cases(results, machine, selection) if history is not None else set()
+        wanted = selected_cases(results, machine, selection) if history is not None else set()
         for series in history.series if history is not None else ():
             if series.machine != machine or series.case.name not in wanted:
                 continue
@@ -66,28 +67,27 @@ class ReferenceCoverage:
     """Which commits are measured completely against the reference, with which release."""
 
     def __init__(
-        self, results: Path, machine: str, reference: Version, selection: Selection
+        self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
     ) -> None:
-        """Read the stored comparisons.
+        """Gather the comparisons with the reference.
 
         Args:
-            results: folder of all machines' results.
-            machine: whose comparisons count.
+            comparisons: of one machine.
             reference: the commit and release that asv.conf.json names.
-            selection: cases that a complete commit has.
+            selected: names of the cases that a complete commit has (`selected_cases`).
         """
         self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         """Commit and release to the cases that were measured or skipped."""
-        for comparison in read_comparisons(results)[0]:
+        for comparison in comparisons:
             header = comparison.header
-            if (header.kind, header.machine, header.before) == ("reference", machine, reference):
+            if (header.kind, header.before) == ("reference", reference):
                 self._cases[header.after.commit, header.after.release] |= {
                     *(case.case for case in comparison.ratios),
                     *(case.case for case in comparison.unmeasured if case.skipped),
                 }
         compared = set[str]().union(*self._cases.values())
-        self._wanted = compared & _selected_cases(results, machine, selection)
+        self._wanted = compared & selected
 
     def measured(self, version: Version) -> set[str]:
         """Return the names of the cases that need no further measurement."""
@@ -102,7 +102,7 @@ class ReferenceCoverage:
         return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)
 
 
-def _selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
+def selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
     """Name the selected cases of the machine's suites."""
     return {
         case_name(benchmark, params)

@@ -142,4 +142,4 @@ def _measure(place: Workplace, before: str, after: str, release: str, names: set
 
 def _history(place: Workplace) -> History:
     commits = read_commits(place.configuration.repository, place.configuration.branch)
-    return load_history(place.configuration.results, commits)
+    return load_history(place.configuration.results, commits, place.machine)

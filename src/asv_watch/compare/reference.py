@@ -15,7 +15,7 @@ import typer
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bench.coverage import ReferenceCoverage
+from asv_watch.bench.coverage import ReferenceCoverage, selected_cases
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare, compare_missing
 from asv_watch.compare.report import summary
@@ -24,6 +24,7 @@ from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import Side, side
 from asv_watch.options import Cases, Full, Machine, Release
+from asv_watch.records.comparisons import read_comparisons
 
 _ENTRY = re.compile(r'("reference"\s*:\s*)"[^"]*"')
 
@@ -117,7 +118,9 @@ def measure_against_reference(
     old, new = reference_side(place), side(place, commit, environment.version)
     assert old.version is not None  # noqa: S101 - it is no working tree
     results = place.configuration.results
-    coverage = ReferenceCoverage(results, place.machine, old.version, selection)
+    comparisons, _ = read_comparisons(results, place.machine)
+    selected = selected_cases(results, place.machine, selection)
+    coverage = ReferenceCoverage(comparisons, old.version, selected)
     known = coverage.measured(new.version) if new.version is not None else ()
     return compare_missing(place, (old, new), selection, known, "reference")
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from asv_watch.records.history import History
 from asv_watch.records.recipe import differing_facts
 from asv_watch.records.records import Record
@@ -90,8 +88,7 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
     changes: dict[tuple[str, str, str, str, str, str], str] = {}
     for series in history.series:
-        columns = series.columns
-        if len({columns.texts[place] for place in np.unique(columns.rows["recipe"])} - {""}) < 2:
+        if len({run.recipe for run in series.columns.made} - {""}) < 2:
             continue
         known, previous = "", ""
         for commit, run in series.runs.items():

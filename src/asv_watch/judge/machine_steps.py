@@ -15,8 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from asv_watch.records.history import History
-from asv_watch.records.run_columns import Places
-from asv_watch.records.series import Series
+from asv_watch.records.series import Places, Series
 from asv_watch.statistics.change_points import Step
 
 SHARE = 0.6

@@ -21,9 +21,8 @@ import numpy as np
 from asv_watch.records.history import History
 from asv_watch.records.recipe import differing_facts, recipe_facts
 from asv_watch.records.records import Record
-from asv_watch.records.run_columns import Floats, Places
 from asv_watch.records.run_records import PROCESSES
-from asv_watch.records.series import Series
+from asv_watch.records.series import Floats, Places, Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
@@ -105,16 +104,15 @@ def _split_series(history: History, series: Series, periods: Places) -> tuple[Se
         periods: Number of the period that each of its measured commits belongs to.
     """
     columns = series.columns.valued
-    if not len(columns.rows):
+    if not columns.made:
         return ()
     commits, values = history.indices(columns), columns.values
-    of_row = np.stack([periods[columns.places], columns.rows["recipe"]])
-    edges = np.flatnonzero((np.diff(of_row) != 0).any(axis=0)) + 1
+    of_rows: list[int] = periods[columns.places].tolist()
     starts = [0]
     recipes: list[str] = []
-    known, recipe = of_row[0, 0], ""
-    for row in [0, *edges.tolist()]:
-        period, recorded = of_row[0, row], columns.texts[of_row[1, row]]
+    known, recipe = of_rows[0], ""
+    for row, (period, run) in enumerate(zip(of_rows, columns.made, strict=True)):
+        recorded = run.recipe
         if period != known or differing_facts(recipe, recorded):
             starts.append(row)
             recipes.append(recipe)

@@ -185,7 +185,7 @@ class _Night:
         commits = read_commits(configuration.repository, self._branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
-            history = load_history(configuration.results, commits)
+            history = load_history(configuration.results, commits, self._place.machine)
         return Situation(
             configuration=configuration,
             environments=self._place.environments,

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.bench.coverage import Coverage, ReferenceCoverage
+from asv_watch.bench.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.bench.measure import Tally
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.confirm import Suspect, find_suspects
@@ -23,7 +23,7 @@ from asv_watch.interleave.cases import measurable_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
-from asv_watch.records.comparisons import Version
+from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
@@ -49,11 +49,16 @@ class Situation:
     """Commits of the branch that can change a measured value, oldest first."""
     attempts: Attempts
     history: History | None
-    """Results of all commits of the branch; ``None`` before the first measurement."""
+    """This machine's results of all commits of the branch; ``None`` before the first."""
     reference: Version | None = None
     """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
     steps: BlockCache | None = None
     """Change points that were found when earlier tasks were chosen."""
+
+    @property
+    def comparisons(self) -> tuple[StoredComparison, ...]:
+        """Comparisons that this machine stored, oldest first."""
+        return self.history.comparisons.get(self.machine, ()) if self.history else ()
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -71,8 +76,8 @@ class Situation:
         """Which commits are measured completely against the reference."""
         if self.reference is None:
             return None
-        results = self.configuration.results
-        return ReferenceCoverage(results, self.machine, self.reference, self.selection)
+        selected = selected_cases(self.configuration.results, self.machine, self.selection)
+        return ReferenceCoverage(self.comparisons, self.reference, selected)
 
     @cached_property
     def measurable_cases(self) -> frozenset[str]:
@@ -87,9 +92,8 @@ class Situation:
 
         The reference, which may be newer, is no such commit.
         """
-        stored = self.history.comparisons.get(self.machine, ()) if self.history else ()
         cases: set[str] = set()
-        for comparison in stored:
+        for comparison in self.comparisons:
             header = comparison.header
             of_commit = header.after.commit == commit != header.before.commit
             release = environment.release

@@ -257,10 +257,8 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
 
 
 def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, frozenset[str]]]:
-    stored = situation.history.comparisons if situation.history is not None else {}
-    comparisons = stored.get(situation.machine, ())
     for requirement, releases in situation.configuration.releases.items():
-        pairs = release_pairs(requirement, releases, comparisons)
+        pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
         pattern = situation.selection.pattern or situation.configuration.release_cases
         expected = frozenset(

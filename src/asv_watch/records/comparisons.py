@@ -223,18 +223,19 @@ class ComparisonWriter:
 
 
 def read_comparisons(
-    results: Path,
+    results: Path, machine: str = ""
 ) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
-    """Read the comparisons of all machines, oldest first.
+    """Read the comparisons of a machine, or of all, oldest first.
 
     Args:
         results: the folder of all machines' results.
+        machine: whose comparisons; those of all machines if empty.
 
     Returns:
         The comparisons, and a problem for each file or line that is damaged and left out.
     """
     comparisons, problems = [], []
-    for path in sorted(results.glob(f"*/{FOLDER}/*.jsonl")):
+    for path in sorted(results.glob(f"{machine or '*'}/{FOLDER}/*.jsonl")):
         comparison, damaged = read_comparison(path)
         problems += damaged
         if comparison is not None:

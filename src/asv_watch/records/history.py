@@ -22,8 +22,7 @@ from asv_watch.records.records import (
     Record,
 )
 from asv_watch.records.releases import TriedRelease
-from asv_watch.records.run_columns import Places, RunColumns
-from asv_watch.records.series import Series
+from asv_watch.records.series import Places, RunColumns, Series
 
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 

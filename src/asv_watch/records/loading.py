@@ -29,7 +29,6 @@ from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.outcomes import read_outcomes
-from asv_watch.records.packed_runs import PackedRuns, pack
 from asv_watch.records.records import (
     Commit,
     Environment,
@@ -37,6 +36,7 @@ from asv_watch.records.records import (
     Machine,
     Problem,
     Record,
+    Run,
 )
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
@@ -45,20 +45,20 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.run_columns import columns_of_cases
 from asv_watch.records.run_records import read_records
-from asv_watch.records.series import Series
+from asv_watch.records.series import RunColumns, Series
 from asv_watch.records.stored_runs import RunReader
 
 T = TypeVar("T")
 
 
-def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
+def load_history(results_dir: Path, commits: Sequence[Commit], machine: str = "") -> History:
     """Load everything that a results folder says about the commits of a branch.
 
     Args:
         results_dir: asv's results folder.
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
+        machine: Whose results; those of all machines if empty.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -72,7 +72,7 @@ def load_history(results_dir: Path, commits: Sequence[Commit]) -> History:
         raise WatchError(
             f"{results_dir} is not a folder: give asv's results folder, or measure with `asv run`"
         )
-    return _Loader(results_dir, commits).load()
+    return _Loader(results_dir, commits, machine).load()
 
 
 def hidden_machines(results_dir: Path) -> list[Problem]:
@@ -91,8 +91,8 @@ class _Setup:
     """Names of the result files."""
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
-    runs: dict[str, PackedRuns] = field(default_factory=dict)
-    """Places of the runs are indices of their cases."""
+    runs: dict[str, dict[int, Run]] = field(default_factory=dict)
+    """By index of the case."""
 
 
 def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
@@ -108,12 +108,13 @@ def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
 class _Loader:
     """Collects the parts of a history from one file after the other."""
 
-    def __init__(self, results_dir: Path, commits: Sequence[Commit]) -> None:
+    def __init__(self, results_dir: Path, commits: Sequence[Commit], machine: str) -> None:
         self._results_dir = results_dir
+        self._folders = machine or "*"
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = read_benchmarks(results_dir)
-        comparisons, damaged = read_comparisons(results_dir)
+        comparisons, damaged = read_comparisons(results_dir, machine)
         self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
         for comparison in comparisons:
             machine = comparison.header.machine
@@ -133,7 +134,7 @@ class _Loader:
         self._releases: dict[str, dict[str, TriedRelease]] = {}
 
     def load(self) -> History:
-        for folder in sorted(self._results_dir.iterdir()):
+        for folder in sorted(self._results_dir.glob(self._folders)):
             if folder.is_dir() and not folder.name.startswith("."):
                 self._load_machine(folder)
             elif not folder.exists():
@@ -174,10 +175,14 @@ class _Loader:
         self._problems.append(Problem(str(path), message))
 
     def _series(self) -> Iterator[Series]:
-        texts: dict[str, int] = {}
         for (machine, environment), setup in self._setups.items():
-            of_cases = columns_of_cases(self._in_order(setup.runs), len(self._runs.cases), texts)
-            for case, columns in zip(self._runs.cases, of_cases, strict=True):
+            by_commit = self._in_order(setup.runs)
+            of_cases: list[dict[int, Run]] = [{} for _ in self._runs.cases]
+            for place, runs in enumerate(by_commit.values()):
+                for number, run in runs.items():
+                    of_cases[number][place] = run
+            hashes = tuple(by_commit)
+            for case, of_case in zip(self._runs.cases, of_cases, strict=True):
                 benchmark = self._benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
@@ -185,7 +190,7 @@ class _Loader:
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    columns=columns,
+                    columns=RunColumns(hashes, tuple(of_case.values()), tuple(of_case)),
                 )
 
     def _load_machine(self, folder: Path) -> None:
@@ -264,7 +269,7 @@ class _Loader:
         setup.facts[commit] = origin.facts
         if records:
             setup.records[commit] = records
-        setup.runs[commit] = pack(self._runs.read(path, content, reports or {}))
+        setup.runs[commit] = self._runs.read(path, content, reports or {})
 
     def _read_sidecar(
         self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]

@@ -1,12 +1,78 @@
-"""A series: all runs of one case on one machine in one environment."""
+"""A series: the runs of one case over all commits of a machine and an environment."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from asv_watch.records.records import NEVER_RUN, Case, Run
-from asv_watch.records.run_columns import RunColumns
+import numpy as np
+import numpy.typing as npt
+
+from asv_watch.records.records import NEVER_RUN, Case, Outcome, Run
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RunColumns:
+    """The runs of a case that are more than `NEVER_RUN`, oldest first, and columns of them."""
+
+    commits: tuple[str, ...]
+    """Hashes of all measured commits; the cases of one machine and environment share them."""
+    made: tuple[Run, ...]
+    at: tuple[int, ...]
+    """For each run the index of its commit in ``commits``."""
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Run]) -> RunColumns:
+        """Return the columns of runs by commit hash, oldest first."""
+        known = [
+            (place, run)
+            for place, run in enumerate(runs.values())
+            if run.outcome is not Outcome.NEVER_RUN
+        ]
+        return cls(tuple(runs), tuple(run for _, run in known), tuple(at for at, _ in known))
+
+    def runs(self) -> dict[str, Run]:
+        """Return the run of each commit, `NEVER_RUN` where there is none."""
+        runs = dict.fromkeys(self.commits, NEVER_RUN)
+        for place, run in zip(self.at, self.made, strict=True):
+            runs[self.commits[place]] = run
+        return runs
+
+    def where(self, chosen: Sequence[bool] | npt.NDArray[np.bool_]) -> RunColumns:
+        """Return the columns with some of the runs.
+
+        Args:
+            chosen: For each run whether it is among them.
+        """
+        places = np.flatnonzero(chosen).tolist()
+        made, at = (tuple(column[place] for place in places) for column in (self.made, self.at))
+        return RunColumns(self.commits, made, at)
+
+    @cached_property
+    def places(self) -> Places:
+        """Index in ``commits`` of each run."""
+        return np.array(self.at, dtype=np.intp)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Value of each run, in the unit of the benchmark; NaN of a run without one."""
+        return np.array([run.point.value if run.point else np.nan for run in self.made])
+
+    @property
+    def interval(self) -> Floats:
+        """Lower and upper end of the interval of each run, or NaN; (runs, 2)."""
+        unknown = (np.nan, np.nan)
+        ends = [(run.point and run.point.interval) or unknown for run in self.made]
+        return np.array(ends).reshape(len(self.made), 2)
+
+    @cached_property
+    def valued(self) -> RunColumns:
+        """The columns of the runs that have a value."""
+        return self.where([run.point is not None for run in self.made])
 
 
 @dataclass(frozen=True)
@@ -29,11 +95,9 @@ class Series:
     @property
     def values(self) -> dict[str, float]:
         """Commit hash to value, oldest first, of the runs that have one."""
-        valued = self.columns.valued
-        commits = map(valued.commits.__getitem__, valued.places.tolist())
-        return dict(zip(commits, valued.values.tolist(), strict=True))
+        return {hash_: run.point.value for hash_, run in self.runs.items() if run.point}
 
     @property
     def last(self) -> Run:
         """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.run(-1) if len(self.columns.rows) else NEVER_RUN
+        return self.columns.made[-1] if self.columns.made else NEVER_RUN

@@ -254,10 +254,9 @@ def _pairs(
     release: str = "",
     against: str = "",
 ) -> tuple[ReleasePair, ...]:
-    comparisons, _ = read_comparisons(configuration.results)
-    of_machine = [stored for stored in comparisons if stored.header.machine == machine]
+    comparisons, _ = read_comparisons(configuration.results, machine)
     releases = configuration.releases.get(requirement, ())
-    return release_pairs(requirement, releases, of_machine, release=release, against=against)
+    return release_pairs(requirement, releases, comparisons, release=release, against=against)
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:

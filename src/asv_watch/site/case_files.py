@@ -168,14 +168,15 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
 
 def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
     valued = row.series.columns.valued
-    is_sampled = (valued.rows["samples"] > 0) & (valued.values != 0)
+    points = [run.point for run in valued.made if run.point]
+    is_sampled = np.array([bool(point.samples and point.value) for point in points], dtype=bool)
     sampled, commits = valued.where(is_sampled), row.commits[is_sampled]
     newest = np.arange(len(commits)) >= len(commits) - SAMPLED_COMMITS
     chosen = np.flatnonzero(newest | np.isin(commits, list(edges))).tolist()
     return [
         [int(commits[place]), list(_distances(point)), len(point.samples)]
         for place in chosen
-        if (point := sampled.run(place).point)
+        if (point := sampled.made[place].point)
     ]
 
 

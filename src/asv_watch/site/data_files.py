@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.records.run_columns import Places
+from asv_watch.records.series import Places
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.records.run_columns import Floats, Places
+from asv_watch.records.series import Floats, Places
 
 _EXACT_POWERS = 22
 """Powers of ten up to this one are exact as floating-point numbers."""

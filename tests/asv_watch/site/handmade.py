@@ -22,8 +22,7 @@ from asv_watch.records.records import (
     Point,
     Run,
 )
-from asv_watch.records.run_columns import RunColumns
-from asv_watch.records.series import Series
+from asv_watch.records.series import RunColumns, Series
 from asv_watch.site.contents import (
     Contents,
     contents_of,

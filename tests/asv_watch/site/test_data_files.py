@@ -14,7 +14,7 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Environment, Outcome, Point, Run
-from asv_watch.records.run_columns import RunColumns
+from asv_watch.records.series import RunColumns
 from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.build import build_site

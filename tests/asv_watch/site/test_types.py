@@ -13,7 +13,7 @@ from msgspec import structs
 from asv_watch.judge.detectable import Detectable
 from asv_watch.judge.release_history import release_histories
 from asv_watch.records.records import Record
-from asv_watch.records.run_columns import RunColumns
+from asv_watch.records.series import RunColumns
 from asv_watch.site.build import STATIC, build_site
 from asv_watch.site.contents import contents_of
 from tests.asv_watch.planted_releases import compared_releases

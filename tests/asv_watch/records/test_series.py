@@ -3,9 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.records.packed_runs import pack
 from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
-from asv_watch.records.run_columns import RunColumns, columns_of_cases
+from asv_watch.records.series import RunColumns
 from tests.asv_watch.making import commit_hash
 
 NUMBERS = st.floats(-1e300, 1e300)
@@ -34,19 +33,7 @@ def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
     assert columns.runs() == by_commit
     valued = {commit: run for commit, run in by_commit.items() if run.point is not None}
     assert {commit: run for commit, run in columns.valued.runs().items() if run.point} == valued
-    assert columns.valued.values.tolist() == [
-        run.point.value for run in valued.values() if run.point
-    ]
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(RUNS, min_size=3, max_size=3)))
-def test_the_runs_of_result_files_are_sorted_by_case(files: list[list[Run]]) -> None:
-    packed = {
-        commit_hash(number): pack(
-            {case: run for case, run in enumerate(runs) if run is not NEVER_RUN}
-        )
-        for number, runs in enumerate(files)
-    }
-    for case, columns in enumerate(columns_of_cases(packed, 3, {"": 0})):
-        assert list(columns.runs().values()) == [runs[case] for runs in files]
+    points = [run.point for run in valued.values() if run.point]
+    assert columns.valued.values.tolist() == [point.value for point in points]
+    ends = [point.interval for point in points if point.interval]
+    assert [tuple(pair) for pair in columns.valued.interval.tolist() if pair[0] == pair[0]] == ends
