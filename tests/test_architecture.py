@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from asv_watch.asv.settings import load_settings, measured_paths
+from asv_watch.asv.settings import load_settings
 
-MEASURED_PATHS = measured_paths(load_settings(Path(__file__).parents[1]))
+MEASURED_PATHS = load_settings(Path(__file__).parents[1]).declared.measured_paths
 
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys

@@ -1,12 +1,13 @@
-"""What a project declares of its measured processes, in keys of asv.conf.json that asv ignores."""
+"""The keys of asv.conf.json that asv ignores: what a project declares to this package."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.records.release_order import release_order
@@ -15,13 +16,15 @@ SCRIPTS = ("facts_script", "profiler")
 """Keys that name a script."""
 
 
-@dataclass(frozen=True)
-class Declared:
-    """How measured processes are started, and the project's own scripts for them."""
+class Declared(msgspec.Struct, frozen=True):
+    """What a project declares, by the names of its keys.
+
+    No text has a pattern here: msgspec 0.22 crashes where such a text is part of a union.
+    """
 
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
-    fork_safe_from: Mapping[str, str] = field(default_factory=dict)
+    fork_safe_from: dict[str, str] = {}
     """Requirement to its first release with which a forked process is as fast as any other."""
     gpu_cases: str = ""
     """Regular expression of the cases that use a GPU, which must never be initialised in a process
@@ -30,17 +33,37 @@ class Declared:
     """Prints what else can change a value, as JSON: ``{"facts": {…}, "details": {…}}``."""
     profiler: Path | None = None
     """Prints the operators of one case, as JSON (`asv_watch.explain.operators`)."""
+    package_dir: str = ""
+    """Folder that is imported as it is, so that comparisons of commits build nothing."""
+    measured_paths: tuple[str, ...] = ()
+    """What can change a measured value: nothing outside these files and folders runs in a measured
+    process. Empty where nobody says, so that everything may."""
+    environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
+    """Disk space that a new environment takes."""
+    reference: str = ""
+    """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
+    oldest_commit: str = ""
+    """Where nights stop going back: a commit, a date, or how many commits of the branch are
+    measured; empty for its first commit."""
+    releases: dict[str, list[str | dict[str, str]]] = {}
+    """Requirement to those of its releases that are compared, the newest first; each alone, or
+    with the releases of other packages that it needs."""
+    release_cases: str = ""
+    """Regular expression of the cases that releases are compared with; of them those of the short
+    set."""
+    machines: tuple[str, ...] = ()
+    """Machines that may have results here; empty where any may."""
+    published_values: Path | None = None
+    """File with values that others published."""
+    site_url: str = ""
+    """Where the site will be served."""
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
         return bool(self.gpu_cases) and re.search(self.gpu_cases, case) is not None
 
     def forks_well(self, requirements: Mapping[str, str]) -> bool:
-        """Tell whether none of some requirements makes forked processes slower.
-
-        Args:
-            requirements: name to release.
-        """
+        """Tell whether none of some requirements, name to release, makes forks slower."""
         return all(
             release_order(requirements[name]) >= release_order(first)
             for name, first in self.fork_safe_from.items()
@@ -49,24 +72,22 @@ class Declared:
 
 
 def read_declared(conf: Any, root: Path) -> Declared:
-    """Read asv's settings; scripts are found from the folder of asv.conf.json.
+    """Read asv's settings; files are found from the folder of asv.conf.json.
 
     Raises:
-        WatchError: ``gpu_cases`` is not a regular expression.
+        WatchError: An entry has another type, or ``gpu_cases`` is not a regular expression.
     """
+    entries = {key: value for key, value in vars(conf).items() if value != ""}
     try:
-        re.compile(str(getattr(conf, "gpu_cases", "")))
+        declared = msgspec.convert(entries, Declared, dec_hook=lambda _, text: root / text)
+        re.compile(declared.gpu_cases)
+    except msgspec.ValidationError as error:
+        raise WatchError(f"asv.conf.json cannot be read ({error}); correct it") from error
     except re.error as error:
         raise WatchError(
             f'"gpu_cases" of asv.conf.json is not a regular expression ({error}); correct it'
         ) from error
-    scripts = {key: getattr(conf, key, "") for key in SCRIPTS}
-    return Declared(
-        preload=tuple(getattr(conf, "preload", ())),
-        fork_safe_from=dict(getattr(conf, "fork_safe_from", {})),
-        gpu_cases=str(getattr(conf, "gpu_cases", "")),
-        **{key: root / script if script else None for key, script in scripts.items()},
-    )
+    return declared
 
 
 class _Current:

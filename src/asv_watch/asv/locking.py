@@ -37,9 +37,9 @@ def locked(original: Any, name: str) -> Any:
     """
 
     def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
-        declare(read_declared(conf, Path.cwd()))
-        build_without_dependencies(conf)
         try:
+            declare(read_declared(conf, Path.cwd()))
+            build_without_dependencies(conf)
             with (
                 exclusive_run(Path(conf.env_dir), f"asv {name}"),
                 temporary_files_in(Path(tempfile.gettempdir())),

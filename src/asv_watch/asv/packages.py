@@ -37,7 +37,6 @@ def build_package(
             commit cannot be built.
     """
     conf = load_settings(root)
-    conf.env_dir = str(root / conf.env_dir)
     conf.repo = top_of(repository)
     [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
     if not environment.can_install_project():

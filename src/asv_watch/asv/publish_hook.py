@@ -18,7 +18,8 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import ProcessError, UserError
 
-from asv_watch.asv.settings import default_branch, measured_paths
+from asv_watch.asv.declared import read_declared
+from asv_watch.asv.settings import default_branch
 from asv_watch.errors import WatchError
 
 
@@ -70,16 +71,16 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
     if pull:
         repo.pull()
     settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
-    published = str(getattr(conf, "published_values", ""))
+    declared = read_declared(conf, Path.cwd())
     return PublishRequest(
         results=Path(conf.results_dir),
         site=Path(conf.html_dir),
         repository=Path(repo._path),
         branch=conf.branches[0] or default_branch(repo, Path(repo._path)),
         hashes=None if range_spec is None else frozenset(_hashes_of(repo, range_spec)),
-        measured_paths=measured_paths(conf),
-        published_values=Path(published) if published else None,
-        project=_project(conf),
+        measured_paths=declared.measured_paths,
+        published_values=declared.published_values,
+        project=_project(conf, declared.site_url),
         settings=repr(sorted(settings.items())),
     )
 
@@ -96,16 +97,13 @@ def _hashes_of(repo: Any, range_spec: str | list[str]) -> Sequence[str]:
     return hashes
 
 
-def _project(conf: Any) -> dict[str, str]:
-    """Return what the pages say of the project; asv's ``#`` means that there is no address.
-
-    ``site_url`` is a key of ours in asv.conf.json: where the site will be served.
-    """
+def _project(conf: Any, site_url: str) -> dict[str, str]:
+    """Return what the pages say of the project; asv's ``#`` means that there is no address."""
 
     def address(text: str) -> str:
         return text if text.startswith(("https://", "http://")) else ""
 
-    site = address(str(getattr(conf, "site_url", "")))
+    site = address(site_url)
     return {
         "name": str(conf.project),
         "url": address(str(conf.project_url)),

@@ -22,9 +22,8 @@ from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.git import ask_git
 from asv_watch.records.main_release import main_release
-from asv_watch.records.records import Commit
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """What neither the name of a file nor the argument of a command can hold."""
@@ -34,10 +33,7 @@ NEWEST, ALL = "newest", "all"
 
 
 class _Entries(msgspec.Struct):
-    """Types of the entries of asv.conf.json that are used here; asv itself checks none.
-
-    No text has a pattern here: msgspec 0.22 crashes where such a text is part of a union.
-    """
+    """Types of asv's entries of asv.conf.json that are used here; asv itself checks none."""
 
     repo: str
     project: str
@@ -53,17 +49,6 @@ class _Entries(msgspec.Struct):
     environment_type: str | None
     build_command: list[str] | str | None
     install_command: list[str] | str | None
-    measured_paths: list[str] = []
-    machines: list[str] = []
-    package_dir: str = ""
-    reference: str = ""
-    preload: list[str] = []
-    fork_safe_from: dict[str, str] = {}
-    gpu_cases: str = ""
-    facts_script: str = ""
-    profiler: str = ""
-    environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
-    release_cases: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,30 +124,14 @@ class Configuration:
     repository: Path
     """Where the commits are: the folder of asv.conf.json, or that of another repository whose
     suites these are (key ``repo``). Git is run here, so that paths count from it."""
-    reference: str = ""
-    """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
-    oldest: str = ""
-    """Where nights stop going back (key ``oldest_commit``): a commit, a date, or how many commits
-    of the branch are measured; empty for its first commit."""
     package: str = ""
-    """Folder that is imported as it is (key ``package_dir``), so that comparisons of commits build
-    nothing; empty where asv's commands build the package."""
-    measured_paths: tuple[str, ...] = ()
-    """What can change a measured value (key ``measured_paths``): nothing outside these files and
-    folders runs in a measured process. Empty where nobody says, so that everything may."""
+    """Folder that is imported as it is (`_package`); empty where asv's commands build it."""
     declared: Declared = field(default_factory=Declared)
-    """How measured processes are started, and scripts for them."""
-    environment_gib: float = 0.25
-    """Disk space that a new environment takes (key ``environment_gib``)."""
-    listed_releases: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
-    """Requirement to what the key ``releases`` lists of it, each release with what it needs."""
+    """What the project declares beside asv's entries."""
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
     """Requirement to those of its releases that are compared with their neighbours, the newest
     first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release
     names they are like the first environment of the matrix."""
-    release_cases: str = ""
-    """Regular expression of the cases that releases are compared with (key ``release_cases``); of
-    them those of the short set."""
 
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
@@ -179,7 +148,6 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     conf = load_settings(root)
     check_environment_type(str(conf.environment_type or ""))
     python = conf.pythons[0]
-    conf.env_dir = str(root / conf.env_dir)
     repository, branch = find_repository(root, conf, fetch=fetch)
     try:
         environments = list(asv.environment.get_environments(conf, None, verbose=False))
@@ -193,14 +161,13 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
             'install it, or name one that you have under "pythons"'
         )
-    declared = read_declared(conf, root)
     specs = tuple(
         EnvironmentSpec(
             requirements=dict(environment.requirements),
             name=environment.name,
             folder=Path(environment._path),
             variables=dict(environment.env_vars),
-            declared=declared,
+            declared=conf.declared,
         )
         for environment in environments
     )
@@ -208,20 +175,14 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         branch=branch,
         python=python,
         suites=root / conf.benchmark_dir,
-        results=root / conf.results_dir,
-        site=root / conf.html_dir,
+        results=Path(conf.results_dir),
+        site=Path(conf.html_dir),
         environments_folder=Path(conf.env_dir),
         environments=specs,
         repository=repository,
-        reference=str(getattr(conf, "reference", "")),
-        oldest=str(getattr(conf, "oldest_commit", "")),
         package=_package(conf),
-        measured_paths=measured_paths(conf),
-        declared=declared,
-        environment_gib=float(getattr(conf, "environment_gib", 0.25)),
-        listed_releases=listed_releases(conf),
-        releases=_releases(root, listed_releases(conf), specs[0]),
-        release_cases=str(getattr(conf, "release_cases", "")),
+        declared=conf.declared,
+        releases=_releases(root, conf.declared, specs[0]),
     )
 
 
@@ -302,17 +263,12 @@ def default_branch(repository: Any, path: Path) -> str:
     return next((name for name in names if name in branches), default)
 
 
-def measured_paths(conf: Any) -> tuple[str, ...]:
-    """Return what can change a measured value, as asv's settings say; empty where they do not."""
-    return tuple(map(str, getattr(conf, "measured_paths", ())))
-
-
 def _package(conf: Any) -> str:
     """Return the folder that is imported as it is; empty where asv's commands install the package.
 
     That is what ``package_dir`` names, or ``src`` where nothing is built or installed.
     """
-    named = str(getattr(conf, "package_dir", ""))
+    named: str = conf.declared.package_dir
     installs = any(
         place in command
         for command in conf.install_command or ()
@@ -321,47 +277,10 @@ def _package(conf: Any) -> str:
     return named or ("src" if conf.build_command == [] and not installs else "")
 
 
-def results_folder(root: Path) -> Path:
-    """Return the folder of results that ``root/asv.conf.json`` names.
-
-    Raises:
-        WatchError: the file is missing or damaged.
-    """
-    return root / str(load_settings(root).results_dir)
-
-
-def allowed_machines(root: Path) -> tuple[str, ...]:
-    """Return the machines that may have results here (key ``machines``); empty where any may.
-
-    Raises:
-        WatchError: asv.conf.json is missing or damaged.
-    """
-    return tuple(map(str, getattr(load_settings(root), "machines", ())))
-
-
-def environments_folder(root: Path) -> Path:
-    """Return the folder of asv's environments, and of the lock of the checkout.
-
-    Raises:
-        WatchError: asv.conf.json is missing or damaged.
-    """
-    return root / str(load_settings(root).env_dir)
-
-
-def tracked_commits(root: Path) -> tuple[Commit, ...]:
-    """Return the commits of the branch that a project publishes, oldest first.
-
-    The repository is the one that ``root/asv.conf.json`` names: the checkout, a folder, or an
-    address, which asv has cloned before.
-
-    Raises:
-        WatchError: the file is damaged, or the repository or branch cannot be read.
-    """
-    return read_commits(*find_repository(root, load_settings(root)))
-
-
 def load_settings(root: Path) -> Any:
-    """Read asv's settings from ``root/asv.conf.json``.
+    """Read asv's settings from ``root/asv.conf.json``, with whole paths of its folders.
+
+    To these come as ``declared`` those of this package.
 
     Raises:
         WatchError: the file is missing or damaged.
@@ -370,7 +289,11 @@ def load_settings(root: Path) -> Any:
     try:
         read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
-        _check_texts(msgspec.to_builtins(msgspec.convert(vars(conf), _Entries)))
+        msgspec.convert(vars(conf), _Entries)
+        _check_texts(vars(conf))
+        for folder in ("env_dir", "html_dir", "results_dir"):
+            setattr(conf, folder, str(root / getattr(conf, folder)))
+        conf.declared = read_declared(conf, root)
         build_without_dependencies(conf)
         return conf
     except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
@@ -392,41 +315,19 @@ def _check_texts(entries: dict[str, Any]) -> None:
 
 
 def _releases(
-    root: Path, listed: Mapping[str, list[dict[str, str]]], newest: EnvironmentSpec
+    root: Path, declared: Declared, newest: EnvironmentSpec
 ) -> dict[str, tuple[EnvironmentSpec, ...]]:
-    """Return the environments of listed releases, which asv does not know."""
-    return {
-        requirement: tuple(
-            newest.with_requirements(
-                {requirement: release[requirement], **release},
-                root / ".asv" / "releases" / f"{requirement}-{release[requirement]}",
-            )
-            for release in of_requirement
-        )
-        for requirement, of_requirement in listed.items()
-    }
-
-
-def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
-    """Return what the key ``releases`` of asv's settings lists, each with what belongs to it.
+    """Return the environments of listed releases, which asv does not know.
 
     Raises:
-        WatchError: it is not a list of releases by requirement.
+        WatchError: a name is none of a package or a release, or a release of the requirement is
+            missing.
     """
-    listed = getattr(conf, "releases", {})
-    try:  # msgspec 0.22 crashes where such a union has texts with a pattern
-        releases = msgspec.convert(listed, dict[str, list[str | dict[str, str]]])
-    except msgspec.ValidationError as error:
-        raise WatchError(
-            f'"releases" of asv.conf.json lists no releases of requirements ({error}); write '
-            '{"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16.0"}]}, the newest first'
-        ) from error
-    whole = {
-        requirement: [{requirement: r} if isinstance(r, str) else r for r in of_requirement]
-        for requirement, of_requirement in releases.items()
-    }
-    for requirement, of_requirement in whole.items():
-        for release in of_requirement:
+    environments: dict[str, list[EnvironmentSpec]] = {}
+    for requirement, listed in declared.releases.items():
+        of_requirement = environments[requirement] = []
+        for entry in listed:
+            release = {requirement: entry} if isinstance(entry, str) else entry
             for named in (name for text in release.items() for name in text):
                 if not _RELEASE.fullmatch(named):
                     raise WatchError(
@@ -438,7 +339,12 @@ def listed_releases(conf: Any) -> dict[str, list[dict[str, str]]]:
                     f'"releases" of asv.conf.json lists {release} under "{requirement}", which '
                     f"does not say which {requirement}; add it"
                 )
-    return whole
+            number = release[requirement]
+            folder = root / ".asv" / "releases" / f"{requirement}-{number}"
+            of_requirement.append(
+                newest.with_requirements({requirement: number, **release}, folder)
+            )
+    return {requirement: tuple(listed) for requirement, listed in environments.items()}
 
 
 def select_environments(

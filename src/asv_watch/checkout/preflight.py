@@ -85,7 +85,7 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     """
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
-    need = int(len(new) * configuration.environment_gib * _GIB) + _RESULTS_SIZE
+    need = int(len(new) * configuration.declared.environment_gib * _GIB) + _RESULTS_SIZE
     there = next(folder for folder in results.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     if free < need:

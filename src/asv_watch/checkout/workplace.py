@@ -12,12 +12,17 @@ from asv_watch.asv.machine_identity import check_machine_name
 from asv_watch.asv.settings import (
     Configuration,
     EnvironmentSpec,
+    find_repository,
+    load_settings,
     read_configuration,
     select_environments,
 )
 from asv_watch.checkout import preflight
 from asv_watch.machine.description import default_name
 from asv_watch.machine.lock import exclusive_run
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,17 @@ class Workplace:
     def results(self) -> Path:
         """This machine's results."""
         return self.configuration.results / self.machine
+
+
+def load_results(root: Path) -> History:
+    """Load the stored results of the branch that a project publishes.
+
+    Raises:
+        WatchError: asv.conf.json, the repository or the results cannot be read.
+    """
+    conf = load_settings(root)
+    commits = read_commits(*find_repository(root, conf))
+    return load_history(Path(conf.results_dir), commits)
 
 
 @contextmanager
@@ -64,7 +80,7 @@ def open_workplace(
     check_machine_name(name)
     if committed:
         preflight.check_branch(configuration.repository, configuration.branch)
-        preflight.check_clean(root, configuration.measured_paths)
+        preflight.check_clean(root, configuration.declared.measured_paths)
     preflight.check_room(configuration, environments)
     with exclusive_run(configuration.environments_folder, job):
         yield Workplace(root, configuration, environments, name)

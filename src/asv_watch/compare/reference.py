@@ -83,7 +83,7 @@ def reference_side(place: Workplace) -> Side:
     Raises:
         WatchError: asv.conf.json names none, or none that exists.
     """
-    name = place.configuration.reference
+    name = place.declared.reference
     if not name:
         raise WatchError(
             'asv.conf.json names no reference; add a line such as "reference": "COMMIT@RELEASE", '

@@ -70,8 +70,9 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     typed = {text: _parse(text, repository) for text in (before, after)}
     commits = read_commits(repository, branch)
     others = {side.commit for side in typed.values()} - {commit.hash for commit in commits}
-    results = root / conf.results_dir
-    history = load_history(results, (*commits, *(Commit(hash_, 0, "") for hash_ in others)))
+    history = load_history(
+        Path(conf.results_dir), (*commits, *(Commit(hash_, 0, "") for hash_ in others))
+    )
     first, second = _find(history, typed, before, after)
     interleaved = _interleaved(history, first, second)
     old, new = (_points(history, side) for side in (first, second))

@@ -8,12 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from asv_watch.asv.settings import (
-    allowed_machines,
-    environments_folder,
-    results_folder,
-    tracked_commits,
-)
+from asv_watch.asv.settings import load_settings
+from asv_watch.checkout.workplace import load_results
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.sources import results_in
@@ -21,7 +17,6 @@ from asv_watch.exchange.table import write_table
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish.damage import report_damage
-from asv_watch.records.loading import load_history
 
 _NAMES = {
     "check": (range(2), "one folder at most"),
@@ -64,8 +59,9 @@ def _check(root: Path, folder: str = "") -> ExitStatus:
     Raises:
         WatchError: there is no such folder, or asv.conf.json cannot be read.
     """
-    checked = Path(folder) if folder else results_folder(root)
-    faults = check_results(checked, allowed_machines(root))
+    conf = load_settings(root)
+    checked = Path(folder or conf.results_dir)
+    faults = check_results(checked, conf.declared.machines)
     for fault in faults:
         print(f"{fault.path}: {fault.message}")
     print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {checked}")
@@ -79,8 +75,9 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
         WatchError: a source is missing or damaged; those before it are merged. Or something
             is measuring in the checkout: it would write what it knew before over what was merged.
     """
-    target, machines = results_folder(root), allowed_machines(root)
-    with exclusive_run(environments_folder(root), "results merge"):
+    conf = load_settings(root)
+    target, machines = Path(conf.results_dir), conf.declared.machines
+    with exclusive_run(Path(conf.env_dir), "results merge"):
         for source in sources:
             with results_in(source, root) as found:
                 print(f"{source}: {merge_results(found, target, machines)}", flush=True)
@@ -95,7 +92,7 @@ def _export(root: Path, file: str) -> ExitStatus:
     Raises:
         WatchError: the results cannot be read, or the ending names no format.
     """
-    history = load_history(results_folder(root), tracked_commits(root))
+    history = load_results(root)
     count = write_table(history, Path(file))
     print(f"{count} measurements in {file}")
     return report_damage(history)

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from asv_watch.asv.machine_identity import check_machine_name
-from asv_watch.asv.settings import load_settings, results_folder, tracked_commits
+from asv_watch.asv.settings import load_settings
+from asv_watch.checkout.workplace import load_results
 from asv_watch.errors import WatchError
 from asv_watch.exchange.codespeed import codespeed_results, send_to_codespeed
 from asv_watch.exchange.submitting import push_branch, without_login
@@ -19,7 +20,6 @@ from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.description import default_name
 from asv_watch.options import Machine
 from asv_watch.publish.damage import report_damage
-from asv_watch.records.loading import load_history
 
 
 def submit(
@@ -60,7 +60,7 @@ def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
     now = datetime.datetime.now(datetime.UTC)
     plain = re.sub(r"[^\w-]+", "-", name)
     branch = f"results-{plain}-{now:%Y%m%dT%H%M%S}"
-    merged = push_branch(results_folder(root), name, repository, branch)
+    merged = push_branch(Path(load_settings(root).results_dir), name, repository, branch)
     address = without_login(repository)
     if not (merged.added or merged.extended):
         print(f"{address} has all results of {name} already")
@@ -76,12 +76,11 @@ def _submit_to_codespeed(root: Path, server: str, name: str, *, every_commit: bo
         WatchError: there are no times, or the server refuses them.
     """
     settings = load_settings(root)
-    commits = tracked_commits(root)
-    history = load_history(results_folder(root), commits)
+    history = load_results(root)
     own = [measured for measured in measurements(history) if measured.machine == name]
     if not every_commit:
         measured_at = {measured.commit_hash for measured in own if measured.value is not None}
-        newest = [commit.hash for commit in commits if commit.hash in measured_at][-1:]
+        newest = [commit.hash for commit in history.commits if commit.hash in measured_at][-1:]
         own = [measured for measured in own if measured.commit_hash in newest]
     branch = str(settings.branches[0])
     results = list(codespeed_results(own, project=str(settings.project), branch=branch))

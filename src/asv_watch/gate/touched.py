@@ -55,7 +55,7 @@ def touched_cases(
         return list(cases) if any(_is_measured(path, ()) for path in changed) else []
     top = Path(run_git(root, "rev-parse", "--show-toplevel").rstrip("\n"))
     here = root.resolve().relative_to(top.resolve())
-    measured_paths = [(here / path).as_posix() for path in configuration.measured_paths]
+    measured_paths = [(here / path).as_posix() for path in configuration.declared.measured_paths]
     relevant = [path for path in changed if _is_measured(path, measured_paths)]
     if not relevant:
         return []

@@ -77,7 +77,7 @@ class _Night:
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
         """What failed tonight as a whole, a commit or a release, and why."""
-        paths = configuration.measured_paths
+        paths = configuration.declared.measured_paths
         changing = ask_git(
             configuration.repository, "rev-list", "--first-parent", self._branch, "--", *paths
         )
@@ -172,7 +172,7 @@ class _Night:
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
     def _find_reference(self) -> Version | None:
-        if not self._place.configuration.reference:
+        if not self._place.declared.reference:
             return None
         try:
             return reference_side(self._place).version
@@ -193,7 +193,7 @@ class _Night:
             selection=self._tonight.selection,
             full=self._full,
             commits=since(
-                configuration.oldest,
+                configuration.declared.oldest_commit,
                 tuple(commit for commit in commits if commit.hash in self._changing),
                 configuration.repository,
             ),

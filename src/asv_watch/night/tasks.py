@@ -156,7 +156,7 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     def run(tonight: Tonight) -> str:
         place = tonight.place
         print(description, flush=True)
-        pattern = tonight.selection.pattern or place.configuration.release_cases
+        pattern = tonight.selection.pattern or place.declared.release_cases
         package = side(place, "HEAD")
         listed = list_benchmarks(place, place.environments[:1])
         known = measurable_cases(listed, Selection(pattern), place.declared)
@@ -260,7 +260,7 @@ def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, fr
     for requirement, releases in situation.configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
-        pattern = situation.selection.pattern or situation.configuration.release_cases
+        pattern = situation.selection.pattern or situation.configuration.declared.release_cases
         expected = frozenset(
             case for case in compared - {import_case(requirement)} if re.search(pattern, case)
         )

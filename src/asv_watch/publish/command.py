@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 import typer
 
 from asv_watch.asv.commands import run_asv
-from asv_watch.asv.settings import read_configuration, results_folder, tracked_commits
+from asv_watch.asv.settings import read_configuration
 from asv_watch.checkout import preflight
+from asv_watch.checkout.workplace import load_results
 from asv_watch.exit_status import ExitStatus
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
 from asv_watch.publish.damage import report_damage
-from asv_watch.records.loading import load_history
 from asv_watch.site.report import write_report
 
 
@@ -57,7 +57,7 @@ def report(
     """
     root = Path.cwd()
     preflight.check_checkout(root)
-    history = load_history(results_folder(root), tracked_commits(root))
+    history = load_results(root)
     wanted = set(State) if state == "all" else {State(state)}
     changes = [
         change

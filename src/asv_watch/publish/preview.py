@@ -33,8 +33,7 @@ def preview(
     """
     if not host:
         raise WatchError("--host is empty; give 127.0.0.1, or 0.0.0.0 to serve every address")
-    root = Path.cwd()
-    site = root / str(load_settings(root).html_dir)
+    site = Path(load_settings(Path.cwd()).html_dir)
     if not (site / "index.html").is_file():
         raise WatchError(f"{site} holds no site yet; run `asv-watch publish`")
     try:

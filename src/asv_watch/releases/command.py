@@ -165,7 +165,7 @@ def _measure(
     failed, compared = False, 0
     with open_workplace(root, "releases measure", release=NEWEST, machine=machine) as place:
         configuration = place.configuration
-        listed_cases = matching(configuration.release_cases, otherwise=SHORT)
+        listed_cases = matching(place.declared.release_cases, otherwise=SHORT)
         selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
         requirement = requirement or the_requirement(configuration)
         listed_releases = configuration.releases.get(requirement, ())

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.checkout.preflight import check_clean, check_room
 from asv_watch.errors import PlaceError, WatchError
@@ -36,7 +37,7 @@ def _configuration(folder: Path) -> Configuration:
         site=folder / "html",
         environments_folder=folder / ".asv/env",
         environments=environments,
-        environment_gib=6,
+        declared=Declared(environment_gib=6),
         repository=folder,
     )
 

@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from asv_watch.asv.settings import tracked_commits
+from asv_watch.checkout.workplace import load_results
 from asv_watch.cli.main import main
 from asv_watch.exchange.table import COLUMNS, to_frame
-from asv_watch.records.loading import load_history
 from tests.asv_watch.asv.project import CONFIGURATION, Project
 from tests.conftest import commit, git
 
@@ -75,7 +74,7 @@ def edit(path: Path, **changes: Any) -> None:
 
 def values(checkout: Path) -> dict[tuple[str, str], float | None]:
     """(machine, case) to its value at the newest commit."""
-    history = load_history(checkout / "results", tracked_commits(checkout))
+    history = load_results(checkout)
     assert history.problems == ()
     points = {(s.machine, s.case.name): s.last.point for s in history.series}
     return {key: None if point is None else point.value for key, point in points.items()}
@@ -178,7 +177,7 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     before = len(next((checkout / "results/m").glob("*.outcomes.jsonl")).read_text().splitlines())
     assert main(["results", "merge", str(theirs)]) == 0
     assert values(checkout)["m", "suite.Suite.time_it('a')"] == 1e-9
-    history = load_history(checkout / "results", tracked_commits(checkout))
+    history = load_results(checkout)
     runs = {s.case.name: s.last for s in history.series}
     point = runs["suite.Suite.time_it('a')"].point
     assert point is not None
@@ -270,7 +269,7 @@ def exported(checkout: Path) -> dict[str, Path]:
 def test_every_format_has_a_row_for_each_measurement_with_the_stored_value(
     checkout: Path, exported: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    frame = to_frame(load_history(checkout / "results", tracked_commits(checkout)))
+    frame = to_frame(load_results(checkout))
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 4
     by_case = frame.set_index("case_name")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import Configuration, read_configuration
 from asv_watch.errors import WatchError
@@ -38,7 +39,8 @@ def _touched(root: Path, measured: tuple[str, ...], names: list[str], path: str)
     suites = root / "benchmarks"
     nowhere = Path()
     configuration = Configuration(
-        "main", "3", suites, nowhere, nowhere, nowhere, (), root, measured_paths=measured
+        *("main", "3", suites, nowhere, nowhere, nowhere, (), root),
+        declared=Declared(measured_paths=measured),
     )
     cases = [TimedCase(name, name, 1.0) for name in names]
     return {case.name for case in touched_cases(root, configuration, [path], cases)}
