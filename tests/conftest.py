@@ -44,7 +44,7 @@ LONGEST = (
     "tests/asv_watch/gate/test_end_to_end.py",
     "tests/benchmarks/test_suites.py",
     "tests/models/test_compile.py",
-    "tests/asv_watch/calibrate/test_calibrate.py",
+    "tests/asv_watch/compare/test_calibrate.py",
 )
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 

@@ -74,7 +74,7 @@ COMMANDS = {
         "nothing was printed",
     ),
     "calibrate": Command(
-        "asv_watch.calibrate.command:calibrate",
+        "asv_watch.compare.calibrate:calibrate",
         "Compare HEAD with itself: how noisy this machine is, and why.",
         STORED,
     ),

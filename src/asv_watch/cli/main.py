@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module, metadata
 from types import FrameType
 from typing import Annotated, Any
@@ -20,6 +17,7 @@ from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.cli.failures import explain_failure, explain_interrupt
 from asv_watch.errors import PlaceError, WatchError
 from asv_watch.exit_status import ExitStatus
+from asv_watch.signals import handling_the_end
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -86,9 +84,14 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     status: int
-    received: list[int] = []
+    received: list[int] = []  # on its way out typer forgets what was raised
+
+    def end(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
     try:
-        with _ended_by_signals(received):
+        with handling_the_end(end):
             return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         number = received[0] if received else signal.SIGINT
@@ -104,30 +107,6 @@ def main(arguments: list[str] | None = None) -> int:
         status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"
     print(f"asv-watch: {' '.join(message.split())}", file=sys.stderr)
     return status
-
-
-@contextmanager
-def _ended_by_signals(received: list[int]) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the command as Ctrl-C does, unless they are ignored.
-
-    Args:
-        received: gets the signal's number; on its way out typer forgets what was raised.
-    """
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    numbers = (signal.SIGTERM, signal.SIGHUP) if in_main_thread else ()
-    replaced = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
-
-    def end(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        raise KeyboardInterrupt(signal.Signals(number).name)
-
-    for number in replaced:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in replaced:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(arguments: list[str]) -> int | None:

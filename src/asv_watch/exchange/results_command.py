@@ -16,7 +16,7 @@ from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import write_table
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.publish.damage import report_damage
+from asv_watch.publish.command import report_damage
 
 _NAMES = {
     "check": (range(2), "one folder at most"),

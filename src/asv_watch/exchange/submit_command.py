@@ -19,7 +19,7 @@ from asv_watch.exchange.table import measurements
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.description import default_name
 from asv_watch.options import Machine
-from asv_watch.publish.damage import report_damage
+from asv_watch.publish.command import report_damage
 
 
 def submit(

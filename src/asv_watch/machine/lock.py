@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -29,6 +28,7 @@ from asv_watch.errors import WatchError
 from asv_watch.files import lock
 from asv_watch.machine import leftovers
 from asv_watch.machine.leftovers import LOCK, RUN, end_processes
+from asv_watch.signals import handling_the_end
 
 FILE_NAME = "run.lock"
 _PREFIX = "asv-watch-run-"
@@ -86,7 +86,7 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
             raise WatchError(_who_holds(path))
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
-        stack.enter_context(_signals())
+        stack.enter_context(handling_the_end(_terminate))
         yield
 
 
@@ -177,20 +177,3 @@ def _variables(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _terminate(signal_number: int, _: FrameType | None) -> NoReturn:
     raise TerminatedError(signal_number)
-
-
-@contextmanager
-def _signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into exceptions, unless the process ignores or handles them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    replaced = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
-    for number in replaced:
-        signal.signal(number, _terminate)
-    try:
-        yield
-    finally:
-        for number in replaced:
-            signal.signal(number, signal.SIG_DFL)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,14 +20,13 @@ from asv_watch.errors import PlaceError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
-from asv_watch.night.queue import Situation, Tonight, next_task
+from asv_watch.night.queue import Situation, Tonight, next_task, since
 from asv_watch.night.tasks import SOURCES, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish.command import publish
 from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, find_commit, read_commits
+from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Commit
 from asv_watch.statistics.block_cache import BlockCache
 
 
@@ -241,37 +238,3 @@ class _Night:
         if set_aside:
             path = (self._place.results / FILE_NAME).relative_to(self._place.root)
             print(f"to have these tried again, remove their lines from {path}")
-
-
-_LONGEST_NUMBER = 6
-"""Digits; what is longer is the hash of a commit."""
-
-
-def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
-    """Return the commits from the oldest one that is to be measured.
-
-    Args:
-        oldest: a number of commits, a date such as ``2025-01-31``, or a commit, tag or branch;
-            empty for all of them.
-        commits: oldest first.
-        repository: where they are.
-
-    Raises:
-        WatchError: it is none of these.
-    """
-    if oldest.isdecimal() and int(oldest) > 0 and len(oldest) <= _LONGEST_NUMBER:
-        return tuple(commits[-int(oldest) :])
-    if not oldest:
-        return tuple(commits)
-    try:
-        day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
-    except ValueError:
-        found = find_commit(repository, oldest)
-        if not found:
-            raise WatchError(
-                f'"oldest_commit" of asv.conf.json is {oldest!r}: give a commit, a date such as '
-                "2025-01-31, or how many commits to measure"
-            ) from None
-        earlier = set(ask_git(repository, "rev-list", f"{found}^@").split())
-        return tuple(commit for commit in commits if commit.hash not in earlier)
-    return tuple(commit for commit in commits if commit.date >= day.timestamp())

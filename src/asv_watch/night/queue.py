@@ -7,11 +7,13 @@ aside because it failed on too many nights.
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
@@ -19,11 +21,13 @@ from asv_watch.bench.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.bench.measure import Tally
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import measurable_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import StoredComparison, Version
+from asv_watch.records.git import ask_git, find_commit
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
@@ -239,3 +243,37 @@ def next_task(
         ),
         None,
     )
+
+
+_LONGEST_NUMBER = 6
+"""Digits; what is longer is the hash of a commit."""
+
+
+def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
+    """Return the commits from the oldest one that is to be measured.
+
+    Args:
+        oldest: a number of commits, a date such as ``2025-01-31``, or a commit, tag or branch;
+            empty for all of them.
+        commits: oldest first.
+        repository: where they are.
+
+    Raises:
+        WatchError: it is none of these.
+    """
+    if oldest.isdecimal() and int(oldest) > 0 and len(oldest) <= _LONGEST_NUMBER:
+        return tuple(commits[-int(oldest) :])
+    if not oldest:
+        return tuple(commits)
+    try:
+        day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
+    except ValueError:
+        found = find_commit(repository, oldest)
+        if not found:
+            raise WatchError(
+                f'"oldest_commit" of asv.conf.json is {oldest!r}: give a commit, a date such as '
+                "2025-01-31, or how many commits to measure"
+            ) from None
+        earlier = set(ask_git(repository, "rev-list", f"{found}^@").split())
+        return tuple(commit for commit in commits if commit.hash not in earlier)
+    return tuple(commit for commit in commits if commit.date >= day.timestamp())

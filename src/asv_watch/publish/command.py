@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,7 @@ from asv_watch.exit_status import ExitStatus
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
-from asv_watch.publish.damage import report_damage
+from asv_watch.records.history import History
 from asv_watch.site.report import write_report
 
 
@@ -66,3 +67,10 @@ def report(
     ]
     print(write_report(history, changes[:count], markup) or "no change to report")
     return report_damage(history)
+
+
+def report_damage(history: History) -> ExitStatus:
+    """Print what was left out of a history because it is damaged, and return the exit status."""
+    for problem in history.problems:
+        print(f"left out: {problem.path}: {problem.message}", file=sys.stderr)
+    return ExitStatus.SOME_CASES_FAILED if history.problems else ExitStatus.DONE

@@ -49,8 +49,8 @@ class RunColumns:
             chosen: For each run whether it is among them.
         """
         places = np.flatnonzero(chosen).tolist()
-        made, at = (tuple(column[place] for place in places) for column in (self.made, self.at))
-        return RunColumns(self.commits, made, at)
+        made = tuple(self.made[place] for place in places)
+        return RunColumns(self.commits, made, tuple(self.at[place] for place in places))
 
     @cached_property
     def places(self) -> Places:

@@ -19,8 +19,7 @@ from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
-from asv_watch.night.command import since
-from asv_watch.night.queue import Situation, next_task
+from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import SOURCES, bisection_order, measure_task, missing_references
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import read_commits

@@ -1,1 +1,0 @@
-"""How noisy a machine is."""
