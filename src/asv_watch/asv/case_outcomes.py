@@ -29,12 +29,7 @@ NOT_BUILT = "this commit could not be built and installed; asv's output says why
 
 
 def outcome_of_case(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
-    """Return outcome and reason of a case that ran in a process.
-
-    Args:
-        result: The ``BenchmarkResult`` of this case alone.
-        benchmark: Its entry in asv's list.
-    """
+    """Return outcome and reason of a case that ran in a process."""
     value = result.result[0]
     if result.errcode == TIMEOUT_RETCODE:
         return "timed out", f"stopped after {benchmark['timeout']} s"

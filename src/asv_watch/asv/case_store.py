@@ -33,13 +33,7 @@ class CaseStore:
     """
 
     def __init__(self, results: Any, add_result: Any, record: dict[str, Any] | None) -> None:
-        """Store nothing yet.
-
-        Args:
-            results: asv's ``Results``.
-            add_result: asv's own ``Results.add_result``.
-            record: Where the run measures.
-        """
+        """Store nothing yet."""
         self._results = results
         self._folder = results_files.folder_of(results)
         self._add_result = add_result
@@ -51,15 +45,7 @@ class CaseStore:
     def add(
         self, benchmark: dict[str, Any], index: int, result: Any, began: Any, *, append: bool
     ) -> None:
-        """Add the result of one case to asv's results, which hold those of the other cases.
-
-        Args:
-            benchmark: That of the case.
-            index: Its place in `cases_of`.
-            result: asv's result of the case alone.
-            began: When it was started.
-            append: Whether its samples are added to those that are stored.
-        """
+        """Add the result of one case to asv's results, which hold those of the other cases."""
         count = len(cases_of(benchmark))
         values: list[Any] = [math.nan] * count
         samples: list[Any] = [None] * count

@@ -122,11 +122,7 @@ def environment_facts(
 
 
 def describe_run(env: Any) -> dict[str, Any]:
-    """Return the record of a run that begins now (`asv_watch.records.run_records`).
-
-    Args:
-        env: asv's ``Environment``, which is asked about itself.
-    """
+    """Return the record of a run that begins now (`asv_watch.records.run_records`)."""
     record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts()}
     record |= {"environment": {}, "details": {}}
 

@@ -34,13 +34,7 @@ class Spawners:
     """Chooses what runs a case: asv's ``Spawner``, or what does the same in less time."""
 
     def __init__(self, spawner: Any, rounds: Rounds, options: dict[str, Any]) -> None:
-        """Start the process that cases are forked from.
-
-        Args:
-            spawner: asv's own.
-            rounds: Which cases come next.
-            options: Keyword arguments of asv's ``run_benchmarks``.
-        """
+        """Start the process that cases are forked from."""
         self._spawner = spawner
         self._rounds = rounds
         self._at_once = cases_at_once(options)
@@ -71,15 +65,7 @@ class MeasuredRun:
     def __init__(
         self, remaining: Remaining, env: Any, results: Any, options: Any, add_result: Any
     ) -> None:
-        """Begin.
-
-        Args:
-            remaining: What is to be measured.
-            env: asv's ``Environment``.
-            results: asv's ``Results``, where values go.
-            options: Keyword arguments of asv's ``run_benchmarks``.
-            add_result: asv's own ``Results.add_result``.
-        """
+        """Begin."""
         self._remaining = remaining
         self._env = env
         self._results = results

@@ -25,11 +25,7 @@ _MOST_AT_ONCE = 4
 
 
 def cases_at_once(options: dict[str, Any]) -> int:
-    """Return how many processes may run at the same time: one for each core that they may use.
-
-    Args:
-        options: Keyword arguments of asv's ``run_benchmarks``.
-    """
+    """Return how many processes may run at the same time: one for each core that they may use."""
     if not hasattr(os, "sched_getaffinity"):
         return 1
     cores = (options.get("extra_params") or {}).get("cpu_affinity") or os.sched_getaffinity(0)
@@ -50,12 +46,7 @@ class OverlappingSpawner:
     """Takes the place of asv's ``Spawner`` for cases that may overlap."""
 
     def __init__(self, spawner: Any, at_once: int) -> None:
-        """Start nothing yet.
-
-        Args:
-            spawner: asv's own, which runs a case that could not run beside others.
-            at_once: Processes at the same time.
-        """
+        """Start nothing yet."""
         self._spawner = spawner
         self._at_once = at_once
         self._pool = ThreadPoolExecutor(at_once)

@@ -90,13 +90,6 @@ def create_setup_cache(
 ) -> tuple[str | None, str | None]:
     """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
 
-    Args:
-        self: asv's ``Spawner``.
-        benchmark_id: as asv has it.
-        timeout: seconds.
-        params_str: as asv has it.
-        cases: as of `create_cache`.
-
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
@@ -192,12 +185,6 @@ def supervise_to_end(
     deferred: Sequence[int] = (),
 ) -> tuple[str, int]:
     """Collect the output of what `start` has started, and see to it that it ends.
-
-    Args:
-        process: that has just started.
-        timeout: seconds.
-        memory_share: part of the memory that a case may use.
-        deferred: signals that came while it started.
 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.

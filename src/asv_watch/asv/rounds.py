@@ -19,12 +19,7 @@ class Rounds:
     """
 
     def __init__(self, remaining: Remaining, options: dict[str, Any]) -> None:
-        """Begin before the first round.
-
-        Args:
-            remaining: What is to be measured.
-            options: Keyword arguments of asv's ``run_benchmarks``.
-        """
+        """Begin before the first round."""
         self._remaining = remaining
         self._options = options
         self._calls: Counter[str] = Counter()

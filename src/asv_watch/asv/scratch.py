@@ -28,14 +28,6 @@ def discover(
     Suites, environments, launch method and every other setting are the checkout's own; only the
     list goes into the folder.
 
-    Args:
-        folder: where; made if it is missing.
-        checkout: whose suites are listed.
-        repository: of the commit.
-        commit: hash of one that can be installed.
-        environments: that are asked.
-        machine: name under which this machine is registered with asv.
-
     Returns:
         A folder of results that holds the list.
 

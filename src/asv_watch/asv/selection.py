@@ -63,12 +63,7 @@ class Selection:
         return replace(self, times=True)
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
-        """Tell whether a case is selected.
-
-        Args:
-            benchmark: entry of asv's list of benchmarks.
-            params: values of the case's parameters, as asv writes them.
-        """
+        """Tell whether a case is selected."""
         return (
             (not self.short or in_short_set(benchmark, params))
             and (not self.times or benchmark["type"] == "time")

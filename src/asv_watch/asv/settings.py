@@ -189,9 +189,6 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
 def check_environment_type(wanted: str) -> None:
     """Refuse what asv cannot make here, before anything is installed.
 
-    Args:
-        wanted: the entry of asv.conf.json; empty where it has none.
-
     Raises:
         WatchError: asv has no such type, the type's program or package is missing, or its
             environments hold one commit only.

@@ -38,9 +38,6 @@ class Remaining:
     def sharing_cache(self, key: str) -> dict[str, list[Sequence[str]]]:
         """Return the cases that share a ``setup_cache``, by the names of their suites.
 
-        Args:
-            key: asv's ``setup_cache_key``.
-
         Returns:
             ``suite.Class`` to the values of its cases' parameters, as asv writes them.
         """

@@ -25,14 +25,7 @@ class Coverage:
     def __init__(
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
-        """Read what is stored.
-
-        Args:
-            results: folder of all machines' results.
-            history: all of the results; ``None`` if nothing was ever measured.
-            machine: whose results count.
-            selection: of the cases that its suites have, those that count.
-        """
+        """Read what is stored."""
         self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
         """Commit and environment to the number of cases of which nothing is stored."""
         self._unfinished: set[tuple[str, str]] = set()
@@ -69,13 +62,7 @@ class ReferenceCoverage:
     def __init__(
         self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
     ) -> None:
-        """Gather the comparisons with the reference.
-
-        Args:
-            comparisons: of one machine.
-            reference: the commit and release that asv.conf.json names.
-            selected: names of the cases that a complete commit has (`selected_cases`).
-        """
+        """Gather the comparisons with the reference."""
         self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         """Commit and release to the cases that were measured or skipped."""

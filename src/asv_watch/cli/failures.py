@@ -33,10 +33,6 @@ _REMEDIES = {
 def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
     """Return the exit status and the message of an error that ended a command.
 
-    Args:
-        error: what was raised.
-        arguments: the command line, without the program's name.
-
     Raises:
         OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
     """

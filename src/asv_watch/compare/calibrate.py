@@ -64,13 +64,7 @@ def calibrate(
 
 
 def report(repeated: RepeatedComparisons, load: Load, seconds: float) -> str:
-    """Return the cases, the noisiest first, what spoils timings here, and all cases together.
-
-    Args:
-        repeated: What the comparisons gave.
-        load: What else the machine did meanwhile.
-        seconds: What the comparisons took.
-    """
+    """Return the cases, the noisiest first, what spoils timings here, and all cases together."""
     rows = [
         (
             f"`{case.case}`",

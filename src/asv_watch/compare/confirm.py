@@ -99,11 +99,6 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
 
     These are suspicions whose two commits were not compared yet, and changes that one comparison
     shows. A change of the machine itself is none of them.
-
-    Args:
-        history: everything that is stored.
-        changes: those of the analysis.
-        machine: whose changes are listed.
     """
     compared = {
         (ratio.case, header.before.release, header.before.commit, header.after.commit)

@@ -101,16 +101,9 @@ def compare_missing(
     known: Collection[str],
     kind: Kind,
 ) -> list[Compared]:
-    """Compare two commits in the cases that are not known of them yet.
+    """Compare two commits in the cases of time and peak memory that are not known of them yet.
 
     An interrupt keeps the finished cases.
-
-    Args:
-        place: the checkout, and the machine under whose name results are stored.
-        sides: before and after.
-        selection: of its cases, those of time and peak memory are measured.
-        known: names of cases that are left out.
-        kind: why they are compared.
 
     Returns:
         The comparison, if anything was missing.

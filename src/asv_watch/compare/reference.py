@@ -103,12 +103,6 @@ def measure_against_reference(
     A case that has a stored ratio for the same reference, commit, environment and machine is not
     measured again, and neither is one that was skipped. An interrupt keeps the finished cases.
 
-    Args:
-        place: the checkout, and the machine under whose name results are stored.
-        commit: a name that git resolves.
-        environment: environment in which the commit is measured.
-        selection: of them, the cases that time something are measured.
-
     Returns:
         The comparison, if anything was missing.
 

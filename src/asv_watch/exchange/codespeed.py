@@ -30,11 +30,6 @@ def codespeed_results(
 
     Codespeed's executable is the main requirement, or asv's name of the environment where none is
     pinned; its environment is the machine.
-
-    Args:
-        measurements: of any unit; those in seconds that have a value are given.
-        project: name of the project there.
-        branch: of the commits.
     """
     for measured in measurements:
         if measured.value is None or measured.unit != "seconds":

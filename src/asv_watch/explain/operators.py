@@ -54,12 +54,6 @@ def explain(
 
     Nothing is stored where a side has changes that are not committed.
 
-    Args:
-        place: the checkout, whose suites measure both sides.
-        sides: before and after.
-        case: what to profile: a time, on the CPU.
-        rounds: profiles of each side.
-
     Raises:
         WatchError: the project names no profiler, the case needs a GPU or times nothing, or it
             cannot be profiled on a side.
@@ -91,12 +85,7 @@ def explain(
 
 
 def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Explanation:
-    """Compare the operators, kernels and counts of two sides.
-
-    Args:
-        before: one or more profiles.
-        after: the same.
-    """
+    """Compare the operators, kernels and counts of two sides."""
     times = [[_times(profile) for profile in side] for side in (before, after)]
     operators = [
         _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))

@@ -168,16 +168,7 @@ def _nearest(
     listed: Sequence[TimedCase],
     limit_s: float,
 ) -> list[TimedCase]:
-    """Choose the cases that a diff touches, the nearest first.
-
-    Args:
-        place: the checkout.
-        commits: merge base and head.
-        head_side: what the head runs.
-        benchmarks: entries of asv's list.
-        listed: cases to choose from.
-        limit_s: seconds for finding out what they run.
-    """
+    """Choose the cases that a diff touches, the nearest first."""
     repository = place.configuration.repository
     changed = changed_files(repository, *commits)
     touched = touched_cases(place.root, place.configuration, changed, listed)
@@ -206,12 +197,6 @@ def measure(
     A case that any measurement does not call slower is measured no further. A case that is called
     slower by chance is rarely called slower again, so the answer holds for all cases together
     (`asv_watch.gate.result.measurements_needed`).
-
-    Args:
-        sides: merge base and head.
-        suites: folder of the suites.
-        cases: what to measure, the most important first.
-        budget: time for all of it.
 
     Returns:
         Every case, in the order given.

@@ -44,12 +44,7 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sentence(result: GateResult, threshold: float) -> str:
-    """Say the answer: ``2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)``.
-
-    Args:
-        result: what was measured.
-        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
-    """
+    """Say the answer: ``2 of 26 cases slower, worst +6.2 % (+5.4 to +7.0 %)``."""
     limit = human_time(result.limit_s)
     if not result.is_prepared:
         return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
@@ -80,13 +75,7 @@ def sentence(result: GateResult, threshold: float) -> str:
 
 
 def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
-    """Say whether the gate passes, and why.
-
-    Args:
-        result: what was measured.
-        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
-        accepted: why a slowdown is accepted; empty if it is not.
-    """
+    """Say whether the gate passes, and why."""
     failing = len(result.failing(threshold))
     failed = len(result.of_state(CaseState.FAILED))
     slower = f"{failing} slower by {quantities.share(threshold)} or more"

@@ -45,14 +45,7 @@ class Changed:
 
 
 def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]) -> Changed:
-    """Read which functions differ between two commits.
-
-    Args:
-        repository: where the commits are.
-        before: hash.
-        after: hash.
-        paths: of changed files, from the top of the repository.
-    """
+    """Read which functions differ between two commits."""
     functions: dict[tuple[str, int, int], None] = {}
     names: set[str] = set()
     is_traceable = True

@@ -64,12 +64,6 @@ def list_cases(
 ) -> list[MeasurableCase]:
     """Make the environments where they are missing; list the cases that may run here.
 
-    Args:
-        place: the checkout, whose suites are asked.
-        environments: environments that will measure.
-        selection: cases; of them, those of time and peak memory are listed.
-        commit: any commit that can be installed.
-
     Raises:
         WatchError: no case matches that measures these and can run here, or asv failed.
     """
@@ -82,12 +76,6 @@ def measurable_cases(
     benchmarks: Benchmarks, selection: Selection, declared: Declared, *, needed: bool = True
 ) -> list[MeasurableCase]:
     """List the selected cases of time and peak memory that may run here.
-
-    Args:
-        benchmarks: entries of asv's list of benchmarks.
-        selection: of cases.
-        declared: which cases use a GPU.
-        needed: there has to be one.
 
     Raises:
         WatchError: there is none, although one is needed.
@@ -102,11 +90,6 @@ def list_benchmarks(
 ) -> Benchmarks:
     """Make the environments where they are missing; list the suites' benchmarks.
 
-    Args:
-        place: the checkout, whose suites are asked.
-        environments: environments that will measure.
-        commit: any commit that can be installed.
-
     Raises:
         WatchError: asv failed.
     """
@@ -119,10 +102,6 @@ def list_benchmarks(
 
 def list_benchmarks_in(side: Side, suites: Path) -> Benchmarks:
     """List the suites' benchmarks by an environment that asv does not manage.
-
-    Args:
-        side: whose interpreter and package import the suites.
-        suites: their folder.
 
     Raises:
         WatchError: the suites cannot be imported.
@@ -143,12 +122,6 @@ def timed_cases(
     needed: bool = True,
 ) -> list[TimedCase]:
     """List the selected cases that time something and may run here.
-
-    Args:
-        benchmarks: entries of asv's list of benchmarks.
-        selection: cases; of them, those that time something are listed.
-        declared: which cases use a GPU.
-        needed: there has to be one.
 
     Raises:
         WatchError: there is none, although one is needed.
@@ -256,11 +229,6 @@ def find_case(
     place: Workplace, environments: Sequence[EnvironmentSpec], selection: Selection
 ) -> MeasurableCase:
     """Return the only case of time that a selection matches, or else the only one of peak memory.
-
-    Args:
-        place: the checkout, whose suites are asked.
-        environments: environments that will measure.
-        selection: has to match one case.
 
     Raises:
         WatchError: no case matches, or several do.

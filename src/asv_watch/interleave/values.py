@@ -43,11 +43,6 @@ def _measure_once(
 ) -> Iterator[CaseValues]:
     """Measure cases that time nothing, each in one process a side.
 
-    Args:
-        sides: before and after.
-        suites: folder of the suites.
-        cases: what to measure.
-
     Yields:
         Each case with its values, or with the reasons why it has none.
 
@@ -81,14 +76,6 @@ def measure_repeatedly(
 ) -> list[CaseResult]:
     """Measure cases that time nothing, round after round, until each ratio is known.
 
-    Args:
-        sides: before and after.
-        suites: folder of the suites.
-        cases: what to measure.
-        keep: called with each case that is finished. An interrupt first finishes the cases
-            that have rounds enough.
-        sampling: how many rounds.
-
     Returns:
         The cases in the order in which they were finished.
     """
@@ -117,15 +104,7 @@ def _add(
     first: CaseValues,
     number: int,
 ) -> str:
-    """Add a round of a case, or close it where more rounds would tell nothing; return it in words.
-
-    Args:
-        comparison: the cases and their rounds.
-        case: one of them.
-        values: what it measured in this round.
-        first: what it measured in the first.
-        number: of this round, from 1 on.
-    """
+    """Add a round of a case, or close it where more would tell nothing; return it in words."""
     for side in (values.before, values.after):
         if isinstance(side, NoValue):
             on_before = side is values.before and bool(side.failed)

@@ -117,15 +117,7 @@ def changes_of(
     pairs: Sequence[MeasuredPair],
     suspicions: Sequence[Suspicion],
 ) -> Iterator[Change]:
-    """Yield the changes of a series: the measured ones, then the suspected ones.
-
-    Args:
-        history: The history.
-        index: Index of the series in it.
-        kind: Of its benchmark.
-        pairs: Its measured pairs.
-        suspicions: What its separate runs show.
-    """
+    """Yield the changes of a series: the measured ones, then the suspected ones."""
     series, order = history.series[index], _Places(history)
     measured = changed_pairs(pairs)
     for pair in measured:
@@ -168,14 +160,7 @@ def _is_answered(
     pairs: Sequence[MeasuredPair],
     measured: Sequence[MeasuredPair],
 ) -> bool:
-    """Tell whether comparisons have answered a suspicion, by what they show or what they exclude.
-
-    Args:
-        ends: positions of its two commits.
-        ratio: its size.
-        pairs: all measured pairs of the case.
-        measured: those of them that show a change.
-    """
+    """Tell whether comparisons have answered a suspicion, by what they show or exclude."""
     before, after = ends
     return any(before <= pair.before and pair.after <= after for pair in measured) or any(
         pair.spans(before, after) and not pair.differs and pair.excludes(ratio) for pair in pairs

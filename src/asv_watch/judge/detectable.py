@@ -47,11 +47,7 @@ class Detectable:
 def detectable_changes(
     comparisons: Mapping[str, Sequence[StoredComparison]],
 ) -> dict[str, Detectable]:
-    """Work out the smallest changes of each machine that compared any case.
-
-    Args:
-        comparisons: machine to its comparisons, oldest first.
-    """
+    """Work out the smallest changes of each machine that compared any case."""
     found = {}
     for machine, of_machine in comparisons.items():
         ratios: dict[str, list[CaseRatio]] = defaultdict(list)

@@ -53,12 +53,7 @@ class Findings:
 
 
 def analyse(history: History, cache: BlockCache | None = None) -> Findings:
-    """Work out the noise, changes, events and release comparisons of a history.
-
-    Args:
-        history: The history.
-        cache: What is known from the last time.
-    """
+    """Work out the noise, changes, events and release comparisons of a history."""
     segments = split(history)
     own = own_noises(segments)
     noise = known_noise(history, own)

@@ -57,13 +57,7 @@ def _kind(series: Series) -> str:
 def _shared(
     history: History, steps: Mapping[int, Mapping[int, Step]], commits: Mapping[int, Places]
 ) -> set[tuple[int, int]]:
-    """Find the shared steps of series that vote together.
-
-    Args:
-        history: The history.
-        steps: Index of a series to its steps, by the index of the first commit after them.
-        commits: Index of a series to the indices of the commits that have a value.
-    """
+    """Find the shared steps of series that vote together."""
     # Candidates by how many series step exactly there, so that the commonest commit wins.
     candidates = Counter(
         (commit, step.direction)

@@ -69,10 +69,6 @@ def measured_pairs(
 ) -> dict[tuple[str, str], tuple[MeasuredPair, ...]]:
     """Collect the measured pairs of one machine.
 
-    Args:
-        comparisons: all that the machine stored, oldest first.
-        positions: of commits along the branch.
-
     Returns:
         Name of the case and release to its pairs: one for two commits.
     """
@@ -152,10 +148,6 @@ def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, 
 
     A part of its commits, at either end, that was compared and excludes the size of the change is
     left out.
-
-    Args:
-        change: one of `changed_pairs`.
-        pairs: all pairs of the case.
     """
     first, last = change.before, change.after
     parts = [pair for pair in pairs if not pair.differs and pair.excludes(change.ratio)]

@@ -215,11 +215,6 @@ def chain(history: ReleaseHistory, case: str, later: str) -> tuple[RelativeTime,
     The chain goes back from the later release, and ends where a step between neighbours has no
     ratio.
 
-    Args:
-        history: of the releases.
-        case: as asv names it.
-        later: one of the releases.
-
     Returns:
         The oldest release first; empty where the first step has no ratio.
     """

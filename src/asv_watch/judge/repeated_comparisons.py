@@ -66,9 +66,6 @@ class RepeatedComparisons:
 def newest_repeats(comparisons: Sequence[StoredComparison]) -> RepeatedComparisons | None:
     """Summarise the comparisons of the version of a machine that was compared with itself last.
 
-    Args:
-        comparisons: All comparisons of one machine, oldest first.
-
     Returns:
         ``None`` where none was compared with itself.
     """

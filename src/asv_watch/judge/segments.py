@@ -96,13 +96,7 @@ def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str
 
 
 def _split_series(history: History, series: Series, periods: Places) -> tuple[Segment, ...]:
-    """Split one series.
-
-    Args:
-        history: Of the series.
-        series: The series.
-        periods: Number of the period that each of its measured commits belongs to.
-    """
+    """Split one series."""
     columns = series.columns.valued
     if not columns.made:
         return ()

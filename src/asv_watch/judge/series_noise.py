@@ -34,10 +34,6 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
         five series: the largest of the estimates from their median, third quartile and ninth
         decile, so that noisier cases than most count.
 
-    Args:
-        history: The history.
-        own: What the values of each of its series show (`own_noises`).
-
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.
     """

@@ -66,14 +66,7 @@ def find_suspicions(
 def _suspected(
     values: Sequence[float], steps: Sequence[Step], noise: float | None, most_new: int
 ) -> list[Step]:
-    """Return the steps that are confirmed or recent, and the jump of the newest values after them.
-
-    Args:
-        values: Values under the same conditions.
-        steps: Their change points.
-        noise: Standard deviation of the logarithm of a value, if known.
-        most_new: Largest number of newest values that make a recent change.
-    """
+    """Return the steps that are confirmed or recent, and the jump of the newest values."""
     least_z = RECENT_Z * caution(max(1, len(values) - 1))
     suspected = [
         step

@@ -36,12 +36,7 @@ class Condition:
 
 
 def describe_conditions(load: Load, root: Path = Path("/")) -> list[Condition]:
-    """Describe governor, turbo, other load and swap, as far as they can be seen.
-
-    Args:
-        load: What else the machine did during the measurement.
-        root: Where ``sys`` is.
-    """
+    """Describe governor, turbo, other load and swap, as far as they can be seen."""
     return [*_load(load), *_governor(root), *_turbo(root), _swap()]
 
 

@@ -25,11 +25,7 @@ CPUS = "sys/devices/system/cpu"
 
 
 def machine_facts(root: Path = Path("/")) -> dict[str, str]:
-    """Return what this machine is, as text by name.
-
-    Args:
-        root: where ``sys`` and ``proc`` are.
-    """
+    """Return what this machine is, as text by name."""
     facts = describe() | _cpu_facts(root)
     facts["kernel"] = f"{platform.release()} {platform.version()}"
     try:

@@ -75,11 +75,7 @@ class Attempts:
                 self._count(line.task, line.failed, line.at)
 
     def begin_night(self, head: str) -> None:
-        """Store that a night begins, if the branch has moved since the last.
-
-        Args:
-            head: newest commit of the branch.
-        """
+        """Store that a night begins, if the branch has moved since the last."""
         if head == self.last_head:
             return
         self.last_head = head

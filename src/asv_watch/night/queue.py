@@ -224,14 +224,7 @@ def next_task(
     tried: Collection[str],
     unusable: Collection[str],
 ) -> Task | None:
-    """Return the most urgent task, or ``None`` if there is nothing left to do.
-
-    Args:
-        situation: what is stored now.
-        sources: the most urgent first.
-        tried: names of tonight's tasks, which are not tried again.
-        unusable: environments that could not be made tonight.
-    """
+    """Return the most urgent task, or ``None`` if there is nothing left to do."""
     return next(
         (
             task

@@ -141,12 +141,7 @@ def examine_task(examination: Examination) -> Task:
 
 
 def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
-    """Compare a release that asv.conf.json lists under ``releases`` with its predecessor.
-
-    Args:
-        releases: both.
-        expected: names of the cases that were compared of other releases.
-    """
+    """Compare a release that asv.conf.json lists under ``releases`` with its predecessor."""
     both = releases.before, releases.after
     description = f"{releases.after.release} against {releases.before.version}"
 

@@ -198,13 +198,6 @@ def _time_in_forks(
 ) -> int:
     """Import the suite of a case, then time its cases in forks, until a request is for another.
 
-    Args:
-        channel: where requests come from.
-        suites: folder of the suites.
-        planted: share by which samples are made slower.
-        first: the first request.
-        others: file descriptor to which the request for another suite is written.
-
     Returns:
         The exit status.
     """

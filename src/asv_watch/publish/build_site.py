@@ -48,10 +48,6 @@ def _no_cycle_collection() -> Iterator[None]:
 def publish_site(request: PublishRequest, log: Any) -> int:
     """Publish the site of a project, unless nothing has changed since it was published.
 
-    Args:
-        request: what to publish, and where.
-        log: asv's log.
-
     Returns:
         The exit status: 1 if results had to be left out.
 
@@ -129,12 +125,7 @@ def _now() -> int:
 
 
 def _inputs(request: PublishRequest, commits: tuple[Commit, ...]) -> str:
-    """Return a digest of all that the site depends on: results, history, settings and code.
-
-    Args:
-        request: what to publish.
-        commits: The branch.
-    """
+    """Return a digest of all that the site depends on: results, history, settings and code."""
     state = hashlib.blake2b(digest_size=16)
     versions = [f"{name} {metadata.version(name)}" for name in ("asv", "jinja2")]
     state.update(repr((request.settings, commits, versions)).encode("utf-8", "replace"))

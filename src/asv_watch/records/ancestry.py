@@ -45,12 +45,7 @@ class Ancestry:
         self._position = {commit.hash: position for position, commit in enumerate(line)}
 
     def between(self, before: str, after: str) -> tuple[BranchCommit, ...]:
-        """List the commits after one of the branch up to and including another, newest first.
-
-        Args:
-            before: Full hash of the earlier one.
-            after: Full hash of the later one.
-        """
+        """List the commits after one of the branch up to and including another, newest first."""
         span = self._line[self._position[before] + 1 : self._position[after] + 1]
         return tuple(
             inner

@@ -200,12 +200,7 @@ class ComparisonWriter:
     """
 
     def __init__(self, results: Path, header: Header) -> None:
-        """Choose the file's name.
-
-        Args:
-            results: the folder of all machines' results.
-            header: the file's first line.
-        """
+        """Choose the file's name."""
         folder = results / header.machine / FOLDER
         begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
         versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
@@ -226,10 +221,6 @@ def read_comparisons(
     results: Path, machine: str = ""
 ) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
     """Read the comparisons of a machine, or of all, oldest first.
-
-    Args:
-        results: the folder of all machines' results.
-        machine: whose comparisons; those of all machines if empty.
 
     Returns:
         The comparisons, and a problem for each file or line that is damaged and left out.

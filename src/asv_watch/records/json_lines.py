@@ -55,11 +55,6 @@ def read_lines(
 def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
     """Read a file whose lines are all of one kind, oldest first; a missing file has none.
 
-    Args:
-        path: The file.
-        kind: A msgspec struct.
-        name: What a line should be, for people.
-
     Returns:
         The records, and a problem for each line that is damaged.
     """

@@ -82,14 +82,7 @@ class Notes:
         self.unplaced = tuple(unplaced)
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
-        """Return the last note about a change of a case between two commits, if there is one.
-
-        Args:
-            machine: Name of the machine.
-            case: Name of the case.
-            after: Position of the last commit before the change.
-            until: Position of the first commit after it.
-        """
+        """Return the last note about a change of a case between two commits, if there is one."""
         chosen = None
         for position, note in self.changes:
             if after < position <= until and note.is_about(machine, case):
@@ -99,10 +92,6 @@ class Notes:
 
 def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Problem]]:
     """Read the notes of a results folder.
-
-    Args:
-        results: The folder.
-        commits: The branch, oldest first.
 
     Returns:
         The notes, and a problem for a file that cannot be read or has another shape; none of

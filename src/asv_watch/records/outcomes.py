@@ -63,11 +63,7 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
 
 
 def round_seconds(machine_results: Path) -> dict[str, float]:
-    """Return how long a round of each case took when it last succeeded on a machine, in seconds.
-
-    Args:
-        machine_results: Folder of the machine's results.
-    """
+    """Return the seconds that a round of each case took when it last succeeded on a machine."""
     latest: dict[str, Report] = {}
     for path in machine_results.glob(f"*{SUFFIX}"):
         reports, _ = read_outcomes(path)  # damage is named when the history is loaded

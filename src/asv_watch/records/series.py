@@ -43,11 +43,7 @@ class RunColumns:
         return runs
 
     def where(self, chosen: Sequence[bool] | npt.NDArray[np.bool_]) -> RunColumns:
-        """Return the columns with some of the runs.
-
-        Args:
-            chosen: For each run whether it is among them.
-        """
+        """Return the columns with some of the runs."""
         places = np.flatnonzero(chosen).tolist()
         made = tuple(self.made[place] for place in places)
         return RunColumns(self.commits, made, tuple(self.at[place] for place in places))

@@ -44,11 +44,7 @@ class RunReader:
     """Matches result files with the cases of today's benchmarks."""
 
     def __init__(self, benchmarks: Mapping[str, Benchmark]) -> None:
-        """Expand the parameters of the benchmarks.
-
-        Args:
-            benchmarks: The benchmarks by name.
-        """
+        """Expand the parameters of the benchmarks."""
         self._benchmarks = benchmarks
         of_models = measures_models(benchmarks.values())
         self.cases = [

@@ -42,10 +42,6 @@ class ImportCost(msgspec.Struct, frozen=True):
 def make_environment(release: EnvironmentSpec, python: str) -> None:
     """Install a release, unless that is done already; a half-made environment is made anew.
 
-    Args:
-        release: what is installed, and the folder of its environment.
-        python: version of Python, such as ``3.11``.
-
     Raises:
         PlaceError: the place is to blame, or the package index takes too long.
         WatchError: it cannot be installed.
@@ -73,10 +69,6 @@ def remove_environment(release: EnvironmentSpec) -> None:
 
 def try_release(release: EnvironmentSpec, configuration: Configuration) -> TriedRelease:
     """Install a release, import it, and ask its environment for facts.
-
-    Args:
-        release: what is installed, and the folder of its environment.
-        configuration: names Python, and the script that knows further facts.
 
     Returns:
         What importing costs and what the environment consists of; or why it failed.

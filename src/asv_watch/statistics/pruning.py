@@ -35,12 +35,7 @@ class LevelEstimator:
     """The level on one side of a boundary, from the values nearest to it."""
 
     def __init__(self, length: int, choice: int) -> None:
-        """Prepare for one ratio of drift to noise.
-
-        Args:
-            length: Length of the series.
-            choice: Index in `DRIFT_RATIOS`.
-        """
+        """Prepare for one ratio of drift to noise."""
         tables = filters(BLOCK)
         noise = float(tables.noise[choice])
         self.drift = float(DRIFT_RATIOS[choice]) * noise
