@@ -15,6 +15,7 @@ from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.asv.cases import skipped_because
 from asv_watch.asv.commands import exit_in_words
+from asv_watch.records.reported_value import is_finite_number
 
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
 _REASON_LENGTH = 2000
@@ -70,11 +71,3 @@ def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str
         limit = benchmark.get("setup_cache_timeout") or benchmark["timeout"]
         return "timed out", f"setup_cache was stopped after {limit:g} s"
     return "failed", output[-_REASON_LENGTH:] or NOT_BUILT
-
-
-def is_finite_number(value: Any) -> bool:
-    """Tell whether asv stored a value that can be shown; ``10**400`` cannot."""
-    try:
-        return isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:
-        return False

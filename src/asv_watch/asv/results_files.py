@@ -17,14 +17,13 @@ from typing import Any
 import asv.util
 from asv.console import log
 
-from asv_watch.asv.case_outcomes import is_finite_number
 from asv_watch.asv.machine_identity import this_machine
 from asv_watch.files import make_folder, write_whole
 from asv_watch.records import outcomes, run_records, suite_lists
 from asv_watch.records.git import ask_git
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.merged_versions import merge_versions
-from asv_watch.records.reported_value import report_value
+from asv_watch.records.reported_value import is_finite_number, report_value
 
 _FOLDER = "asv_watch_folder"
 _REMOVED = "asv_watch_removed"

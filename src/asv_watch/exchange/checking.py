@@ -7,13 +7,12 @@ benchmarks is not looked at. Here every file is read whole, whichever commit it 
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import re
 import time
 from collections.abc import Collection, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.records import (
@@ -30,6 +29,7 @@ from asv_watch.records.notes import read_notes
 from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import Benchmark, Problem
 from asv_watch.records.releases import read_releases
+from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.result_files import (
     NAN_MARK,
     DamagedError,
@@ -141,9 +141,7 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
                 yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
         except DamagedError as error:
             yield Problem(str(machine), str(error))
-    for name, read in ((explanations.FILE_NAME, read_explanations),):
-        if (folder / name).exists():
-            yield from read(folder / name)[1]
+    yield from read_explanations(folder / explanations.FILE_NAME)[1]
     yield from read_releases(folder.parent, folder.name)[1]
     for suffix, read_side in (
         (outcomes.SUFFIX, read_outcomes),
@@ -195,27 +193,18 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         case = f"{name}({', '.join(map(str, params))})" if params else name
         cells = {column: values[place] for column, values in columns.items()}
         value = cells.get("result")
-        if value not in (None, NAN_MARK) and not _is_number(value):
+        if value not in (None, NAN_MARK) and not is_finite_number(value):
             yield f"{case}: its value {str(value)[:80]!r} is not a finite number"
-        elif _is_number(value) and unit in _PLAUSIBLE:
+        elif is_finite_number(value) and unit in _PLAUSIBLE:
             least, largest = _PLAUSIBLE[unit]
             if not least <= value <= largest:
                 yield f"{case}: its value {value!r} {unit} is not from {least:g} to {largest:g}"
         samples = cells.get("samples")
         if samples is not None and not (
-            isinstance(samples, list) and all(map(_is_number, samples))
+            isinstance(samples, list) and all(map(is_finite_number, samples))
         ):
             yield f"{case}: its samples are not a list of finite numbers"
         for low, high in (("stats_ci_99_a", "stats_ci_99_b"), ("stats_q_25", "stats_q_75")):
             first, last = cells.get(low), cells.get(high)
-            if _is_number(first) and _is_number(last) and first > last:
+            if is_finite_number(first) and is_finite_number(last) and first > last:
                 yield f"{case}: {low} is above {high}"
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False

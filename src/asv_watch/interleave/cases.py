@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.cases import cannot_run, case_name, cases_of, process_name
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.processes import listing_command
@@ -220,8 +220,7 @@ def _runnable(
             if selection.includes(benchmark, params) and not cannot_run(
                 benchmark, params, declared
             ):
-                number = f"-{place}" if benchmark["params"] else ""
-                identity = f"{benchmark['name']}{number}"
+                identity = process_name(benchmark, place)
                 yield benchmark, params, case_name(benchmark, params), identity
 
 

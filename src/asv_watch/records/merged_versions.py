@@ -13,7 +13,7 @@ import json
 import math
 from typing import Any
 
-from asv_watch.records.reported_value import report_value
+from asv_watch.records.reported_value import is_finite_number, report_value
 
 _OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
 """Columns of a row that hold no entry for each case."""
@@ -81,11 +81,11 @@ def _merge_rows(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
 
 def _merge_cases(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
     """Merge two results of one case: a value is preferred to none, and a failure to nothing."""
-    if not _is_value(newer["result"]):
+    if not is_finite_number(newer["result"]):
         never_ran = newer["result"] is not None
-        return older if _is_value(older["result"]) or never_ran else newer
+        return older if is_finite_number(older["result"]) or never_ran else newer
     first, second = older.get("samples"), newer.get("samples")
-    if not _is_value(older["result"]) or not first or not second:
+    if not is_finite_number(older["result"]) or not first or not second:
         return newer
     pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
     samples = first + second[len(list(pairs)) :]  # both may have continued what was stored before
@@ -95,7 +95,3 @@ def _merge_cases(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]
     if reported.interval is not None:
         merged["stats_ci_99_a"], merged["stats_ci_99_b"] = reported.interval
     return merged
-
-
-def _is_value(stored: Any) -> bool:
-    return isinstance(stored, int | float) and math.isfinite(stored)

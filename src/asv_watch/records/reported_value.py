@@ -12,9 +12,18 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 FEWEST_SAMPLES = 8
 """Samples that a spread is known from: of fewer, two or three lie close together too often."""
+
+
+def is_finite_number(value: Any) -> TypeGuard[float]:
+    """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
+    try:
+        return type(value) in {int, float} and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

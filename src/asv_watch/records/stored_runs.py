@@ -34,7 +34,7 @@ from asv_watch.records.records import (
     Problem,
     Run,
 )
-from asv_watch.records.reported_value import report_value
+from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
 
 _SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
@@ -188,14 +188,7 @@ def _without_value(report: Report) -> Run:
 
 
 def _finite(value: Any) -> float | None:
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    return float(value) if is_finite_number(value) else None
 
 
 def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
