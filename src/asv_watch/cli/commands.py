@@ -60,7 +60,7 @@ COMMANDS = {
     ),
     "confirm": Command(
         "asv_watch.compare.confirm:confirm",
-        "Compare the two commits of each suspected change, interleaved: is the change real?",
+        "Compare the two commits of each change that is suspected or was compared only once.",
         STORED,
     ),
     "bisect": Command(
