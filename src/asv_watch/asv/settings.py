@@ -23,7 +23,7 @@ from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git
-from asv_watch.records.release_names import main_release
+from asv_watch.records.main_release import main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """What neither the name of a file nor the argument of a command can hold."""

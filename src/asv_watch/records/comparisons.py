@@ -18,8 +18,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
+from asv_watch.records.main_release import main_release
 from asv_watch.records.records import Problem
-from asv_watch.records.release_names import main_release
 
 FOLDER = "comparisons"
 

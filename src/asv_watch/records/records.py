@@ -12,8 +12,8 @@ from enum import Enum
 
 import msgspec
 
+from asv_watch.records.main_release import main_release
 from asv_watch.records.recipe import code_version
-from asv_watch.records.release_names import main_release
 
 
 class Outcome(Enum):

@@ -35,7 +35,7 @@ from asv_watch.machine.description import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import read_comparisons
-from asv_watch.records.release_names import release_order
+from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments, package_index
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
