@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import Workplace, open_workplace
@@ -181,10 +182,12 @@ def _nearest(
         shares = profile(head_side, suites, one_of_each_first(touched), changes, limit_s)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     chosen = rank(touched, shares, texts, changes)
-    print(f"{len(changed)} changed files, {len(chosen)} of {len(listed)} cases; the nearest:")
+    files = "1 changed file" if len(changed) == 1 else f"{len(changed)} changed files"
+    print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
     for case in chosen[:_FIRST_TOGETHER]:
         part = shares.get(case.identity)
-        print(f"  {case.name}" + (f" (changed functions: {part:.0%})" if part else ""), flush=True)
+        note = f" (changed functions: {quantities.share(part)})" if part else ""
+        print(f"  {case.name}{note}", flush=True)
     return chosen
 
 

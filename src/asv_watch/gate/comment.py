@@ -186,6 +186,6 @@ def _how(result: GateResult) -> str:
         f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
         f"{len(result.cases)} of {result.available} cases, {chosen}. A case is slower if "
         f"{result.measurements} measurements, one after the other, all show it; the last one is "
-        f"shown, with its {CONFIDENCE:.0%} confidence interval. "
+        f"shown, with its {quantities.share(CONFIDENCE)} confidence interval. "
         f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}` repeats it."
     )

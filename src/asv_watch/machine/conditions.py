@@ -49,7 +49,7 @@ def _load(load: Load) -> Iterator[Condition]:
     )
     yield Condition(
         "stolen time",
-        f"{load.stolen:.1%} of the cores' time went to other guests of the host",
+        f"{100 * load.stolen:.1f} % of the cores' time went to other guests of the host",
         "the host has too few cores for its guests: take a dedicated one" if stolen else "",
     )
 

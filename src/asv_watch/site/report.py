@@ -60,7 +60,8 @@ def _certainty(change: Change) -> str:
     if change.interval is None:
         return "exact"
     way = "through the reference" if change.through else "with each other"
-    return f"the two commits were compared {way}, interleaved; {CONFIDENCE:.0%} interval"
+    confidence = quantities.share(CONFIDENCE)
+    return f"the two commits were compared {way}, interleaved; {confidence} interval"
 
 
 def _culprit(history: History, change: Change) -> str:

@@ -53,7 +53,8 @@ class ForecastReport:
         error = self.model.rmse
         against = {"the last value": self.last_value.rmse, "the mean": self.mean.rmse}
         sizes = " and ".join(
-            f"{abs(1 - error / other):.0%} {'below' if error < other else 'above'} that of {name}"
+            f"{100 * abs(1 - error / other):.0f} % "
+            f"{'below' if error < other else 'above'} that of {name}"
             for name, other in against.items()
         )
         learnt = error < CLEARLY_BELOW * min(against.values())

@@ -60,7 +60,7 @@ def test_a_setting_that_spoils_timings_has_a_remedy(
 def test_load_and_stolen_time_hurt_from_a_threshold_on(tmp_path: Path) -> None:
     quiet = _found(tmp_path, {})
     busy = _found(tmp_path, {}, Load(before=2.0, others=1.0, stolen=0.05))
-    for what, state in (("other load", "1.00 cores"), ("stolen time", "5.0%")):
+    for what, state in (("other load", "1.00 cores"), ("stolen time", "5.0 %")):
         assert not quiet[what].remedy
         assert busy[what].remedy
         assert state in busy[what].state
