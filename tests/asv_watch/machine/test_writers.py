@@ -46,7 +46,7 @@ def test_a_writer_does_not_start_beside_another(
     (folder / "results/m/machine.json").write_text("{}")
     lock = folder / ".asv/env/run.lock"
     with lock.open("w") as held:
-        held.write('{"job": "nightly", "pid": 1, "host": "desk", "started": 1760000000}')
+        held.write('{"job": "nightly", "pid": 1, "host": "desk", "started": "2026-11-24 02:17"}')
         held.flush()
         fcntl.flock(held, fcntl.LOCK_EX)
         before = {path for path in folder.rglob("*") if ".git" not in path.parts}
