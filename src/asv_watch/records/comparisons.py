@@ -10,6 +10,7 @@ does not end in ``.json``, because asv takes such files for results.
 from __future__ import annotations
 
 import datetime
+import glob
 import itertools
 import math
 from pathlib import Path
@@ -226,7 +227,7 @@ def read_comparisons(
         The comparisons, and a problem for each file or line that is damaged and left out.
     """
     comparisons, problems = [], []
-    for path in sorted(results.glob(f"{machine or '*'}/{FOLDER}/*.jsonl")):
+    for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{FOLDER}/*.jsonl")):
         comparison, damaged = read_comparison(path)
         problems += damaged
         if comparison is not None:

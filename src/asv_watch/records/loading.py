@@ -10,6 +10,7 @@ of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,7 +111,7 @@ class _Loader:
 
     def __init__(self, results_dir: Path, commits: Sequence[Commit], machine: str) -> None:
         self._results_dir = results_dir
-        self._folders = machine or "*"
+        self._folders = glob.escape(machine) or "*"
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = read_benchmarks(results_dir)

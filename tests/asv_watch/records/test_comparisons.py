@@ -46,6 +46,14 @@ def _write(results: Path, header: Header, *more: CaseValues) -> Path:
     return writer.path
 
 
+@pytest.mark.parametrize("machine", ["desk", "lab [1]", "*"])
+def test_the_comparisons_of_one_machine_are_read_alone(tmp_path: Path, machine: str) -> None:
+    for name in {"desk", "other", machine}:
+        _write(tmp_path, _header(machine=name))
+    [comparison], _ = read_comparisons(tmp_path, machine)
+    assert comparison.header.machine == machine
+
+
 def test_a_comparison_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = _write(tmp_path, _header(), VALUES)
     assert path == tmp_path / "desk/comparisons/20251009T085320-compare-01234567-fedcba98.jsonl"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -335,6 +336,21 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     edit(path, lambda content: content["requirements"].update(torch="NaN"))
     assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].release == "torch NaN"
+
+
+def test_the_results_of_one_machine_are_read_alone_whatever_its_name(results_dir: Path) -> None:
+    path = save(results_dir)
+    other = results_dir / "lab [1]"
+    shutil.copytree(path.parent, other)
+    for name in ("machine.json", path.name):
+        text = (other / name).read_text()
+        (other / name).write_text(text.replace("ci-2core", other.name))
+    for machine in ("ci-2core", other.name):
+        history = load_history(results_dir, COMMITS, machine)
+        assert history.problems == ()
+        assert list(history.machines) == [machine]
+        assert {series.machine for series in history.series} == {machine}
+    assert len(load_history(results_dir, COMMITS).machines) == 2
 
 
 DAMAGE: dict[str, Any] = {
