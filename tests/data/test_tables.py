@@ -33,15 +33,21 @@ def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
     assert read_table(path).columns == ("a", "b")
 
 
+def test_decimal_commas_beside_another_separator(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "hour;load\n0;1,5\n1;2,25\n"))
+    assert (table.columns, table.values.tolist()) == (("hour", "load"), [[0, 1.5], [1, 2.25]])
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("", "holds no numbers"),
         ("a,b\n", "holds no numbers"),
         ("x,y\nu,v\n", "holds no numbers"),
-        ("a,b\n1,2\n3\n", "columns changed from 2 to 1 at row 2"),
-        ("a,b\n1,2\n3,4,5\n", "columns changed from 2 to 3"),
-        ("day,a\nx,2\ny\n", "column index 1 at row 2"),
+        ("a,b\n1,2\n3\n", "2 columns, but 1 at row 2"),
+        ("a,b\n1,2\n3,4,5\n", "2 columns, but 3 at row 2"),
+        ("day,a\nx,2\ny,3,4\n", "2 columns, but 3 at row 2"),
+        ("day,a\nx,2\ny\n", "2 columns, but 1 at row 2"),
         ("a,b\n1,2\n3,x\n", "'x' .* row 1, column 2"),
         ("a,b\n1,2\n3,nan\n", "nan at row 1, column b"),
     ],

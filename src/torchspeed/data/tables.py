@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,9 +56,9 @@ class Table:
 def read_table(path: Path, columns: int | None = None) -> Table:
     """Read a file of numbers.
 
-    The separator is the one of comma, semicolon and tab that the first line has most of. A first
-    line without a number is the header. A column whose first cell is no number (dates, names) is
-    left out.
+    The separator is the one of comma, semicolon and tab that the first line has most of. With
+    another one than the comma, numbers may have decimal commas. A first line without a number is
+    the header. A column whose first cell is not a number (dates, names) is left out.
 
     Args:
         path: the file; gzipped when its name ends in ``.gz``.
@@ -69,18 +70,21 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     """
     text = _read_text(path)
     separator = max(",;\t", key=text.partition("\n")[0].count)
+    if separator != ",":
+        text = re.sub(r"(?<=\d),(?=\d)", ".", text)
     try:
-        rows = csv.reader(io.StringIO(text), delimiter=separator)
-        first, second = next(rows, []), next(rows, [])
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
+        first, second = [*rows, [], []][:2]
         has_header = not any(map(_is_number, first))
         names = first if has_header else [str(index) for index in range(len(first))]
         numeric = [j for j, cell in enumerate(second if has_header else first) if _is_number(cell)]
         if not numeric or max(numeric) >= len(names):
             raise TorchspeedError(f"{path} holds no numbers; give a comma-separated table")
-        # With chosen columns numpy would not see that a row has too many.
-        chosen = None if len(numeric) == len(names) else numeric
+        for number, row in enumerate(rows):
+            if len(row) != len(names):
+                raise ValueError(f"{len(names)} columns, but {len(row)} at row {number}")
         numbers = np.loadtxt(io.StringIO(text), delimiter=separator, skiprows=int(has_header),
-                             usecols=chosen, ndmin=2, quotechar='"', comments=None)  # fmt: skip
+                             usecols=numeric, ndmin=2, quotechar='"', comments=None)  # fmt: skip
     except (ValueError, csv.Error) as error:
         reason = str(error).splitlines()[0].partition(";")[0].rstrip(".")
         raise TorchspeedError(f"{path}: {reason}; mend it, or fetch the file again") from None
