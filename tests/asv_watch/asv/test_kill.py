@@ -90,7 +90,7 @@ class Run:
 
 
 def _stored_samples(project: Project) -> list[list[float]]:
-    if not project.results.exists() or not list(project.results.glob("*-existing*.json")):
+    if not project.results.exists() or not list(project.results.glob("*-*.json")):
         return [[]] * CASES
     samples = project.stored("samples", "suite.Suite.time_it") or [None] * CASES
     return [of_case or [] for of_case in samples]
