@@ -1,0 +1,21 @@
+"""Commands of the README that change files do what it says of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from asv.config import Config
+
+from tests.docs.pages import ROOT
+
+
+def test_the_readme_adds_the_plugin_to_the_configuration_that_asv_writes(tmp_path: Path) -> None:
+    asv = [sys.executable, "-m", "asv", "quickstart", "--dest", ".", "--top-level"]
+    subprocess.run(asv, cwd=tmp_path, check=True, capture_output=True)
+    section = (ROOT / "README.md").read_text("utf-8").partition("## Use it in your asv project")[2]
+    [command] = re.findall(r"^sed .*$", section, re.MULTILINE)
+    subprocess.run(["sh", "-ec", command], cwd=tmp_path, check=True)
+    assert Config.load(str(tmp_path / "asv.conf.json")).plugins == [".asv_watch"]
