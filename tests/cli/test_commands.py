@@ -130,7 +130,7 @@ def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
     monkeypatch.setattr(sys, "path", [*sys.path])
     Path("own_parts.py").write_text(
         "from torch import nn\n"
-        "from torchspeed.data.digits import load_digits as data\n"
+        "from torchspeed.data.embedded import load_digits as data\n"
         "def model(hidden=4):\n"
         "    return nn.Sequential(nn.Flatten(), nn.Linear(64, hidden), nn.Linear(hidden, 10))\n"
     )

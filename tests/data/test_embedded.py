@@ -29,8 +29,6 @@ def test_dummy_of_any_shape() -> None:
     assert windows.train[0][1].shape == (1,)
     assert torch.equal(images.train[7][0], images.train[7][0])
     assert not torch.equal(images.train[0][0], images.test[0][0])
-    with pytest.raises(TorchspeedError, match="make no sense"):
-        load_data("dummy", DataOptions(shape=(3,)))
 
 
 def orders(seed: int, epochs: list[int]) -> list[list[int]]:

@@ -21,10 +21,10 @@ def test_header_dates_and_separators(tmp_path: Path, separator: str) -> None:
     table = read_table(path)
     assert table.values.tolist() == [[1, 2], [3, -45]]
     assert table.columns == ("a", "b")
-    assert [table.index_of(name, path) for name in ("first", "b", "all")] == [0, 1, None]
+    assert [table.index_of(name, path.name) for name in ("first", "b", "all")] == [0, 1, None]
     for absent in ("date", "3"):
         with pytest.raises(TorchspeedError, match=f"no column of numbers '{absent}' in .*: a, b"):
-            table.index_of(absent, path)
+            table.index_of(absent, path.name)
 
 
 def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:

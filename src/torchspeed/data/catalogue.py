@@ -10,6 +10,9 @@ from torchspeed.errors import TorchspeedError
 CSV_PREFIX = "csv:"
 """``csv:FILE`` names any comma-separated table."""
 
+IMPORT_MARK = ":"
+"""``package.module:callable`` has it, a name of our own has not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -47,7 +50,7 @@ def kind_of(name: str) -> str:
     """
     if name.startswith(CSV_PREFIX):
         return "series"
-    if ":" in name:
+    if IMPORT_MARK in name:
         return "imported"
     if name not in DATA:
         near = difflib.get_close_matches(name, DATA, n=3, cutoff=0.4) or list(DATA)

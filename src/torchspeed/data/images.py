@@ -1,12 +1,18 @@
-"""MNIST, FashionMNIST and CIFAR-10 through torchvision's own loaders."""
+"""MNIST, FashionMNIST and CIFAR-10, and folders of pictures, through torchvision's own loaders.
+
+Pictures lie as ImageNet does: a folder a class under train and val. They are prepared as in
+torchvision's reference and in BenchmarkJade: shorter side to 256/224 of the wanted height, centre
+crop, ImageNet's mean and deviation.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
+from PIL import Image
 from torchvision import datasets, transforms
 
 from torchspeed.data.dataset import Data
@@ -25,6 +31,9 @@ NATURAL_SHAPE = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": 
 CLASSES = 10
 """Of each set; labels count from 0."""
 
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+
 _FAULTS = (OSError, EOFError, RuntimeError, ValueError, AssertionError, KeyError)
 """What torchvision raises for a file that is missing, damaged or not to be fetched."""
 
@@ -39,11 +48,16 @@ def load_images(name: str, options: DataOptions) -> Data:
         TorchspeedError: files are missing and not to be downloaded, damaged, or of another shape
             than the set's.
     """
-    loader, folder = IMAGE_SETS[name], options.data_dir
-    shape = options.shape or NATURAL_SHAPE[name]
-    transform = _to_shape(NATURAL_SHAPE[name], shape)
+    loader, folder, natural = IMAGE_SETS[name], options.data_dir, NATURAL_SHAPE[name]
+    shape = options.shape or natural
+    steps: list[Any] = []
+    if shape[0] != natural[0]:
+        steps.append(transforms.Grayscale(num_output_channels=shape[0]))
+    if shape[1:] != natural[1:]:
+        steps.append(transforms.Resize(shape[1:]))
+    transform = transforms.Compose([*steps, transforms.ToTensor()])
     if options.download:
-        _download(name, options)
+        _download(name, folder)
     try:
         train, test = (loader(folder, train=part, transform=transform) for part in (True, False))
     except _FAULTS as error:
@@ -54,7 +68,7 @@ def load_images(name: str, options: DataOptions) -> Data:
         ) from None
     for split in (train, test):
         labels = torch.as_tensor(split.targets)
-        fits = tuple(split.data.shape[1:3]) == NATURAL_SHAPE[name][1:]
+        fits = tuple(split.data.shape[1:3]) == natural[1:]
         if not fits or len(split.data) != len(labels) or int(labels.max()) >= CLASSES:
             raise TorchspeedError(
                 f"{name} in {folder} holds other images or labels than were published; delete it "
@@ -64,33 +78,69 @@ def load_images(name: str, options: DataOptions) -> Data:
     return Data(name, train, test, shape, CLASSES, source)
 
 
-def _to_shape(
-    natural: tuple[int, ...], shape: tuple[int, ...]
-) -> Callable[[Any], Any]:  # PIL image to tensor
-    """Turn a picture into a float32 tensor in [0, 1] of ``shape``."""
-    steps: list[Callable[[Any], Any]] = []
-    if shape[0] != natural[0]:
-        steps.append(transforms.Grayscale(num_output_channels=shape[0]))
-    if shape[1:] != natural[1:]:
-        steps.append(transforms.Resize(shape[1:]))
-    steps.append(transforms.ToTensor())
-    composed: Callable[[Any], Any] = transforms.Compose(steps)
-    return composed
-
-
-def _download(name: str, options: DataOptions) -> None:
-    """Let torchvision fetch what is missing.
-
-    Raises:
-        TorchspeedError: no network, a full disk, or other files than the published ones.
-    """
-    print(f"downloading {name} to {options.data_dir}, unless it is there", file=sys.stderr)
+def _download(name: str, folder: Path) -> None:
+    """Let torchvision fetch what is missing."""
+    print(f"downloading {name} to {folder}, unless it is there", file=sys.stderr)
     try:
-        options.data_dir.mkdir(parents=True, exist_ok=True)
-        IMAGE_SETS[name](options.data_dir, train=True, download=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        IMAGE_SETS[name](folder, train=True, download=True)
     except _FAULTS as error:
         reason = str(error).strip().splitlines()[-1]
         raise TorchspeedError(
-            f"{name} could not be downloaded to {options.data_dir} ({reason}); check the network "
-            "and the disk, or put the files there yourself"
+            f"{name} could not be downloaded to {folder} ({reason}); check the network and the "
+            "disk, or put the files there yourself"
+        ) from None
+
+
+def load_pictures(options: DataOptions) -> Data:
+    """Return the pictures under ``options.data_dir``, (3, 224, 224) by default.
+
+    Raises:
+        TorchspeedError: no such folders, or a class without pictures.
+    """
+    folders = [options.data_dir / name for name in ("ImageNet", "imagenet")]
+    root = next((folder for folder in folders if folder.is_dir()), options.data_dir)
+    channels, height, width = shape = options.shape or (3, 224, 224)
+    steps: list[Any] = [
+        transforms.Resize(round(min(height, width) * 256 / 224)),
+        transforms.CenterCrop((height, width)),
+        transforms.Grayscale(num_output_channels=channels) if channels == 1 else None,
+        transforms.ToTensor(),
+        transforms.Normalize(MEAN[:channels], DEVIATION[:channels]),
+    ]
+    transform = transforms.Compose([step for step in steps if step is not None])
+    train, test = (_folder(root / split, transform) for split in ("train", "val"))
+    if train.classes != test.classes:
+        odd = sorted(set(train.classes) ^ set(test.classes))[0]
+        raise TorchspeedError(
+            f"class {odd} is in one of {root / 'train'} and {root / 'val'} only; both need "
+            "the same folders"
+        )
+    source = f"{len(train)} pictures to train on, {len(test)} to test on ({root})"
+    return Data("imagenet", train, test, shape, len(train.classes), source)
+
+
+def _folder(folder: Path, transform: Any) -> Any:
+    if not folder.is_dir():
+        raise TorchspeedError(
+            f"no folder {folder}; ImageNet is not free to download: put a folder a class under "
+            "train and val, and pass --data-dir"
+        )
+    try:
+        return datasets.ImageFolder(str(folder), transform=transform, loader=_open_picture)
+    except FileNotFoundError as error:
+        reason = str(error).split(" Supported")[0].rstrip(".")
+        raise TorchspeedError(
+            f"{folder}: {reason}; each class needs a folder with at least one picture"
+        ) from None
+
+
+def _open_picture(path: str) -> Image.Image:
+    """Decode a picture to RGB, as torchvision's own loader does, and name one that is damaged."""
+    try:
+        with Image.open(path) as picture:
+            return picture.convert("RGB")
+    except (OSError, SyntaxError):
+        raise TorchspeedError(
+            f"{path} is damaged or no picture; fetch it again or delete it"
         ) from None

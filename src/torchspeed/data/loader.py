@@ -19,15 +19,8 @@ class Batches:
     So a run that is taken up again at epoch *n* sees what it would have seen.
     Worker processes live from the first epoch to the last.
 
-    Args:
-        dataset: items to batch.
-        batch_size: items a batch and rank.
-        workers: processes that load ahead; 0 loads in this one.
-        shuffle: whether the order changes with each epoch.
-        seed: of the order, and of the workers.
-        rank: this process's number of ``world``.
-        world: processes that share the data, each its own part.
-        pin_memory: page-locked batches, for copies to a GPU.
+    ``workers`` 0 loads in this process; ``rank`` of ``world`` takes its own part of the items;
+    ``pin_memory`` makes page-locked batches, for copies to a GPU.
     """
 
     def __init__(
@@ -88,9 +81,6 @@ def naming_dead_workers() -> Iterator[None]:
     """Say in one line that a loading worker died.
 
     torch raises that from a signal handler, so it can come out of any line while workers live.
-
-    Raises:
-        TorchspeedError: a worker died.
     """
     try:
         yield

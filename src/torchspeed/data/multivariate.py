@@ -97,7 +97,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
             "or read it as a table of your own with csv:FILE"
         )
     source = f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})"
-    return split_series(name, table, options, source, path)
+    return split_series(name, table, options, source)
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:
@@ -108,17 +108,11 @@ def load_csv(path: Path, options: DataOptions) -> Data:
     """
     table = read_table(path)
     source = f"{path}: {len(table.values)} rows of {table}"
-    return split_series(path.name, table, options, source, path)
+    return split_series(path.name, table, options, source)
 
 
 def _fetch(url: str, path: Path, md5: str) -> None:
-    """Download ``url`` to ``path``.
-
-    torchvision downloads to a folder aside and checks the file, which then takes its place.
-
-    Raises:
-        TorchspeedError: no network, full disk, or a file other than the known one.
-    """
+    """Have torchvision download to a folder aside and check the file; then it takes its place."""
     from torchvision.datasets.utils import download_url  # noqa: PLC0415 - seconds to import
 
     print(f"downloading {url} to {path}", file=sys.stderr)
@@ -129,16 +123,11 @@ def _fetch(url: str, path: Path, md5: str) -> None:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             download_url(url, folder, path.name, md5)
             (Path(folder) / path.name).replace(path)
-    except OSError as error:
-        reason = str(error).splitlines()[0]
+    except (OSError, RuntimeError) as error:  # no network, a full disk, another file than known
+        reason = str(error).splitlines()[0].rstrip(".")
         raise TorchspeedError(
             f"{url} could not be downloaded ({reason}); check the network, or put the file at "
             f"{path} yourself"
-        ) from None
-    except RuntimeError:
-        raise TorchspeedError(
-            f"{url} is not the file it was (md5 {md5} expected); nothing was kept: try again, or "
-            f"put the true file at {path}"
         ) from None
     finally:
         socket.setdefaulttimeout(before)

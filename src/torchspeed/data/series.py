@@ -11,7 +11,6 @@ papers divide by each column's largest value, those to be forecast included.
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 from torch import Tensor
 from torch.utils.data import Dataset
@@ -44,8 +43,6 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         target: int | None,
         labels: range | None = None,
     ) -> None:
-        if window < 1 or horizon < 1:
-            raise ValueError(f"window and horizon must be at least 1, got {window} and {horizon}")
         self.values = values
         self.window = window
         self.horizon = horizon
@@ -65,23 +62,14 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         return item, self.values[label, self.columns]  # (1,) or (features,)
 
 
-def split_series(
-    name: str, table: Table, options: DataOptions, source: str, place: Path | str
-) -> Data:
-    """Cut a series in time into windows to train on, to validate with and to test on.
-
-    Args:
-        name: what to call the data.
-        table: rows as measured, oldest first.
-        options: window, horizon and target.
-        source: where the values come from.
-        place: the same in short, for messages.
+def split_series(name: str, table: Table, options: DataOptions, source: str) -> Data:
+    """Cut a table, oldest row first, into windows to train on, to validate with and to test on.
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and
             horizon.
     """
-    target = table.index_of(options.target, place)
+    target = table.index_of(options.target, name)
     rows, features = table.values.shape
     cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
     scale = Scale.of(table.values[: cuts[1]])

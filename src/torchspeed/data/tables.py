@@ -34,12 +34,8 @@ class Table:
         shown = [*self.columns[:8], "…"] if len(self.columns) > 8 else self.columns
         return ", ".join(shown)
 
-    def index_of(self, wanted: str, place: Path | str) -> int | None:
-        """Place in ``values`` of a column; None for all.
-
-        Args:
-            wanted: its name, ``first`` or ``all``.
-            place: where the table comes from, for messages.
+    def index_of(self, wanted: str, table: str) -> int | None:
+        """Index of the column that is called so, or of the ``first``; None for ``all``.
 
         Raises:
             TorchspeedError: there is no such column, or it holds no numbers.
@@ -49,7 +45,7 @@ class Table:
         if wanted in {"all", "first"}:
             return 0 if wanted == "first" else None
         raise TorchspeedError(
-            f"no column of numbers {wanted!r} in {place}; give first, all, or one of: {self}"
+            f"no column of numbers {wanted!r} in {table}; give first, all, or one of: {self}"
         )
 
 
@@ -61,8 +57,8 @@ def read_table(path: Path, columns: int | None = None) -> Table:
     the header. A column whose first cell is not a number (dates, names) is left out.
 
     Args:
-        path: the file; gzipped when its name ends in ``.gz``.
-        columns: how many columns it must have, where that is known.
+        path: gzipped when its name ends in ``.gz``.
+        columns: how many it must have, where that is known.
 
     Raises:
         TorchspeedError: missing, damaged, empty or ragged file, or a cell that

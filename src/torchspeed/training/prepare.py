@@ -13,10 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from torchspeed.data.catalogue import kind_of
+from torchspeed.data.catalogue import IMPORT_MARK, kind_of
 from torchspeed.data.dataset import Data
-from torchspeed.data.imported import IMPORT_MARK, import_callable
-from torchspeed.data.load import load_data
+from torchspeed.data.load import import_callable, load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile

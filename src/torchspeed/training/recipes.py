@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from torchspeed.data.imported import IMPORT_MARK
+from torchspeed.data.catalogue import IMPORT_MARK
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.workloads import get_workload

@@ -1,0 +1,114 @@
+"""Real data that come with the packages of the ``train`` extra: nothing to download.
+
+``digits`` is the test set of UCI's Optical Recognition of Handwritten Digits (Alpaydin and Kaynak,
+1998), 8x8 grey, with scikit-learn. ``el_nino`` is the default series: the sea's temperature
+follows the seasons, so a model learns in seconds to forecast it better than the last value or the
+mean. ``eeg`` is hard: ten seconds of brain waves.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import interpolate
+from torch.utils.data import Dataset
+
+from torchspeed.data.dataset import Data
+from torchspeed.data.options import DataOptions
+from torchspeed.data.series import split_series
+from torchspeed.data.tables import Table
+from torchspeed.errors import TorchspeedError
+
+TRAIN_ITEMS = 1437
+"""The first four fifths, as scikit-learn's own examples cut it; writers do not mix much."""
+
+EEG_ELECTRODES = ("pg3", "pg5", "pg7", "pg9")
+
+
+class ResizedDigits(Dataset[tuple[Tensor, int]]):
+    """Grey 8x8 images in [0, 1], resized and repeated over channels when read."""
+
+    def __init__(self, images: Tensor, labels: list[int], shape: tuple[int, ...]) -> None:
+        self.images = images  # (items, 1, 8, 8)
+        self.labels = labels
+        self.shape = shape
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        channels, height, width = self.shape
+        image = self.images[index : index + 1]  # (1, 1, 8, 8)
+        if (height, width) != (8, 8):
+            image = interpolate(image, (height, width), mode="bilinear", align_corners=False)
+        return image[0].expand(channels, -1, -1), self.labels[index]
+
+
+def load_digits(options: DataOptions) -> Data:
+    """Return the digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default.
+
+    Raises:
+        TorchspeedError: scikit-learn is not installed.
+    """
+    try:
+        from sklearn import datasets  # noqa: PLC0415 - optional
+    except ImportError:
+        raise _not_installed("digits", "scikit-learn") from None
+    bunch = datasets.load_digits()
+    images = torch.from_numpy(bunch.images).to(torch.float32).div(16).unsqueeze(1)
+    labels = [int(label) for label in bunch.target]
+    shape = options.shape or (1, 8, 8)
+    return Data(
+        name="digits",
+        train=ResizedDigits(images[:TRAIN_ITEMS], labels[:TRAIN_ITEMS], shape),
+        test=ResizedDigits(images[TRAIN_ITEMS:], labels[TRAIN_ITEMS:], shape),
+        item_shape=shape,
+        classes=10,
+        source="1,797 handwritten digits, 8x8 (UCI optical digits, with scikit-learn)",
+    )
+
+
+def load_el_nino(options: DataOptions) -> Data:
+    """732 monthly temperatures of the sea, in windows.
+
+    Raises:
+        TorchspeedError: statsmodels is not installed, or there is no such column.
+    """
+    file = _file_of("el_nino", "statsmodels", "datasets/elnino/elnino.csv")
+    years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
+    values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
+    source = (
+        "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
+        "region Nino 1+2, public domain, with statsmodels)"
+    )
+    return split_series("el_nino", Table(values, ("temperature",)), options, source)
+
+
+def load_eeg(options: DataOptions) -> Data:
+    """800 samples of the potential at four electrodes, in windows.
+
+    Raises:
+        TorchspeedError: matplotlib is not installed, or there is no such column.
+    """
+    file = _file_of("eeg", "matplotlib", "mpl-data/sample_data/eeg.dat")
+    samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
+    values = torch.from_numpy(samples).float()
+    source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
+    return split_series("eeg", Table(values, EEG_ELECTRODES), options, source)
+
+
+def _file_of(name: str, package: str, path: str) -> Path:
+    try:
+        return Path(str(resources.files(package))) / path
+    except ImportError:
+        raise _not_installed(name, package) from None
+
+
+def _not_installed(name: str, package: str) -> TorchspeedError:
+    return TorchspeedError(
+        f"{name} comes with {package}, which is not installed; pip install 'torchspeed[train]'"
+    )
