@@ -59,7 +59,6 @@ class _Compilation(_MeasuredOnce):
 
     param_names = ("model", "device")
     timeout = TIMEOUT
-    may_fork = False
     implementation: ClassVar[str] = "tuned"
 
     def measure(self, model: str, device: str) -> Measured:

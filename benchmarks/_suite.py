@@ -1,13 +1,15 @@
-"""What every suite inherits: its version, what the driver knows about it, and the recipe.
+"""What every suite inherits: its version and the recipe by which it is sampled.
 
 A suite is a docstring, ``params``, ``param_names`` and one line for each measurement. Names
-in this folder that begin with an underscore are no benchmarks for asv.
+in this folder that begin with an underscore are no benchmarks for asv. Where the site lists a
+suite and which of its cases ``make bench`` measures is in asv.conf.json.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
 from importlib.metadata import version
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar, cast
@@ -17,10 +19,6 @@ from asv_runner.benchmarks.time import TimeBenchmark
 
 from ._package import from_commit, options_of, skip_what_cannot_run
 
-CPU_TIME = "CPU time of the process"
-WALL_TIME = "wall time"
-SYNCHRONISED_WALL_TIME = "wall time, device synchronised at both ends"
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _RECIPE = ("rounds", "repeat", "sample_time", "warmup_time", "number")
@@ -28,10 +26,10 @@ _RECIPE = ("rounds", "repeat", "sample_time", "warmup_time", "number")
 
 
 class _Suite:
-    """Tells asv's list of benchmarks what a suite declares of itself.
+    """Gives every ``time_*``, ``peakmem_*`` and ``track_*`` of a suite its own asv ``version``.
 
-    asv lists attributes of functions, not of classes, and inherited functions are shared
-    between suites. So each suite gets copies of its own, with its declarations on them.
+    asv reads a version from the function, and suites share the functions that they inherit. So
+    each suite gets copies.
     """
 
     params: ClassVar[Sequence[Sequence[Any]]]
@@ -40,42 +38,18 @@ class _Suite:
     code_version: ClassVar[str] = "1"
     """Another one declares that values before and after must not be compared."""
 
-    short: ClassVar[bool | Mapping[str, Sequence[Any]]] = False
-    """What `make bench` measures: all cases, none, or those with these values of parameters."""
-
-    position: ClassVar[int] = 5
-    """Where the site lists the suite's family: 0 first, 9 last, by name where they are equal."""
-
-    exact: ClassVar[bool] = False
-    """Whether all of its ``track_*`` give the same value in every run, so that any difference
-    counts; `tracked` declares that of a single one."""
-
-    may_fork: ClassVar[bool] = False
-    """Whether its ``track_*`` give the same value in a fork of a process that has imported torch,
-    which starts sooner than another one; ``time_*`` do."""
-
-    clocks: ClassVar[Mapping[str, str]] = {"cpu": CPU_TIME, "cuda": SYNCHRONISED_WALL_TIME}
-    """Device type to the clock of ``time_*``, for people to read."""
-
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if cls.__name__.startswith("_"):
-            return
         for name, function in inspect.getmembers(cls, inspect.isfunction):
             kind = name.partition("_")[0]
             if kind in ("time", "peakmem", "track"):
-                own = _copy(function)
-                own.__dict__["version"] = _version(cls, kind)
-                own.__dict__["position"] = cls.position
-                own.__dict__["short"] = cls.short
-                if kind == "track" and cls.exact:
-                    own.__dict__["exact"] = True
-                if kind == "track" and cls.may_fork:
-                    own.__dict__["may_fork"] = True
-                if kind == "peakmem":  # no value depends on a clock
-                    own.__dict__["may_overlap"] = True
-                if kind == "time":
-                    own.__dict__["clocks"] = cls.clocks
+                own = FunctionType(
+                    function.__code__,
+                    function.__globals__,
+                    argdefs=function.__defaults__,
+                    closure=function.__closure__,
+                )
+                update_wrapper(own, function).__dict__["version"] = _version(cls, kind)
                 setattr(cls, name, own)
 
 
@@ -98,20 +72,6 @@ def _version(suite: type[_Suite], kind: str) -> str:
 
 def _written(value: float | tuple[float, ...]) -> str:
     return ",".join(f"{part:g}" for part in (value if isinstance(value, tuple) else (value,)))
-
-
-def _copy(function: FunctionType) -> FunctionType:
-    own = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    own.__dict__.update(function.__dict__)
-    own.__doc__, own.__module__ = function.__doc__, function.__module__
-    own.__qualname__ = function.__qualname__
-    return own
 
 
 def skipped(cases: Iterable[Sequence[Any]], because: str) -> Callable[[F], F]:

@@ -29,7 +29,7 @@ def tracked(
         unit: of the returned value.
         scale: what the value is multiplied by.
         higher_is_better: as the site judges changes.
-        exact: the value is the same in every run, whatever the suite's other values are.
+        exact: the value is the same in every run, so that any difference counts.
     """
 
     def track(self: Any, *case: Any) -> float:
@@ -85,7 +85,6 @@ def value_or_reason(measured: Measured) -> Measured:
 class _MeasuredOnce(_Suite):
     """The first benchmark of a case measures all of its values; the others look theirs up."""
 
-    may_fork = True
     timeout = 900  # s: counting dispatches of a model that has 78,000 takes minutes
 
     folder: str

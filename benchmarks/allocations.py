@@ -18,8 +18,6 @@ class Allocations(_MeasuredOnce):
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, DEVICES)
     param_names = ("model", "device")
-    position = 8
-    exact = True
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""
@@ -31,7 +29,7 @@ class Allocations(_MeasuredOnce):
             "backward": dataclasses.asdict(count(passes.backward, device)),
         }
 
-    track_allocations_forward = tracked("forward", "count", unit="blocks")
-    track_allocations_backward = tracked("backward", "count", unit="blocks")
-    track_allocated_forward = tracked("forward", "size", unit="bytes")
-    track_allocated_backward = tracked("backward", "size", unit="bytes")
+    track_allocations_forward = tracked("forward", "count", unit="blocks", exact=True)
+    track_allocations_backward = tracked("backward", "count", unit="blocks", exact=True)
+    track_allocated_forward = tracked("forward", "size", unit="bytes", exact=True)
+    track_allocated_backward = tracked("backward", "size", unit="bytes", exact=True)

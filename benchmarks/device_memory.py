@@ -22,7 +22,6 @@ class _DeviceMemorySuite(_PassSuite):
     """What tensors hold (allocated) and what was taken from the driver (reserved)."""
 
     unit = "bytes"
-    position = 8
 
     def setup(self, *case: Any) -> None:
         from_commit("measure.device_memory", "device_peaks")
@@ -39,7 +38,6 @@ class DeviceMemory(_DeviceMemorySuite):
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS, ["cuda"])
     param_names = ("model", "device")
-    short = True
 
 
 class TorchvisionDeviceMemory(_DeviceMemorySuite):
@@ -47,4 +45,3 @@ class TorchvisionDeviceMemory(_DeviceMemorySuite):
 
     params = (TORCHVISION, ["cuda"], [5, 10])
     param_names = ("model", "device", "batch")
-    short = {"model": ["resnet18", "squeezenet1_1"], "batch": [5]}

@@ -29,7 +29,6 @@ class _Floor(_MeasuredOnce):
     """
 
     param_names = ("model", "device", "mode")
-    position = 9
 
     def measure(self, model: str, device: str, mode: str) -> Measured:
         """Time both passes in turn with what they consist of."""
@@ -48,7 +47,6 @@ class Eager(_Floor):
     """Of every operator by itself: products or traffic, and a dispatch."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
-    short = True
 
 
 class Compiled(_Floor):
@@ -56,7 +54,6 @@ class Compiled(_Floor):
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
     timeout = TIMEOUT
-    may_fork = False
 
     def measure(self, model: str, device: str, mode: str) -> Measured:
         """Compile a model, or take what this run has compiled, and measure it."""

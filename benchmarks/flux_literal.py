@@ -9,5 +9,3 @@ class FluxLiteral(_ModelSuite):
 
     params = (FLUX_LITERAL, DEVICES)
     param_names = ("model", "device")
-    position = 6
-    short = {"model": ["lstnet_flux_literal", "tpa_lstm_flux_literal"]}

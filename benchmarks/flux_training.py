@@ -12,7 +12,7 @@ from typing import Any
 
 from ._cases import DEVICES, SOLAR, SOLAR_LITERAL
 from ._package import from_commit, skip_what_cannot_run
-from ._suite import WALL_TIME, _TimedSuite
+from ._suite import _TimedSuite
 
 
 class _FluxTraining(_TimedSuite):
@@ -22,7 +22,6 @@ class _FluxTraining(_TimedSuite):
     """
 
     param_names = ("model", "device", "threads")
-    position = 6
     number = 1
     repeat = (1, 20, 0.5)
     warmup_time = 0.1  # s: one call
@@ -42,10 +41,9 @@ class FluxTraining(_FluxTraining):
     """On one thread of the CPU, or on the GPU."""
 
     params = (SOLAR + SOLAR_LITERAL, DEVICES, [1])
-    short = {"model": ["lstnet_solar", "tpa_lstm_solar"]}
 
     def peakmem_five_steps(self, model: str, device: str, threads: int) -> None:
-        """Peak resident memory, in bytes, of a process that imports torch and trains so."""
+        """Peak memory of a process that trains so: the host's, in bytes, on CUDA too."""
         self.training.run()
 
 
@@ -56,7 +54,6 @@ class AllCores(_FluxTraining):
     """
 
     params = (SOLAR, ["cpu"], ["all"])
-    clocks = dict.fromkeys(DEVICES, WALL_TIME)
 
     def setup(self, model: str, device: str, threads: str) -> None:
         use_all_cores = from_commit("measure.threads", "use_all_cores")

@@ -10,8 +10,6 @@ class Imports(_Suite):
 
     params = (["torch", "torchvision"],)
     param_names = ("package",)
-    position = 8
-    short = True
 
     def peakmem_import(self, package: str) -> None:
         """Peak resident memory of a process that only imports, in bytes."""

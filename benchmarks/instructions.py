@@ -19,8 +19,6 @@ class Instructions(_Suite):
 
     params = ([*TIME_SERIES, "lenet5"], ["cpu"], [8])
     param_names = ("model", "device", "batch")
-    short = True
-    may_fork = True
 
     measured: Measured
 

@@ -16,14 +16,12 @@ class Compilation(_Compilation):
     """Of the tuned models, no graph breaks and no recompilations are expected."""
 
     params = (MODELS, DEVICES)
-    position = 3
 
 
 class Modes(_CompiledPasses):
     """Eager stands beside the others in the same recipe, so that their ratio is fair."""
 
     params = (MODELS, DEVICES, ["eager", "compiled", "cudagraph"])
-    position = 3
 
     time_forward = _not_on_the_cpu(_CompiledPasses.time_forward)
     time_backward = _not_on_the_cpu(_CompiledPasses.time_backward)

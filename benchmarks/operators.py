@@ -52,7 +52,6 @@ class _Operator(_TimedSuite):
 
     params = (list(SMALL), DEVICES, ["fp32", "bf16", "fp16"], list(SIZES))
     param_names = ("operator", "device", "precision", "size")
-    position = 5
 
     pass_name: ClassVar[str]
 

@@ -10,11 +10,9 @@ from ._suite import _ModelSuite
 class PlainModels(_ModelSuite):
     """FluxBench's forecasting models and small image classifiers, at the batch of their sources.
 
-    The short set leaves out ResNet-18, which nobody has tuned: `small_cnns` measures the same.
+    `make bench` leaves out ResNet-18, which nobody has tuned: `small_cnns` measures the same.
     """
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES)
     param_names = ("model", "device")
     implementation = "plain"
-    position = 0
-    short = {"model": [*TIME_SERIES, "flux_cnn", "lenet5"]}

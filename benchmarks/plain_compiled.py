@@ -9,7 +9,6 @@ class PlainCompilation(_Compilation):
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES)
     implementation = "plain"
-    position = 1
 
 
 class PlainCompiled(_CompiledPasses):
@@ -17,4 +16,3 @@ class PlainCompiled(_CompiledPasses):
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
     implementation = "plain"
-    position = 1

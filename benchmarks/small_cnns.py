@@ -9,5 +9,3 @@ class SmallCNNs(_ModelSuite):
 
     params = (SMALL_CNNS, DEVICES)
     param_names = ("model", "device")
-    position = 2
-    short = True

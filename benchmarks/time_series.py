@@ -9,5 +9,3 @@ class TimeSeries(_ModelSuite):
 
     params = (TIME_SERIES, DEVICES)
     param_names = ("model", "device")
-    position = 1
-    short = True

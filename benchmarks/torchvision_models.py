@@ -9,5 +9,3 @@ class TorchvisionModels(_ModelSuite):
 
     params = (TORCHVISION, DEVICES, [5, 10])
     param_names = ("model", "device", "batch")
-    position = 2
-    short = {"model": ["resnet18", "squeezenet1_1"], "batch": [5]}

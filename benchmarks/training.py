@@ -12,7 +12,7 @@ from itertools import product
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
-from ._suite import WALL_TIME, _Suite, _TimedSuite, skipped
+from ._suite import _Suite, _TimedSuite, skipped
 from ._tracked import Measured, _MeasuredOnce, tracked
 
 
@@ -21,8 +21,6 @@ class TrainingStep(_TimedSuite):
 
     params = (TIME_SERIES + SMALL_CNNS + TORCHVISION, DEVICES)
     param_names = ("model", "device")
-    position = 7
-    short = {"model": ["darnn", "lenet5"]}
 
     def setup(self, model: str, device: str) -> None:
         skip_what_cannot_run(device, model)
@@ -39,7 +37,6 @@ class FluxCNNEpoch(_TimedSuite):
 
     params = (DEVICES,)
     param_names = ("device",)
-    position = 7
     rounds = 1
     number = 1
     repeat = (1, 3, 10.0)
@@ -60,13 +57,11 @@ class DataLoading(_TimedSuite):
 
     params = ([0, 1, 2],)
     param_names = ("workers",)
-    position = 7
     rounds = 1
     number = 1
     repeat = (5, 20, 4.0)
     warmup_time = 0
     timer = staticmethod(time.perf_counter)
-    clocks = dict.fromkeys(DEVICES, WALL_TIME)
 
     def setup(self, workers: int) -> None:
         self.loading = from_commit("training.cases", "loading")(workers)
@@ -88,7 +83,6 @@ class BenchmarkJade(_MeasuredOnce):
     timeout = 1800
     params = (["train", "inference", "smooth-inference"], DEVICES, ["small", "published"])
     param_names = ("mode", "device", "size")
-    position = 7
 
     def measure(self, mode: str, device: str, size: str) -> Measured:
         """Run a mode once."""
@@ -115,7 +109,6 @@ class TimeToAccuracy(_Suite):
 
     params = (["lenet5"], DEVICES)
     param_names = ("model", "device")
-    position = 7
 
     measured: Measured
 

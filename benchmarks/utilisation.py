@@ -32,7 +32,6 @@ class _Utilisation(_MeasuredOnce):
 
     param_names = ("model", "device")
     code_version = "2"
-    position = 9
 
     def measure(self, model: str, device: str) -> Measured:
         """Time both passes in turn with the peak."""
@@ -58,7 +57,6 @@ class TimeSeries(_Utilisation):
     """Forecasting models at FluxBench's sizes."""
 
     params = (TIME_SERIES, DEVICES)
-    short = True
 
 
 class FluxLiteral(_Utilisation):
@@ -71,7 +69,6 @@ class SmallCNNs(_Utilisation):
     """Small image classifiers at the batch of their sources."""
 
     params = (SMALL_CNNS, DEVICES)
-    short = True
 
 
 class Torchvision(_Utilisation):
@@ -85,9 +82,6 @@ class DevicePeak(_Suite):
 
     params = (DEVICES, ["float32", "tf32"])
     param_names = ("device", "arithmetic")
-    position = 9
-    short = True
-    may_fork = True
 
     measured: Measured
 

@@ -12,7 +12,6 @@ class TimeSeriesVariants(_TimedPasses):
 
     params = (TIME_SERIES, DEVICES, ["fp32", "bf16"])
     param_names = ("model", "device", "precision")
-    position = 4
 
 
 class CNNVariants(_TimedPasses):
@@ -25,5 +24,3 @@ class CNNVariants(_TimedPasses):
         ["contiguous", "channels_last"],
     )
     param_names = ("model", "device", "precision", "layout")
-    position = 4
-    short = {"model": ["lenet5"]}

@@ -22,8 +22,6 @@ class _Work(_MeasuredOnce):
     """Of the models: ``plain`` or ``tuned``. Commits before there were two have the latter."""
 
     param_names = ("model", "device")
-    position = 8
-    exact = True
 
     def measure(self, model: str, device: str) -> Measured:
         """Count both passes."""
@@ -32,12 +30,12 @@ class _Work(_MeasuredOnce):
         options = options_of(work_of, implementation=self.implementation)
         return dataclasses.asdict(work_of(model, **options))
 
-    track_flops_forward = tracked("forward", "flops", unit="FLOP")
-    track_flops_backward = tracked("backward", "flops", unit="FLOP")
-    track_dispatches_forward = tracked("forward", "dispatches", unit="dispatches")
-    track_dispatches_backward = tracked("backward", "dispatches", unit="dispatches")
-    track_parameter_bytes = tracked("parameter_bytes", unit="bytes")
-    track_activation_bytes = tracked("activation_bytes", unit="bytes")
+    track_flops_forward = tracked("forward", "flops", unit="FLOP", exact=True)
+    track_flops_backward = tracked("backward", "flops", unit="FLOP", exact=True)
+    track_dispatches_forward = tracked("forward", "dispatches", unit="dispatches", exact=True)
+    track_dispatches_backward = tracked("backward", "dispatches", unit="dispatches", exact=True)
+    track_parameter_bytes = tracked("parameter_bytes", unit="bytes", exact=True)
+    track_activation_bytes = tracked("activation_bytes", unit="bytes", exact=True)
 
 
 class PlainWork(_Work):
@@ -45,14 +43,12 @@ class PlainWork(_Work):
 
     params = (TIME_SERIES + SMALL_CNNS, ["cpu"])
     implementation = "plain"
-    short = True
 
 
 class Work(_Work):
     """Workloads that the suites time forward and backward, as their tuned models do it."""
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
-    short = {"model": TIME_SERIES + SMALL_CNNS}
 
 
 class TrainingWork(_Work):

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import ast
 import itertools
 import json
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import asv.benchmark
+import asv.config
 import pytest
 
 from asv_watch.asv.cases import case_name, cases_of
+from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.selection import in_short_set
 from asv_watch.records.benchmark_list import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations
-from benchmarks.flux_training import AllCores
 from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
@@ -132,13 +132,12 @@ def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     match = tmp_path_factory.mktemp("discovery") / "found.json"
     done = _asv(root, "discover", str(root / "benchmarks"), str(match))
     assert done.returncode == 0, done.stderr
-    return {benchmark["name"]: benchmark for benchmark in json.loads(match.read_text())}
+    described = map(_declared(root).describe, json.loads(match.read_text()))
+    return {benchmark["name"]: benchmark for benchmark in described}
 
 
-def _cases(benchmarks: dict[str, Any]) -> Iterator[str]:
-    for benchmark in benchmarks.values():
-        for params in cases_of(benchmark):
-            yield case_name(benchmark, params)
+def _declared(root: Path) -> Declared:
+    return read_declared(asv.config.Config.load(str(root / "asv.conf.json")), root)
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -168,55 +167,31 @@ def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
     assert [entry["name"] for entry in decorated if not entry.get("skipped_because")] == []
 
 
-def test_all_cores_are_timed_by_wall_time(benchmarks: dict[str, Any]) -> None:
-    one, all_of_them = (
-        benchmarks[f"flux_training.{suite}.time_five_steps"]["clocks"]["cpu"]
-        for suite in ("FluxTraining", "AllCores")
-    )
-    assert (one, all_of_them) == ("CPU time of the process", "wall time")
-    suite = AllCores()
+def test_all_cores_are_timed_by_wall_time() -> None:
     code = (
         "import os, time, torch; from benchmarks.flux_training import AllCores; s = AllCores();"
         "s.setup('lstnet_solar', 'cpu', 'all'); assert s.timer is time.perf_counter;"
         "assert torch.get_num_threads() == len(os.sched_getaffinity(0))"
     )
-    assert suite.params[2] == ["all"]
     path = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
     subprocess.run([sys.executable, "-c", code], check=True, env=path)
 
 
 def test_the_recipe_is_frozen(benchmarks: dict[str, Any]) -> None:
     for name, benchmark in benchmarks.items():
-        if benchmark["type"] == "time":
-            suite = name.rpartition(".")[0]
-            expected = f"{RECIPE_1.get(suite, RECIPE_OF_PASSES)}; {ASV_RUNNER}"
-            recipe = benchmark["version"].partition("; ")[2]
-            assert recipe == expected, (
-                f"{name} is sampled by {recipe!r}, no longer by recipe 1, {expected!r}: all "
-                "absolute values would start anew. Put it back, or do what docs/measuring.md says "
-                'under "Recipe 1" and write the new recipe here'
-            )
-
-
-def test_a_version_names_the_code_the_recipe_and_what_takes_the_samples(
-    benchmarks: dict[str, Any],
-) -> None:
-    runner = f"asv_runner {importlib.metadata.version('asv_runner')}"
-    recipe = RECIPE_OF_PASSES
-    code = TimeSeries.code_version
-    series = "time_series.TimeSeries"
-    assert benchmarks[f"{series}.time_forward"]["version"] == f"{code}; {recipe}; {runner}"
-    assert benchmarks[f"{series}.peakmem_forward"]["version"] == f"{code}; {runner}"
-    assert benchmarks["work.Work.track_flops_forward"]["version"] == Work.code_version
-    for benchmark in benchmarks.values():
-        code, *sampling = benchmark["version"].split("; ")
+        code, _, sampling = benchmark["version"].partition("; ")
         assert code.isdigit()
+        recipe = RECIPE_1.get(name.rpartition(".")[0], RECIPE_OF_PASSES)
+        expected = {"time": f"{recipe}; {ASV_RUNNER}", "peakmemory": ASV_RUNNER, "track": ""}
+        assert sampling == expected[benchmark["type"]], (
+            f"{name} is sampled by {sampling!r}, no longer by recipe 1, "
+            f"{expected[benchmark['type']]!r}: all absolute values would start anew. Put it back, "
+            'or do what docs/measuring.md says under "Recipe 1" and write the new recipe here'
+        )
         if benchmark["type"] == "time":
-            named = dict(part.split("=") for part in sampling[0].split())
-            fixed = {"number"} if benchmark["number"] else {"sample_time"}
-            assert set(named) == {"rounds", "repeat", "warmup_time"} | fixed
-            for name in set(named) - {"repeat"}:  # asv lists only single values
-                assert float(named[name]) == benchmark[name]
+            named = dict(part.split("=") for part in recipe.split())
+            for setting in named.keys() - {"repeat"}:  # asv lists only single values
+                assert float(named[setting]) == benchmark[setting]
 
 
 def test_another_recipe_is_another_version() -> None:
@@ -230,23 +205,33 @@ def test_another_recipe_is_another_version() -> None:
 def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_set(
     benchmarks: dict[str, Any],
 ) -> None:
-    positions = {name.partition(".")[0]: b["position"] for name, b in benchmarks.items()}
-    assert min(positions, key=lambda suite: positions[suite]) == "plain"
-    cases = list(_cases(benchmarks))
-    short = [
-        case_name(benchmark, params)
-        for benchmark in benchmarks.values()
-        for params in cases_of(benchmark)
-        if in_short_set(benchmark, params)
-    ]
+    positions = {name: b.get("position", 5) for name, b in benchmarks.items()}
+    assert min(positions, key=positions.__getitem__).startswith("plain.")
+    cases, short = [], []
+    for benchmark in benchmarks.values():
+        for params in cases_of(benchmark):
+            cases.append(case_name(benchmark, params))
+            if in_short_set(benchmark, params):
+                short.append(cases[-1])
     left_out = {"modes", "plain_compiled", "allocations", "operators"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
     assert families | left_out >= {suite.split(".")[0] for suite in SUITES}
     assert len(short) < len(cases) / 2
-    for name in OURS:
-        timed = f"plain.PlainModels.time_forward('{name}', 'cpu')" in short
-        assert timed == (name != "resnet18_mnist")
+    plain = [case for case in short if case.startswith("plain.PlainModels.time_forward")]
+    models = {ast.literal_eval(case.partition("time_forward")[2])[0] for case in plain}
+    assert models == {"darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5"}
+
+
+def test_what_is_declared_of_a_suite_fits_its_benchmarks(
+    root: Path, benchmarks: dict[str, Any]
+) -> None:
+    for name in _declared(root).suites:
+        assert any(f"{benchmark}.".startswith(f"{name}.") for benchmark in benchmarks), name
+    forked = {name for name, benchmark in benchmarks.items() if benchmark.get("may_fork")}
+    compiling = {name for name in benchmarks if name.startswith(("floor.Compiled", "modes."))}
+    assert forked.isdisjoint(compiling)
+    assert {benchmarks[name]["type"] for name in forked} == {"track"}
 
 
 class _ThreeCases(_MeasuredOnce):

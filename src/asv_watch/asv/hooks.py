@@ -32,6 +32,7 @@ from asv_watch.asv import (
     results_files,
     skipping,
 )
+from asv_watch.asv.declared import declared
 from asv_watch.asv.measured_run import MeasuredRun
 from asv_watch.records import outcomes
 
@@ -80,6 +81,15 @@ def _during_a_run(original: Any, method: Any) -> Any:
     return function
 
 
+def _describing(original: Any) -> Any:
+    """Replace the constructor of ``Benchmarks``: entries come with what is declared of suites."""
+
+    def construct(self: Any, conf: Any, benchmarks: Any, regex: Any = None) -> None:
+        original(self, conf, map(declared().describe, benchmarks), regex)
+
+    return construct
+
+
 def setup() -> None:
     """Called by asv once the plugin is loaded.
 
@@ -98,7 +108,9 @@ def setup() -> None:
     environments.constrain_pip()
     asv.util.load_json = results_files.loading_json(asv.util.load_json)
     asv.util.write_json = results_files.write_json
-    asv.benchmarks.Benchmarks.save = results_files.save_benchmarks
+    benchmarks = asv.benchmarks.Benchmarks
+    benchmarks.__init__ = _describing(benchmarks.__init__)
+    benchmarks.save = results_files.save_benchmarks
     asv.commands.run.run_benchmarks = _running(asv.runner.run_benchmarks)
     asv.commands.run.skip_benchmarks = _running(asv.runner.skip_benchmarks)
     asv.runner._run_benchmark_single_param = _during_a_run(

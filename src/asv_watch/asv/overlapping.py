@@ -35,10 +35,11 @@ def cases_at_once(options: dict[str, Any]) -> int:
 def may_overlap(benchmark: dict[str, Any], case: str) -> bool:
     """Tell whether other cases of the benchmark may be measured at the same time as a case.
 
-    Its ``may_overlap`` has to say so. Cases that share a ``setup_cache`` work in one folder, and a
-    GPU has its memory for one case.
+    It has to measure peak memory, and its ``may_overlap`` to say so. Cases that share a
+    ``setup_cache`` work in one folder, and a GPU has its memory for one case.
     """
-    may = benchmark.get("may_overlap") and not benchmark.get("setup_cache_key")
+    may = benchmark["type"] == "peakmemory" and benchmark.get("may_overlap")
+    may = may and not benchmark.get("setup_cache_key")
     return bool(may) and not declared().uses_gpu(case)
 
 

@@ -51,7 +51,7 @@ class Selection:
     pattern: str = ""
     """Regular expression that its name contains, as asv matches it."""
     short: bool = False
-    """It belongs to the short set, as its suite declares (`short` in benchmarks/)."""
+    """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
     times: bool = False
     """It times something: it is a ``time_*`` of its suite."""
     shard: Shard | None = None
@@ -90,15 +90,11 @@ class Selection:
 
 EVERYTHING = Selection()
 SHORT = Selection(short=True)
-"""What ``make bench`` measures: the cases that suites declare short."""
+"""What ``make bench`` measures."""
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
-    """Tell whether a case belongs to the short set.
-
-    A suite's ``short`` is true for all of its cases, or a list of values for some of its
-    parameters, which a case must then have. All cases of a suite that declares none belong to it.
-    """
+    """Tell whether a case belongs to the short set: all cases of a suite that declares none do."""
     short = benchmark.get("short", True)
     if not isinstance(short, dict):
         return bool(short)

@@ -100,7 +100,7 @@ def list_benchmarks(
     return list(read_machine_list(results, place.machine).values())
 
 
-def list_benchmarks_in(side: Side, suites: Path) -> Benchmarks:
+def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmarks:
     """List the suites' benchmarks by an environment that asv does not manage.
 
     Raises:
@@ -111,7 +111,7 @@ def list_benchmarks_in(side: Side, suites: Path) -> Benchmarks:
         listed = Path(folder) / "benchmarks.json"
         command = listing_command(side.python, suites, listed)
         run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
-        return list(json.loads(listed.read_text(encoding="utf-8")))
+        return list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
 
 
 def timed_cases(

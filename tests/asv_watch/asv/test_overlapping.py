@@ -47,8 +47,6 @@ class Suite:
             time.sleep(60)
         note("end", kind)
 
-    peakmem_it.may_overlap = True
-
     def time_it(self, kind):
         note("begin timed")
         note("end timed")
@@ -60,8 +58,6 @@ class Endless:
         note("begin", number)
         if number:
             time.sleep(60)
-
-    peakmem_endless.may_overlap = True
 """
 
 RUNS_ON = """
@@ -97,9 +93,9 @@ class Overlaps(Project):
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path], tmp_path: Path) -> Overlaps:
-    return Overlaps(
-        make_repository(suite_files(SUITE.format(notes=str(tmp_path / "notes")))), tmp_path
-    )
+    suite = SUITE.format(notes=str(tmp_path / "notes"))
+    declared = {"suite": {"may_overlap": True}}
+    return Overlaps(make_repository(suite_files(suite, suites=declared)), tmp_path)
 
 
 def test_two_cores_measure_two_cases_and_each_has_its_own_outcome(project: Overlaps) -> None:

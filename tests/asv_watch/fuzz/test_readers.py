@@ -278,6 +278,7 @@ def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> N
     whole = torchless.CONFIGURATION | {
         "reference": "abcdef0@2.15.0",
         "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16.0"}]},
+        "suites": {"suite": {"position": 1, "short": {"size": [5]}, "may_fork": True}},
         "preload": ["numpy"],
         "fork_safe_from": {"numpy": "2.0"},
         "gpu_cases": "cuda",
