@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -56,10 +56,9 @@ def training_step(workload: str) -> Callable[[], None]:
     return step
 
 
-def mean_shares(workloads: Iterable[str]) -> Counter[str]:
+def mean_shares(workloads: Sequence[str]) -> dict[str, float]:
     """Return each operator's share of a training step, the mean over the workloads."""
-    shares: Counter[str] = Counter()
-    workloads = list(workloads)
+    shares: dict[str, float] = defaultdict(float)
     for workload in workloads:
         step = training_step(workload)
         step()  # makes the state of the optimiser
@@ -71,15 +70,13 @@ def mean_shares(workloads: Iterable[str]) -> Counter[str]:
 
 def measured_by() -> dict[str, list[str]]:
     """Return each operator that is measured, with the plain models and the cases that run it."""
-    passes = {
-        name: CountablePasses(name, implementation="plain") for name in PlainModels.params[0]
-    }
-    passes |= {
+    plain = {name: CountablePasses(name, implementation="plain") for name in PlainModels.params[0]}
+    cases = {
         f"operators: {name}": operator_passes(name, "cpu", "fp32", **SIZES["small"][name])
         for name in OPERATORS
     }
     measured: dict[str, list[str]] = {}
-    for name, both in passes.items():
+    for name, both in (plain | cases).items():
         for operator in operator_seconds(both.forward) | operator_seconds(both.backward):
             measured.setdefault(operator, []).append(name)
     return measured
@@ -96,11 +93,11 @@ def print_table() -> None:
     torch.set_num_threads(1)
     shares = mean_shares(list_workloads("torchvision") + list_workloads("time_series"))
     measured = measured_by()
-    dominating = shares.most_common(DOMINATING)
+    dominating = sorted(shares, key=lambda name: -shares[name])[:DOMINATING]
     print("| operator | share of a step | measured by |\n|---|---|---|")
-    for name, share in dominating:
-        print(f"| `{name}` | {share:.1%} | {', '.join(measured.get(name, []))} |")
-    missing = [name for name, _ in dominating if name not in measured]
+    for name in dominating:
+        print(f"| `{name}` | {shares[name]:.1%} | {', '.join(measured.get(name, []))} |")
+    missing = [name for name in dominating if name not in measured]
     if missing:
         raise TorchspeedError(
             f"nothing measures {', '.join(missing)}; add a case to measure/operators.py"
