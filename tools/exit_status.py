@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from torchspeed.errors import TorchspeedError
 
 
@@ -18,7 +18,7 @@ def exit_status(work: Callable[[], object], kept: str = "nothing is stored") -> 
     """
     try:
         work()
-    except (TorchspeedError, PlaceError, WatchError) as error:
+    except (TorchspeedError, MachineError, WatchError) as error:
         print(f"torchspeed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -26,7 +26,7 @@ def setup() -> None:
 def _print_exception(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Answer Ctrl-C in one line, where asv leaves it to Python; the exit status says it too."""
+    """Print one line for Ctrl-C, where asv would leave a traceback to Python; exit with 130."""
     if issubclass(kind, KeyboardInterrupt):
         print("asv: interrupted", file=sys.stderr)
     else:

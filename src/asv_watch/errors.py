@@ -8,7 +8,7 @@ class WatchError(Exception):
     """Bad input, or a folder that cannot be worked in; the message names the input."""
 
 
-class PlaceError(Exception):
+class MachineError(Exception):
     """Something is wrong with the disk, the memory, the network or the package index.
 
     What is measured is not to blame, so a night counts it against no commit.

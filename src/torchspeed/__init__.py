@@ -1,6 +1,5 @@
 """Continuous benchmarks of PyTorch time-series and CNN models.
 
-The measuring half (``models``, ``workloads``, ``measure``, ``training``) needs torch and runs
-inside asv's environments. The watching half (``watch``) does not need it, and runs on any
-machine. This file imports neither.
+``models``, ``measure``, ``data`` and ``training`` need torch and run inside asv's environments.
+This file imports none of them, so that ``workloads`` and ``published`` are read without torch.
 """

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.asv.selection import EVERYTHING, Selection
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.progress import Progress
 from asv_watch.records.git import variables_for_git
 
@@ -37,11 +37,11 @@ class Cause:
 
     reason: str
     """One line, with the remedy."""
-    is_place: bool = False
-    """Whether the place is to blame: its disk, memory or network, or the package index."""
+    is_machine: bool = False
+    """Whether the machine is to blame: its disk, memory or network, or the package index."""
 
 
-_OF_THE_PLACE = (
+_OF_THE_MACHINE = (
     (
         re.compile(r"No space left on device|Disk quota exceeded"),
         "the disk is full; make room, or remove .asv/env",
@@ -139,11 +139,11 @@ class AsvError(WatchError):
 
 def find_cause(log: str) -> Cause:
     """Say in one line why asv failed, from what it printed."""
-    for causes in (_OF_THE_PLACE, _OF_WHAT_IS_MEASURED):
+    for causes in (_OF_THE_MACHINE, _OF_WHAT_IS_MEASURED):
         for pattern, remedy in causes:
             match = pattern.search(log)
             if match:
-                return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_PLACE)
+                return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_MACHINE)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return Cause(lines[-1] if lines else "it printed nothing")
 
@@ -162,7 +162,7 @@ def run_command(
     command: Sequence[str],
     timeout_s: float,
     *,
-    late: type[WatchError | PlaceError] = WatchError,
+    late: type[WatchError | MachineError] = WatchError,
     **options: Any,
 ) -> str:
     """Run a command and return what it printed.
@@ -170,11 +170,11 @@ def run_command(
     Args:
         command: the program and its arguments.
         timeout_s: seconds after which it is ended.
-        late: raised then; a `PlaceError` where it waits for the network.
+        late: raised then; a `MachineError` where it waits for the network.
         options: of `subprocess.run`, such as ``cwd``.
 
     Raises:
-        PlaceError: it failed because of the place.
+        MachineError: it failed because of the machine.
         WatchError: it failed otherwise, or took too long (`late`).
     """
     try:
@@ -187,7 +187,7 @@ def run_command(
         cause = find_cause(process.stderr)
         if process.returncode < 0:
             cause = Cause(exit_in_words(process.returncode))
-        raise (PlaceError if cause.is_place else WatchError)(cause.reason)
+        raise (MachineError if cause.is_machine else WatchError)(cause.reason)
     return str(process.stdout)
 
 
@@ -226,7 +226,7 @@ def run_asv(
 
     Raises:
         AsvError: asv failed as a whole; says why, and where its output is.
-        PlaceError: it did because of the disk, the memory or the network.
+        MachineError: it did because of the disk, the memory or the network.
         NoCaseError: nothing matches the selection.
         OSError: asv's output could not be written to the log.
     """
@@ -291,7 +291,7 @@ def run_asv(
         cause = find_cause(printed)
         if status < 0:
             cause = Cause(exit_in_words(status))
-        if cause.is_place:
-            raise PlaceError(f"{cause.reason} (full output: {log})")
+        if cause.is_machine:
+            raise MachineError(f"{cause.reason} (full output: {log})")
         raise AsvError(arguments[0], cause.reason, log)
     return status

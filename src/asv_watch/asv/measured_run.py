@@ -25,7 +25,7 @@ from asv_watch.asv.forking import ForkingSpawner, may_fork
 from asv_watch.asv.overlapping import OverlappingSpawner, cases_at_once, may_overlap
 from asv_watch.asv.rounds import Rounds
 from asv_watch.asv.skipping import Remaining
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine
 from asv_watch.records import run_records
 
@@ -155,7 +155,7 @@ class MeasuredRun:
         last_line = reason.rpartition("\n")[2]
         try:
             check_machine(last_line, Path(tempfile.gettempdir()), *([folder] if folder else []))
-        except PlaceError as error:
+        except MachineError as error:
             raise asv.util.UserError(str(error)) from error
 
     def create_setup_cache(

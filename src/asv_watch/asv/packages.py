@@ -12,7 +12,7 @@ import asv.util
 
 from asv_watch.asv.commands import find_cause
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.git import top_of
 
 
@@ -60,8 +60,8 @@ def build_package(
     except (asv.util.ProcessError, asv.util.UserError) as error:
         output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
         cause = find_cause(output)
-        if cause.is_place:
-            raise PlaceError(cause.reason) from error
+        if cause.is_machine:
+            raise MachineError(cause.reason) from error
         raise WatchError(
             f"commit {commit[:8]} cannot be built and installed ({cause.reason}); "
             "choose another commit, or correct the Pythons and build commands of asv.conf.json"

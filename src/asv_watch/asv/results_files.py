@@ -173,12 +173,12 @@ def store_reported_values(results: Any, benchmark: str) -> None:
     stays.
     """
     values, stats = results._results[benchmark], results._stats[benchmark]
-    for place, samples in enumerate(results._samples[benchmark] or ()):
+    for index, samples in enumerate(results._samples[benchmark] or ()):
         if not samples or not all(map(is_finite_number, samples)):
             continue
         reported = report_value(samples)
-        values[place] = reported.value
-        described = stats[place] = dict(stats[place] or {})
+        values[index] = reported.value
+        described = stats[index] = dict(stats[index] or {})
         described["q_25"], described["q_75"] = reported.quartiles
         if reported.interval is not None:
             described["ci_99_a"], described["ci_99_b"] = reported.interval

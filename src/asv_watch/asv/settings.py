@@ -267,9 +267,9 @@ def _package(conf: Any) -> str:
     """
     named: str = conf.declared.package_dir
     installs = any(
-        place in command
+        placeholder in command
         for command in conf.install_command or ()
-        for place in ("{build_dir}", "{wheel_file}")
+        for placeholder in ("{build_dir}", "{wheel_file}")
     )
     return named or ("src" if conf.build_command == [] and not installs else "")
 

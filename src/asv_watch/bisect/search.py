@@ -81,7 +81,7 @@ class _Bisection:
 
         Raises:
             UnmeasurableError: one of them cannot be measured.
-            PlaceError: the place is to blame, such as a full disk.
+            MachineError: the machine is to blame, such as a full disk.
         """
         measured: list[CaseRatio] = []
         sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.git import ask_git, check_owner
 
 _GIB = 1024**3
@@ -81,7 +81,7 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     """Refuse a disk or a results folder that a run would fail on half way.
 
     Raises:
-        PlaceError: too little room for environments, or results cannot be written.
+        MachineError: too little room for environments, or results cannot be written.
     """
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
@@ -89,7 +89,7 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     there = next(folder for folder in results.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     if free < need:
-        raise PlaceError(
+        raise MachineError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
             f"needed ({len(new)} environments to install); make room, or remove .asv/env"
         )
@@ -98,7 +98,7 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
         with tempfile.TemporaryFile(dir=results):
             pass
     except OSError as error:
-        raise PlaceError(
+        raise MachineError(
             f"results cannot be written to {results} ({error.strerror}); "
             "it has to be a folder that this user can write"
         ) from error

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.cli.failures import explain_failure, explain_interrupt
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.signals import handling_the_end
 
@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = ExitStatus.FAILED
         message = "standard output was closed, so the job was stopped"
-    except (TyperException, WatchError, PlaceError, OSError, ImportError) as error:
+    except (TyperException, WatchError, MachineError, OSError, ImportError) as error:
         status, message = explain_failure(error, arguments)
     except MemoryError:
         status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"

@@ -37,7 +37,7 @@ def calibrate(
 ) -> None:
     """Compare HEAD with itself, and print how far the ratios are from 1.
 
-    Each comparison is stored; the site's Status shows the noise of all of them.
+    Each comparison is stored; the site's view *About the data* shows the noise of all of them.
 
     Raises:
         WatchError: more than one release was chosen, or no case has a ratio in every comparison.

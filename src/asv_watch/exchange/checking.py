@@ -189,9 +189,9 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         if started is None or not 0 <= started <= time.time() + _DAY:
             yield f"{name}: started_at {row.cells['started_at']!r} is no time up to now"
     columns = {column: row.column(column) for column in row.cells if column not in _OF_THE_ROW}
-    for place, params in enumerate(itertools.product(*row.params)):
+    for index, params in enumerate(itertools.product(*row.params)):
         case = f"{name}({', '.join(map(str, params))})" if params else name
-        cells = {column: values[place] for column, values in columns.items()}
+        cells = {column: values[index] for column, values in columns.items()}
         value = cells.get("result")
         if value not in (None, NAN_MARK) and not is_finite_number(value):
             yield f"{case}: its value {str(value)[:80]!r} is not a finite number"

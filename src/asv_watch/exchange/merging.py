@@ -1,8 +1,8 @@
 """Merges a folder of results into another one and loses nothing.
 
 Files merge as `.gitattributes` lets git merge them: a result file keeps the line of each side,
-which readers take for several versions of it (`history.merged_versions`), a file of lines has the
-lines of both, and lists of benchmarks become their union.
+which readers take for several versions of it (`asv_watch.records.merged_versions`). A file of
+lines has the lines of both, and lists of benchmarks become their union.
 """
 
 from __future__ import annotations
@@ -65,55 +65,55 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
     added = unchanged = 0
     for path in files:
         new = read_regular(path)
-        place = target / path.relative_to(source)
-        refuse_links(target, place)
-        if not place.exists():
-            contents[place] = new
+        file = target / path.relative_to(source)
+        refuse_links(target, file)
+        if not file.exists():
+            contents[file] = new
             added += 1
             continue
-        old = read_regular(place)
-        if machines and place.name == "machine.json":
-            _check_same_machine(place, old, new)
-        merged = _merge(place, old, new)
+        old = read_regular(file)
+        if machines and file.name == "machine.json":
+            _check_same_machine(file, old, new)
+        merged = _merge(file, old, new)
         if merged == old:
             unchanged += 1
         else:
-            contents[place] = merged
-    for place, content in contents.items():
-        make_folder(place.parent)
-        write_whole(place, content)
+            contents[file] = merged
+    for file, content in contents.items():
+        make_folder(file.parent)
+        write_whole(file, content)
     names = tuple(path.relative_to(source).as_posix() for path in others)
     return Merged(added, len(contents) - added, unchanged, names)
 
 
-def _check_same_machine(place: Path, old: bytes, new: bytes) -> None:
+def _check_same_machine(file: Path, old: bytes, new: bytes) -> None:
     """Refuse results of another machine that calls itself by the name of a known one."""
     for name, value in different_facts(json.loads(old), json.loads(new)):
         raise WatchError(
-            f"{place} describes another machine: {name} is {value!r} in what is merged; give that "
+            f"{file} describes another machine: {name} is {value!r} in what is merged; give that "
             "machine a name of its own"
         )
 
 
-def _merge(place: Path, old: bytes, new: bytes) -> bytes:
+def _merge(file: Path, old: bytes, new: bytes) -> bytes:
     if old == new:
         return old
     try:
-        if place.name == suite_lists.FILE_NAME:
+        if file.name == suite_lists.FILE_NAME:
             lists = [parse_list(content) for content in (old, new)]
             merged = merge_lists(lists)
             return old if merged == lists[0] else list_bytes(merged)
-        if place.name == "machine.json":
+        if file.name == "machine.json":
             facts: dict[str, Any] = json.loads(new) | json.loads(old)
             return old if facts == json.loads(old) else json.dumps(facts, indent=4).encode()
-        if place.suffix == ".json":
+        if file.suffix == ".json":
             return _union(_lines_of_json(old), _lines_of_json(new), old)
     except ValueError as error:
-        raise WatchError(f"{place} cannot be merged ({error}); correct it first") from error
-    if place.suffix == ".jsonl":
+        raise WatchError(f"{file} cannot be merged ({error}); correct it first") from error
+    if file.suffix == ".jsonl":
         return _union(old.splitlines(), new.splitlines(), old)
-    what = "merge its entries by hand" if place.name == notes.FILE_NAME else "remove one of them"
-    raise WatchError(f"{place} differs from the file of that name to be merged; {what}")
+    what = "merge its entries by hand" if file.name == notes.FILE_NAME else "remove one of them"
+    raise WatchError(f"{file} differs from the file of that name to be merged; {what}")
 
 
 def _lines_of_json(content: bytes) -> list[bytes]:

@@ -131,10 +131,10 @@ def _difference(key: tuple[str, str], before: _Times, after: _Times) -> Operator
 
 def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]:
     chosen: list[dict[tuple[str, str], set[str]]] = [{}, {}]
-    for place, profile in enumerate((before, after)):
+    for index, profile in enumerate((before, after)):
         for kernel in profile["kernels"]:
             problem = kernel["primitive"], kernel["problem"]
-            chosen[place].setdefault(problem, set()).add(kernel["implementation"])
+            chosen[index].setdefault(problem, set()).add(kernel["implementation"])
     return tuple(
         KernelChange(
             *problem,

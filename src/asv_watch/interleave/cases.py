@@ -216,11 +216,11 @@ def _runnable(
         benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
     )
     for benchmark in in_order:
-        for place, params in enumerate(cases_of(benchmark)):
+        for index, params in enumerate(cases_of(benchmark)):
             if selection.includes(benchmark, params) and not cannot_run(
                 benchmark, params, declared
             ):
-                identity = process_name(benchmark, place)
+                identity = process_name(benchmark, index)
                 yield benchmark, params, case_name(benchmark, params), identity
 
 

@@ -176,7 +176,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
         Raises:
             CaseFailedError: the case ended instead.
-            PlaceError: it did, and the machine is to blame, such as for a full disk.
+            MachineError: it did, and the machine is to blame, such as for a full disk.
         """
         answer = self._read()
         if "status" in answer:
@@ -287,8 +287,8 @@ def measure_round(
         while len(samples[0]) < MOST_SAMPLES and (
             time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
         ):
-            for place in (first, 1 - first, 1 - first, first):
-                samples[place].append(servers[place].sample())
+            for index in (first, 1 - first, 1 - first, first):
+                samples[index].append(servers[index].sample())
     finally:
         for server in servers:
             server.end()

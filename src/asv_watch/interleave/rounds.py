@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from asv_watch import quantities
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 from asv_watch.interleave.cases import ValueCase
 from asv_watch.interleave.processes import (
     CaseFailedError,
@@ -174,7 +174,7 @@ def measure_interleaved(
         The cases in the order in which they were finished.
 
     Raises:
-        PlaceError: the machine is to blame for a failure, such as for a full disk; the finished
+        MachineError: the machine is to blame for a failure, such as for a full disk; the finished
             cases are kept.
     """
     comparison = RoundsOfCases(cases, sampling, keep)
@@ -186,13 +186,15 @@ def measure_interleaved(
                 Server(sides[0], suites, folders[0]) as before,
                 Server(sides[1], suites, folders[1]) as after,
             ):
-                for place, case in enumerate(list(comparison.open), start=1):
+                for position, case in enumerate(list(comparison.open), start=1):
                     message = _measure(comparison, (before, after), case, number % 2)
                     measured += 1
                     mean = (time.monotonic() - started) / measured
-                    left = _time_left(sampling, number, count - place, len(comparison.open), mean)
+                    left = _time_left(
+                        sampling, number, count - position, len(comparison.open), mean
+                    )
                     print(
-                        f"round {number + 1} [{place:{len(str(count))}}/{count}] {case.name}  "
+                        f"round {number + 1} [{position:{len(str(count))}}/{count}] {case.name}  "
                         f"{message}{left}",
                         flush=True,
                     )
@@ -214,15 +216,15 @@ def _measure(
     A case that is skipped or fails is closed, without the rounds before that.
 
     Raises:
-        PlaceError: the machine is to blame for a failure.
+        MachineError: the machine is to blame for a failure.
     """
     try:
         return comparison.add(case, measure_round(servers, case, first))
     except CaseSkippedError as reason:
         comparison.close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
         return f"skipped: {reason}"
-    except PlaceError as error:
-        raise PlaceError(f"{case.name} on {error}") from error
+    except MachineError as error:
+        raise MachineError(f"{case.name} on {error}") from error
     except (CaseFailedError, ValueError) as reason:
         on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
         failed = Unmeasured(

@@ -47,7 +47,7 @@ def _measure_once(
         Each case with its values, or with the reasons why it has none.
 
     Raises:
-        PlaceError: the machine is to blame, such as for a full disk.
+        MachineError: the machine is to blame, such as for a full disk.
     """
     by_process: dict[str, list[ValueCase]] = defaultdict(list)
     for case in cases:

@@ -95,13 +95,13 @@ def exact_changes(history: History, index: int) -> Iterator[Change]:
     columns = series.columns.valued
     commits: list[int] = history.indices(columns).tolist()
     values: list[float] = columns.values.tolist()
-    for place in range(1, len(values)):
-        before, after = values[place - 1], values[place]
+    for row in range(1, len(values)):
+        before, after = values[row - 1], values[row]
         if before != after:
             yield Change(
                 series=index,
-                previous=commits[place - 1],
-                commit=commits[place],
+                previous=commits[row - 1],
+                commit=commits[row],
                 state=State.MEASURED,
                 kind="exact",
                 verdict=_direction(series, went_up=after > before),

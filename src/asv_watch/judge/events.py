@@ -88,7 +88,7 @@ def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
     """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
     changes: dict[tuple[str, str, str, str, str, str], str] = {}
     for series in history.series:
-        if len({run.recipe for run in series.columns.made} - {""}) < 2:
+        if len({run.recipe for run in series.columns.rows} - {""}) < 2:
             continue
         known, previous = "", ""
         for commit, run in series.runs.items():

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from asv_watch.records.history import History
-from asv_watch.records.series import Places, Series
+from asv_watch.records.series import Indices, Series
 from asv_watch.statistics.change_points import Step
 
 SHARE = 0.6
@@ -55,7 +55,7 @@ def _kind(series: Series) -> str:
 
 
 def _shared(
-    history: History, steps: Mapping[int, Mapping[int, Step]], commits: Mapping[int, Places]
+    history: History, steps: Mapping[int, Mapping[int, Step]], commits: Mapping[int, Indices]
 ) -> set[tuple[int, int]]:
     """Find the shared steps of series that vote together."""
     # Candidates by how many series step exactly there, so that the commonest commit wins.

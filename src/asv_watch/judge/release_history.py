@@ -3,9 +3,9 @@
 They are of a requirement, with the same package on both sides, or the versions of the package
 itself: commits that a tag or ``results/notes.toml`` names, in the same environment.
 
-The newest ratio of a case decides, by the rule of interleaved comparisons (`ratio.verdict`). A
-chain of ratios gives the time of a case in each release relative to a later one; the variances of
-the logarithms add up along it.
+The newest ratio of a case decides, by the rule of interleaved comparisons
+(`asv_watch.statistics.rule`). A chain of ratios gives the time of a case in each release relative
+to a later one; the variances of the logarithms add up along it.
 """
 
 from __future__ import annotations

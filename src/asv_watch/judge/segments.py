@@ -22,7 +22,7 @@ from asv_watch.records.history import History
 from asv_watch.records.recipe import differing_facts, recipe_facts
 from asv_watch.records.records import Record
 from asv_watch.records.run_records import PROCESSES
-from asv_watch.records.series import Floats, Places, Series
+from asv_watch.records.series import Floats, Indices, Series
 
 _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
@@ -32,7 +32,7 @@ _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
 class Segment:
     """Consecutive values of a series under the same conditions; at least one."""
 
-    commits: Places
+    commits: Indices
     """For each value the index of its commit in the history, increasing."""
     values: Floats
     """In the unit of the series."""
@@ -42,7 +42,7 @@ class Segment:
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; none for one without values."""
-    periods: dict[tuple[str, str, tuple[str, ...]], Places] = {}
+    periods: dict[tuple[str, str, tuple[str, ...]], Indices] = {}
     segments = []
     for series in history.series:
         machine, environment, measured = series.machine, series.environment, series.columns.commits
@@ -54,14 +54,14 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     return tuple(segments)
 
 
-def _periods(history: History, place: tuple[str, str]) -> dict[str, int]:
+def _periods(history: History, setup: tuple[str, str]) -> dict[str, int]:
     """Number the periods of unchanged conditions that the measured commits belong to."""
     numbers: dict[str, int] = {}
     known: dict[str, str] = {}
     number = 0
-    recorded = history.recorded.get(place, {})
+    recorded = history.recorded.get(setup, {})
     latest: tuple[dict[str, str], Sequence[Record]] | None = None
-    for commit, facts in history.facts.get(place, {}).items():
+    for commit, facts in history.facts.get(setup, {}).items():
         of_commit = (facts, recorded.get(commit, ()))
         if of_commit != latest:
             latest = of_commit
@@ -95,17 +95,17 @@ def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str
     return stored | records[-1].machine | environment
 
 
-def _split_series(history: History, series: Series, periods: Places) -> tuple[Segment, ...]:
+def _split_series(history: History, series: Series, periods: Indices) -> tuple[Segment, ...]:
     """Split one series."""
     columns = series.columns.valued
-    if not columns.made:
+    if not columns.rows:
         return ()
     commits, values = history.indices(columns), columns.values
-    of_rows: list[int] = periods[columns.places].tolist()
+    of_rows: list[int] = periods[columns.indices].tolist()
     starts = [0]
     recipes: list[str] = []
     known, recipe = of_rows[0], ""
-    for row, (period, run) in enumerate(zip(of_rows, columns.made, strict=True)):
+    for row, (period, run) in enumerate(zip(of_rows, columns.rows, strict=True)):
         recorded = run.recipe
         if period != known or differing_facts(recipe, recorded):
             starts.append(row)

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 
 _FEWEST_BYTES = 32 * 1024**2
 REMEDIES = {
@@ -34,11 +34,11 @@ def check_machine(reason: str, *folders: Path) -> None:
         folders: where it and its run write.
 
     Raises:
-        PlaceError: the reason is such a fault, or a folder's disk is full or cannot be written.
+        MachineError: the reason is such a fault, or a folder's disk is full or cannot be written.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in REMEDIES:
-        raise PlaceError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
+        raise MachineError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
     check_disk(*folders)
 
 
@@ -46,13 +46,13 @@ def check_disk(*folders: Path) -> None:
     """Refuse a disk that is full or cannot be written, so that no case is blamed for it.
 
     Raises:
-        PlaceError: Names the folder.
+        MachineError: Names the folder.
     """
     for folder in folders:
         if folder.is_dir():
             free = shutil.disk_usage(folder).free
             if free < _FEWEST_BYTES:
-                raise PlaceError(
+                raise MachineError(
                     f"{folder}: {free / 1024**2:.0f} MiB are free, and so No space left on device"
                 )
             try:
@@ -61,4 +61,4 @@ def check_disk(*folders: Path) -> None:
                     stream.flush()
                     os.fsync(stream.fileno())
             except OSError as error:
-                raise PlaceError(f"{folder}: {error.strerror}") from error
+                raise MachineError(f"{folder}: {error.strerror}") from error

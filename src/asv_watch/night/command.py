@@ -16,7 +16,7 @@ from asv_watch.bench.measure import Tally
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.reference import reference_side
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
@@ -46,7 +46,7 @@ def nightly(
     """Measure what is missing, most urgent first, until the budget is spent; publish.
 
     A commit or a release that fails does not stop the rest. It is tried again on the next nights,
-    and set aside after `NIGHTS`. What the place is to blame for, such as a full disk, counts for
+    and set aside after `NIGHTS`. What the machine is to blame for, such as a full disk, counts for
     none of them; twice running, it ends the night.
 
     Returns:
@@ -126,7 +126,7 @@ class _Night:
                 where = f"{error.filename}: " if error.filename is not None else ""
                 self._failed["measuring"] = f"{where}{error.strerror}"
                 return
-            except PlaceError as error:
+            except MachineError as error:
                 self._failed[task.description] = str(error)
                 print(f"  failed, which counts for no commit: {error}", flush=True)
                 if failed_here:  # twice running: it is not a commit that only looks like it
@@ -173,7 +173,7 @@ class _Night:
             return None
         try:
             return reference_side(self._place).version
-        except (PlaceError, WatchError) as error:
+        except (MachineError, WatchError) as error:
             self._failed["the reference"] = str(error)
             return None
 

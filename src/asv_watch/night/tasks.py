@@ -320,9 +320,9 @@ def _in_full(situation: Situation, environment: EnvironmentSpec) -> Iterator[Tas
 
 
 def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
-    known = {place for place, task in enumerate(tasks) if not situation.needs(task)}
-    for place in bisection_order(len(tasks), known):
-        yield tasks[place]
+    known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
+    for index in bisection_order(len(tasks), known):
+        yield tasks[index]
 
 
 def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:

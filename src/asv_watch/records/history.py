@@ -22,7 +22,7 @@ from asv_watch.records.records import (
     Record,
 )
 from asv_watch.records.releases import TriedRelease
-from asv_watch.records.series import Places, RunColumns, Series
+from asv_watch.records.series import Indices, RunColumns, Series
 
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 
@@ -68,7 +68,7 @@ class History:
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
-    def _indices(self) -> dict[tuple[str, ...], Places]:
+    def _indices(self) -> dict[tuple[str, ...], Indices]:
         """Commit hashes of the series of a machine and environment, to indices in `commits`."""
         return {
             hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
@@ -85,11 +85,11 @@ class History:
             if _VERSION.fullmatch(tag)
         }
 
-    def indices(self, columns: RunColumns) -> Places:
+    def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""
-        return self._indices[columns.commits][columns.places]
+        return self._indices[columns.commits][columns.indices]
 
-    def in_any(self, indices: Iterable[Places]) -> list[int]:
+    def in_any(self, indices: Iterable[Indices]) -> list[int]:
         """Return the indices in `commits` that any of several arrays has, oldest first."""
         is_there = np.zeros(len(self.commits), dtype=bool)
         for of_array in indices:

@@ -179,9 +179,9 @@ class _Loader:
         for (machine, environment), setup in self._setups.items():
             by_commit = self._in_order(setup.runs)
             of_cases: list[dict[int, Run]] = [{} for _ in self._runs.cases]
-            for place, runs in enumerate(by_commit.values()):
+            for index, runs in enumerate(by_commit.values()):
                 for number, run in runs.items():
-                    of_cases[number][place] = run
+                    of_cases[number][index] = run
             hashes = tuple(by_commit)
             for case, of_case in zip(self._runs.cases, of_cases, strict=True):
                 benchmark = self._benchmarks[case.benchmark]

@@ -36,8 +36,8 @@ def merge_versions(content: bytes) -> dict[str, Any]:
 
 def _newest_start(version: dict[str, Any]) -> tuple[float, str]:
     """Order versions by time, in the same way on both sides of a merge."""
-    place = version["result_columns"].index("started_at")
-    starts = [row[place] for row in version["results"].values() if len(row) > place]
+    column = version["result_columns"].index("started_at")
+    starts = [row[column] for row in version["results"].values() if len(row) > column]
     return max((start for start in starts if start), default=0.0), json.dumps(version)
 
 
@@ -73,8 +73,8 @@ def _merge_rows(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
         for row in (older, newer)
     ]
     cases = [
-        _merge_cases(*({column: cell[column][place] for column in columns} for cell in cells))
-        for place in range(count)
+        _merge_cases(*({column: cell[column][index] for column in columns} for cell in cells))
+        for index in range(count)
     ]
     return newer | {column: [case[column] for case in cases] for column in columns}
 

@@ -123,7 +123,7 @@ class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The value of one case at one commit, with its spread."""
 
     value: float
-    """The reported value of the samples (`history.reported_value`), in the benchmark's unit.
+    """The reported value of the samples (`asv_watch.records.reported_value`).
 
     Their median where they were not recorded; always finite.
     """

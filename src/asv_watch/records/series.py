@@ -12,7 +12,7 @@ import numpy.typing as npt
 from asv_watch.records.records import NEVER_RUN, Case, Outcome, Run
 
 Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -21,54 +21,54 @@ class RunColumns:
 
     commits: tuple[str, ...]
     """Hashes of all measured commits; the cases of one machine and environment share them."""
-    made: tuple[Run, ...]
-    at: tuple[int, ...]
+    rows: tuple[Run, ...]
+    commit_of_row: tuple[int, ...]
     """For each run the index of its commit in ``commits``."""
 
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> RunColumns:
         """Return the columns of runs by commit hash, oldest first."""
-        known = [
-            (place, run)
-            for place, run in enumerate(runs.values())
+        rows = [
+            (index, run)
+            for index, run in enumerate(runs.values())
             if run.outcome is not Outcome.NEVER_RUN
         ]
-        return cls(tuple(runs), tuple(run for _, run in known), tuple(at for at, _ in known))
+        return cls(tuple(runs), tuple(run for _, run in rows), tuple(index for index, _ in rows))
 
     def runs(self) -> dict[str, Run]:
         """Return the run of each commit, `NEVER_RUN` where there is none."""
         runs = dict.fromkeys(self.commits, NEVER_RUN)
-        for place, run in zip(self.at, self.made, strict=True):
-            runs[self.commits[place]] = run
+        for index, run in zip(self.commit_of_row, self.rows, strict=True):
+            runs[self.commits[index]] = run
         return runs
 
     def where(self, chosen: Sequence[bool] | npt.NDArray[np.bool_]) -> RunColumns:
         """Return the columns with some of the runs."""
-        places = np.flatnonzero(chosen).tolist()
-        made = tuple(self.made[place] for place in places)
-        return RunColumns(self.commits, made, tuple(self.at[place] for place in places))
+        kept = np.flatnonzero(chosen).tolist()
+        rows = tuple(self.rows[row] for row in kept)
+        return RunColumns(self.commits, rows, tuple(self.commit_of_row[row] for row in kept))
 
     @cached_property
-    def places(self) -> Places:
+    def indices(self) -> Indices:
         """Index in ``commits`` of each run."""
-        return np.array(self.at, dtype=np.intp)
+        return np.array(self.commit_of_row, dtype=np.intp)
 
     @cached_property
     def values(self) -> Floats:
         """Value of each run, in the unit of the benchmark; NaN of a run without one."""
-        return np.array([run.point.value if run.point else np.nan for run in self.made])
+        return np.array([run.point.value if run.point else np.nan for run in self.rows])
 
     @property
     def interval(self) -> Floats:
         """Lower and upper end of the interval of each run, or NaN; (runs, 2)."""
         unknown = (np.nan, np.nan)
-        ends = [(run.point and run.point.interval) or unknown for run in self.made]
-        return np.array(ends).reshape(len(self.made), 2)
+        ends = [(run.point and run.point.interval) or unknown for run in self.rows]
+        return np.array(ends).reshape(len(self.rows), 2)
 
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
-        return self.where([run.point is not None for run in self.made])
+        return self.where([run.point is not None for run in self.rows])
 
 
 @dataclass(frozen=True)
@@ -96,4 +96,4 @@ class Series:
     @property
     def last(self) -> Run:
         """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.made[-1] if self.columns.made else NEVER_RUN
+        return self.columns.rows[-1] if self.columns.rows else NEVER_RUN

@@ -17,7 +17,7 @@ from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_
 from asv_watch.checkout import preflight
 from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.report import report
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import (
     Benchmarks,
@@ -328,7 +328,7 @@ def _published(configuration: Configuration, requirement: str) -> str:
     """Return what the index offers beyond the newest listed release, as far as it answers."""
     try:
         published = package_index.published_releases(requirement, configuration.python)
-    except (PlaceError, WatchError) as error:
+    except (MachineError, WatchError) as error:
         return f"newly published: unknown ({error})"
     listed = [release.version for release in configuration.releases.get(requirement, ())]
     newest = max(map(release_order, listed), default=release_order(""))

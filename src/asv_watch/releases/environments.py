@@ -19,7 +19,7 @@ from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import environment_facts, pinned_asv_runner
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.releases import TriedRelease
 from asv_watch.releases.package_index import exactly
 
@@ -43,7 +43,7 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
     """Install a release, unless that is done already; a half-made environment is made anew.
 
     Raises:
-        PlaceError: the place is to blame, or the package index takes too long.
+        MachineError: the machine is to blame, or the package index takes too long.
         WatchError: it cannot be installed.
     """
     if (release.folder / _COMPLETE).exists():
@@ -58,7 +58,7 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
         [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(release.folder)],
         [interpreter, "-m", "pip", "install", "--quiet", *requirements],
     ):
-        _run(command, release, _INSTALL_TIMEOUT, late=PlaceError)
+        _run(command, release, _INSTALL_TIMEOUT, late=MachineError)
     (release.folder / _COMPLETE).touch()
 
 
@@ -74,7 +74,7 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
         What importing costs and what the environment consists of; or why it failed.
 
     Raises:
-        PlaceError: the place is to blame, such as a full disk, and not the release.
+        MachineError: the machine is to blame, such as a full disk, and not the release.
     """
     tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
     try:
@@ -118,7 +118,7 @@ def _run(
     release: EnvironmentSpec,
     timeout_s: float,
     variables: dict[str, str] | None = None,
-    late: type[WatchError | PlaceError] = WatchError,
+    late: type[WatchError | MachineError] = WatchError,
 ) -> str:
     """Run a command as `run_command` does, with the release in the message of its error."""
     folder = release.folder.parent

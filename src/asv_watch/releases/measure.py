@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import Compared, compare
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain.operators import explain
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import TimedCase
@@ -117,7 +117,7 @@ def measure_releases(
         Each pair that lacks a case, with its comparison, or why there is none.
 
     Raises:
-        PlaceError: the place is to blame, such as a full disk; no later pair is tried.
+        MachineError: the machine is to blame, such as a full disk; no later pair is tried.
     """
     for number, pair in enumerate(pairs, start=1):
         missing = pair.missing(case.name for case in cases)
@@ -125,7 +125,7 @@ def measure_releases(
         if chosen:
             try:
                 yield pair, _compare(place, pair, package, chosen)
-            except PlaceError:
+            except MachineError:
                 for release in (pair.before, pair.after):
                     environments.remove_environment(release)
                 raise

@@ -6,7 +6,7 @@ import re
 import sys
 
 from asv_watch.asv.commands import run_command
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 
 _TIMEOUT = 60  # s
 _FINAL = re.compile(r"^\d+(\.\d+)*$")
@@ -20,12 +20,12 @@ def published_releases(requirement: str, python: str) -> list[str]:
         python: version of Python for which they are published, such as ``3.11``.
 
     Raises:
-        PlaceError: the index cannot be reached, or takes too long.
+        MachineError: the index cannot be reached, or takes too long.
         WatchError: it does not know the requirement.
     """
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     asked = ["index", "versions", requirement, "--python-version", python]
-    printed = run_command([*pip, *asked], _TIMEOUT, late=PlaceError)
+    printed = run_command([*pip, *asked], _TIMEOUT, late=MachineError)
     listed = re.search(r"^Available versions: (.*)$", printed, re.M)
     versions = listed[1].split(", ") if listed else []
     return [version for version in versions if _FINAL.match(version)]

@@ -168,15 +168,15 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
 
 def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
     valued = row.series.columns.valued
-    points = [run.point for run in valued.made if run.point]
+    points = [run.point for run in valued.rows if run.point]
     is_sampled = np.array([bool(point.samples and point.value) for point in points], dtype=bool)
     sampled, commits = valued.where(is_sampled), row.commits[is_sampled]
     newest = np.arange(len(commits)) >= len(commits) - SAMPLED_COMMITS
     chosen = np.flatnonzero(newest | np.isin(commits, list(edges))).tolist()
     return [
-        [int(commits[place]), list(_distances(point)), len(point.samples)]
-        for place in chosen
-        if (point := sampled.made[place].point)
+        [int(commits[index]), list(_distances(point)), len(point.samples)]
+        for index in chosen
+        if (point := sampled.rows[index].point)
     ]
 
 
@@ -184,5 +184,5 @@ def _distances(point: Point) -> Iterable[int]:
     ordered = sorted(point.samples)
     if len(ordered) > SAMPLES:
         last = len(ordered) - 1
-        ordered = [ordered[round(place * last / (SAMPLES - 1))] for place in range(SAMPLES)]
+        ordered = [ordered[round(index * last / (SAMPLES - 1))] for index in range(SAMPLES)]
     return (names.distance(sample - point.value, point.value) for sample in ordered)

@@ -46,7 +46,7 @@ class ShownCase:
     summary: SeriesSummary
     """One of its series: all have its benchmark and its labels."""
     row: int
-    """Place in ``CaseTable.rows``."""
+    """Index in ``CaseTable.rows``."""
     column: int
 
 
@@ -57,8 +57,8 @@ class CaseTable:
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     cases: tuple[ShownCase, ...]
-    place: dict[str, int]
-    """Full name of a case to its place in ``cases``."""
+    index_of: dict[str, int]
+    """Full name of a case to its index in ``cases``."""
 
 
 def case_table(contents: Contents) -> CaseTable:
@@ -68,21 +68,21 @@ def case_table(contents: Contents) -> CaseTable:
     of_case = {summary.series.case.name: summary for summary in in_order}
     rows = {name: _row(summary, layout) for name, summary in of_case.items()}
     columns = {name: layout.column(summary.labels) for name, summary in of_case.items()}
-    place_of_row = {row: place for place, row in enumerate(dict.fromkeys(rows.values()))}
+    index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
     shown_columns = sorted(set(columns.values()), key=lambda column: _column_order(column, layout))
-    place_of_column = {column: place for place, column in enumerate(shown_columns)}
+    index_of_column = {column: index for index, column in enumerate(shown_columns)}
     cases = sorted(
         (
-            ShownCase(name, summary, place_of_row[rows[name]], place_of_column[columns[name]])
+            ShownCase(name, summary, index_of_row[rows[name]], index_of_column[columns[name]])
             for name, summary in of_case.items()
         ),
         key=lambda case: (case.row, case.column),
     )
     return CaseTable(
-        rows=tuple(place_of_row),
+        rows=tuple(index_of_row),
         columns=tuple(shown_columns),
         cases=tuple(cases),
-        place={case.name: place for place, case in enumerate(cases)},
+        index_of={case.name: index for index, case in enumerate(cases)},
     )
 
 
@@ -132,13 +132,13 @@ def main_groups(contents: Contents) -> set[str]:
     return groups - others if is_of_models and groups - others else groups
 
 
-def look(column: Column, place: int, contents: Contents) -> str:
+def look(column: Column, index: int, contents: Contents) -> str:
     """CSS classes of a column, such as a device and a pass: its hue and its dash.
 
     The hue of a device is left out if everything was measured on one.
     """
     if not contents.layout.of_models:
-        return "pass-backward" if place % 2 else "pass-none"
+        return "pass-backward" if index % 2 else "pass-none"
     device, direction = (*column, "", "")[:2]
     shows_device = device in _DEVICES and len(contents.devices) > 1
     hue = f"hue-{_DEVICES[device]} " if shows_device else ""

@@ -23,7 +23,7 @@ from asv_watch.records.records import (
     Record,
 )
 from asv_watch.records.release_order import release_order
-from asv_watch.records.series import Places, Series
+from asv_watch.records.series import Indices, Series
 from asv_watch.site import names
 from asv_watch.site.layout import Layout, layout_of
 
@@ -84,7 +84,7 @@ class SeriesSummary:
     environment: Environment
     group: str
     """Heading under which lists have its benchmark."""
-    commits: Places
+    commits: Indices
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     others: tuple[tuple[int, str, str], ...]
     """Commit index, outcome and reason of every run without a value, oldest first."""
@@ -104,7 +104,7 @@ class SeriesSummary:
     spark: tuple[float | None, ...]
     """The newest values, one place for each commit of the setup, gaps as ``None``."""
     cuts: tuple[int, ...]
-    """Places in ``spark`` where a segment starts, but the first one."""
+    """Indices in ``spark`` where a segment starts, but the first one."""
 
     @property
     def comparable_from(self) -> int:
@@ -116,7 +116,7 @@ class SeriesSummary:
         """The newest value and its commit index."""
         if not self.has_value:
             return None
-        point = self.series.columns.valued.made[-1].point
+        point = self.series.columns.valued.rows[-1].point
         return None if point is None else (int(self.commits[-1]), point)
 
     @property
@@ -288,7 +288,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
     series_of_machine: Counter[str] = Counter()
     for series in history.series:
         members[setup_key(series)].append(series)
-        series_of_machine[series.machine] += bool(series.columns.valued.made)
+        series_of_machine[series.machine] += bool(series.columns.valued.rows)
     setups = []
     for (machine, environment), of_setup in members.items():
         indices = [history.indices(series.columns) for series in of_setup]
@@ -349,7 +349,7 @@ def _summary(
     valued = columns.valued
     commits, of_rows = history.indices(valued), history.indices(columns)
     without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
-    runs = {int(of_rows[row]): columns.made[row] for row in without_value}
+    runs = {int(of_rows[row]): columns.rows[row] for row in without_value}
     last = series.last
     newest = slice(-SPARK_VALUES, None)
     values = dict(zip(commits[newest].tolist(), valued.values[newest].tolist(), strict=True))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.records.series import Places
+from asv_watch.records.series import Indices
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import (
@@ -87,7 +87,7 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
     return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
 
 
-def _spread_out(at: Places, numbers: npt.NDArray[Any], commits: int) -> _Column:
+def _spread_out(at: Indices, numbers: npt.NDArray[Any], commits: int) -> _Column:
     """Return a place for each commit, with the numbers in the places of theirs."""
     column: _Column = []
     of_places = numbers.tolist()

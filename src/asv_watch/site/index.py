@@ -33,8 +33,8 @@ HUES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Places of names in the lists of the index."""
+class Indices:
+    """Indices of names in the lists of the index."""
 
     machine: dict[str, int]
     environment: dict[str, int]
@@ -52,8 +52,8 @@ def index_data(
     history = contents.history
     environments = [history.environments[name] for name in sorted(history.environments)]
     labels = names.environment_labels(environments)
-    place_of_commit = places_of(commit.hash for commit in history.commits)
-    places = Places(places_of(sorted(history.machines)), places_of(labels))
+    index_of_commit = indices_of(commit.hash for commit in history.commits)
+    indices = Indices(indices_of(sorted(history.machines)), indices_of(labels))
     measured = sorted({commit for setup in contents.setups for commit in setup.commits})
     histories = contents.findings.release_histories
     index: Json = {
@@ -66,21 +66,21 @@ def index_data(
             [commit.hash, commit.date, commit.subject, commit.tags, commit.position]
             for commit in history.commits
         ],
-        "machines": [history.machines[name] for name in places.machine],
+        "machines": [history.machines[name] for name in indices.machine],
         "environments": _environments(environments),
         "events": [
             {
-                "c": place_of_commit[event.commit],
-                "m": places.machine[event.machine],
-                "e": places.environment.get(event.environment),
+                "c": index_of_commit[event.commit],
+                "m": indices.machine[event.machine],
+                "e": indices.environment.get(event.environment),
                 "text": names.event_text(event, labels),
             }
             for event in contents.findings.events
         ],
         "newest_runs": [
             {
-                "m": places.machine[setup.machine.name],
-                "e": places.environment[setup.environment.name],
+                "m": indices.machine[setup.machine.name],
+                "e": indices.environment[setup.environment.name],
                 "c": setup.newest,
                 "commits": len(setup.commits),
                 "base": _comparable_base(contents, setup),
@@ -89,13 +89,13 @@ def index_data(
         ],
         "detectable": [
             {
-                "m": places.machine[machine],
+                "m": indices.machine[machine],
                 "median": quantities.share(of_machine.middle),
                 "p90": quantities.share(of_machine.ninth_decile),
                 "cases": len(of_machine.of_case),
             }
             for machine, of_machine in contents.findings.detectable.items()
-            if machine in places.machine
+            if machine in indices.machine
         ],
         "published": published,
         "releases": histories[0].releases if histories else [],
@@ -104,7 +104,7 @@ def index_data(
         index
         | _cases(contents, table)
         | change_data(contents, project)
-        | _series(contents, table, places)
+        | _series(contents, table, indices)
     )
 
 
@@ -142,10 +142,10 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
     benchmarks = [
         contents.history.benchmarks[name] for name in sorted(contents.history.benchmarks)
     ]
-    place_of_metric = places_of(contents.metrics)
-    metric_of = {row.benchmark.name: place_of_metric[row.metric] for row in contents.series}
-    place_of_benchmark = places_of(benchmark.name for benchmark in benchmarks)
-    place_of_model = places_of(contents.models)
+    index_of_metric = indices_of(contents.metrics)
+    metric_of = {row.benchmark.name: index_of_metric[row.metric] for row in contents.series}
+    index_of_benchmark = indices_of(benchmark.name for benchmark in benchmarks)
+    index_of_model = indices_of(contents.models)
     main = main_groups(contents)
     groups = dict.fromkeys(row.group for row in table.rows)
     return {
@@ -175,7 +175,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "name": row.name,
                 "details": row.details,
                 "group": row.group,
-                "hue": place_of_model.get(row.name, 0) % HUES,
+                "hue": index_of_model.get(row.name, 0) % HUES,
             }
             for row in table.rows
         ],
@@ -184,14 +184,14 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             {
                 "name": " · ".join(filter(None, column)),
                 "values": column,
-                "look": look(column, place, contents),
+                "look": look(column, index, contents),
             }
-            for place, column in enumerate(table.columns)
+            for index, column in enumerate(table.columns)
         ],
         "cases": [
             {
                 "key": case.name,
-                "b": place_of_benchmark[case.summary.benchmark.name],
+                "b": index_of_benchmark[case.summary.benchmark.name],
                 "row": case.row,
                 "column": case.column,
                 "title": title(table.rows[case.row], table.columns[case.column], layout),
@@ -221,9 +221,9 @@ def _parameters(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
     return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
 
 
-def places_of(values: Iterable[_T]) -> dict[_T, int]:
-    """Map each of some values to its place."""
-    return {value: place for place, value in enumerate(values)}
+def indices_of(values: Iterable[_T]) -> dict[_T, int]:
+    """Map each of some values to its index."""
+    return {value: index for index, value in enumerate(values)}
 
 
 def series_in_a_file(contents: Contents) -> int:
@@ -231,24 +231,24 @@ def series_in_a_file(contents: Contents) -> int:
     return max(1, VALUES // max(1, len(contents.history.commits)))
 
 
-def _series(contents: Contents, table: CaseTable, places: Places) -> Json:
+def _series(contents: Contents, table: CaseTable, indices: Indices) -> Json:
     reasons = [_reason(row) for row in contents.series]
     shown_of = list(zip(contents.series, reasons, strict=True))
     texts = sorted({row.reason for row, reason in shown_of if row.reason != reason})
-    place_of_text = places_of(texts)
-    place_of_change = {id(change): place for place, change in enumerate(contents.changes)}
+    index_of_text = indices_of(texts)
+    index_of_change = {id(change): index for index, change in enumerate(contents.changes)}
     rows = [
         {
-            "c": table.place[row.series.case.name],
-            "m": places.machine[row.series.machine],
-            "e": places.environment[row.environment.name],
+            "c": table.index_of[row.series.case.name],
+            "m": indices.machine[row.series.machine],
+            "e": indices.environment[row.environment.name],
             "last": _last(row),
             "status": row.status,
             "behind": row.behind,
             "reason": reason,
-            "text": place_of_text.get(row.reason),
+            "text": index_of_text.get(row.reason),
             "at": row.at,
-            "change": None if row.change is None else place_of_change.get(id(row.change)),
+            "change": None if row.change is None else index_of_change.get(id(row.change)),
             "segments": row.segments,
             "spark": [_shortened(value, 4) for value in row.spark],
             "cuts": row.cuts,

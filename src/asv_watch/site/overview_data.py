@@ -27,9 +27,9 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
     """
     commits = _newest_commits(contents)
     release = _newest_release(contents, table, main)
-    said = [release["sentence"] if release else "", commits["sentence"]]
+    sentences = [release["sentence"] if release else "", commits["sentence"]]
     return {
-        "headline": " ".join(filter(None, said)),
+        "headline": " ".join(filter(None, sentences)),
         "commits": commits,
         "release": release,
         "failed": _failed(contents),
@@ -43,18 +43,18 @@ def _counted(count: int, noun: str) -> str:
 def _newest_commits(contents: Contents) -> Json:
     """Find the measured changes of the newest commits, and count the suspected ones."""
     count, recent = recent_changes(contents, contents.changes)
-    place_of = {id(change): place for place, change in enumerate(contents.changes)}
-    lately = [(place_of[id(change)], change) for change in recent]
-    sure = [(place, change) for place, change in lately if change.is_measured]
-    sure.sort(key=lambda found: -_size(found[1].ratio))
-    slower = sum(change.verdict == "worse" for _, change in sure)
-    faster = len(sure) - slower
-    are_times = all(change.kind == "time" for _, change in sure)
+    index_of = {id(change): index for index, change in enumerate(contents.changes)}
+    lately = [(index_of[id(change)], change) for change in recent]
+    measured = [(index, change) for index, change in lately if change.is_measured]
+    measured.sort(key=lambda entry: -_size(entry[1].ratio))
+    slower = sum(change.verdict == "worse" for _, change in measured)
+    faster = len(measured) - slower
+    are_times = all(change.kind == "time" for _, change in measured)
     words = ("slower", "faster") if are_times else ("worse", "better")
     newest = f"the newest {_counted(count, 'measured commit')}"
     if count < 2:
         sentence = "One commit is measured so far." if count else "Nothing is measured yet."
-    elif sure:
+    elif measured:
         parts = [
             f"{_counted(cases, 'case')} {word}"
             for cases, word in ((slower, words[0]), (faster, words[1]))
@@ -65,9 +65,9 @@ def _newest_commits(contents: Contents) -> Json:
         sentence = f"No measured change in {newest}."
     return {
         "sentence": sentence,
-        "changes": [place for place, _ in sure[:_BARS]],
-        "more": max(0, len(sure) - _BARS),
-        "suspected": len(lately) - len(sure),
+        "changes": [index for index, _ in measured[:_BARS]],
+        "more": max(0, len(measured) - _BARS),
+        "suspected": len(lately) - len(measured),
         "since": min((change.commit for change in recent), default=None),
     }
 
@@ -86,12 +86,13 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
         ratios = {
             case: ratio
             for case, ratio in step.times.items()
-            if case in table.place and table.rows[table.cases[table.place[case]].row].group in main
+            if case in table.index_of
+            and table.rows[table.cases[table.index_of[case]].row].group in main
         }
         differing = [
             (case, ratio) for case, ratio in ratios.items() if verdict(ratio) is not Verdict.SAME
         ]
-        differing.sort(key=lambda found: -_size(found[1].ratio))
+        differing.sort(key=lambda entry: -_size(entry[1].ratio))
         name = f"{history.requirement} {step.after}".strip()
         return {
             "name": name,

@@ -39,12 +39,12 @@ def render_page(
 ) -> bytes:
     """Render ``index.html``."""
     measured = [row for row in contents.series if row.has_value]
-    order = {setup.key: place for place, setup in enumerate(contents.setups)}
+    order = {setup.key: index for index, setup in enumerate(contents.setups)}
     measured.sort(
         key=lambda row: (
             order.get((row.series.machine, row.environment.name), len(order)),
             contents.metrics.index(row.metric),
-            table.place[row.series.case.name],
+            table.index_of[row.series.case.name],
         )
     )
     titles = {

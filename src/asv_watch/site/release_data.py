@@ -42,9 +42,9 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
 
 def case_title(table: CaseTable, case: str) -> str:
     """Return what lists call a case of a comparison of releases."""
-    if case not in table.place:
+    if case not in table.index_of:
         return case
-    shown = table.cases[table.place[case]]
+    shown = table.cases[table.index_of[case]]
     row, column = table.rows[shown.row], table.columns[shown.column]
     metric = shown.summary.metric.label
     words = [row.name, row.details, *column, "" if metric == "time" else metric]
@@ -67,14 +67,16 @@ def _of_machine(
 ) -> Json:
     steps = history.steps
     measured = {case for step in steps for case in (*step.commits, *step.values)}
-    names = sorted(measured, key=lambda case: (table.place.get(case, len(table.place)), case))
-    place = {case: at for at, case in enumerate(names)}
+    names = sorted(
+        measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
+    )
+    index_of = {case: index for index, case in enumerate(names)}
 
     def is_main(case: str) -> bool:
-        at = table.place.get(case)
+        index = table.index_of.get(case)
         return (
-            at is not None
-            and table.rows[table.cases[at].row].group in main_groups
+            index is not None
+            and table.rows[table.cases[index].row].group in main_groups
             and any(case in step.times for step in steps)
         )
 
@@ -84,8 +86,8 @@ def _of_machine(
         "package": history.requirement,
         "versions": history.releases,
         "cases": [_case(history, table, case, is_main=is_main(case)) for case in names],
-        "steps": [_step(step, place, import_case(history.requirement)) for step in steps],
-        "findings": _findings(history, place, contents),
+        "steps": [_step(step, index_of, import_case(history.requirement)) for step in steps],
+        "findings": _findings(history, index_of, contents),
         "method": _method(history),
         "failed": [
             {"version": name, "reason": exception_line(tried.failed)}
@@ -96,7 +98,7 @@ def _of_machine(
 
 
 def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
-    shown = table.cases[table.place[case]] if case in table.place else None
+    shown = table.cases[table.index_of[case]] if case in table.index_of else None
     times = relative_times(history, case)
     return {
         "key": case if shown else "",
@@ -111,7 +113,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     }
 
 
-def _step(step: ReleaseStep, place: Mapping[str, int], of_import: str) -> Json:
+def _step(step: ReleaseStep, index_of: Mapping[str, int], of_import: str) -> Json:
     ratios = [ratio for case, ratio in step.times.items() if case != of_import]
     verdicts = [verdict(ratio) for ratio in ratios]
     mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
@@ -122,15 +124,17 @@ def _step(step: ReleaseStep, place: Mapping[str, int], of_import: str) -> Json:
         "slower": verdicts.count(Verdict.WORSE),
         "faster": verdicts.count(Verdict.BETTER),
         "mean": "–" if mean is None else quantities.change(mean),
-        "ratios": [{"case": place[case]} | compared(ratio) for case, ratio in step.ratios.items()],
+        "ratios": [
+            {"case": index_of[case]} | compared(ratio) for case, ratio in step.ratios.items()
+        ],
         "values": [
-            {"case": place[case]} | shown
+            {"case": index_of[case]} | shown
             for case, values in step.values.items()
             if (shown := _value_change(values))
         ],
         "unmeasured": [
             {
-                "case": place[case],
+                "case": index_of[case],
                 "outcome": "skipped" if result.skipped else "failed",
                 "reason": exception_line(result.skipped or result.failed),
             }
@@ -142,25 +146,27 @@ def _step(step: ReleaseStep, place: Mapping[str, int], of_import: str) -> Json:
 
 def _value_change(values: CaseValues) -> Json | None:
     """Return how peak memory or a count differs; nothing of an equal count, or of one side."""
-    answer, ratio = value_verdict(values), value_ratio(values)
+    direction, ratio = value_verdict(values), value_ratio(values)
     sides = [side for side in (values.before, values.after) if isinstance(side, float | int)]
-    if answer is None or len(sides) < 2 or (values.exact and answer is Verdict.SAME):
+    if direction is None or len(sides) < 2 or (values.exact and direction is Verdict.SAME):
         return None
     return {
-        "verdict": answer.value,
+        "verdict": direction.value,
         "text": quantities.change(ratio, "memory"),
         "interval_text": " → ".join(quantities.quantity(side, values.unit) for side in sides),
     }
 
 
-def _findings(history: ReleaseHistory, place: Mapping[str, int], contents: Contents) -> list[Json]:
+def _findings(
+    history: ReleaseHistory, index_of: Mapping[str, int], contents: Contents
+) -> list[Json]:
     """List all differences between neighbouring releases, the most certain first."""
     explained = {
         (stored.case, *(side.requirements.get(history.requirement) for side in sides)): stored
         for stored in contents.history.explanations.get(history.machine, ())
         if (sides := (stored.before, stored.after)) and stored.before.commit == stored.after.commit
     }
-    found = [
+    findings = [
         (finding, step)
         for step in history.steps
         for finding in release_findings(step)
@@ -168,14 +174,14 @@ def _findings(history: ReleaseHistory, place: Mapping[str, int], contents: Conte
     ]
     return [
         {
-            "case": place[finding.case],
+            "case": index_of[finding.case],
             "before": step.before,
             "after": step.after,
             "state": finding.state,
             "why": in_words(stored.explanation, finding.shown.ratio) if stored else "",
         }
         | compared(finding.shown)
-        for finding, step in sorted(found, key=lambda entry: entry[0].uncertainty)
+        for finding, step in sorted(findings, key=lambda entry: entry[0].uncertainty)
         for stored in [explained.get((finding.case, step.before, step.after))]
     ]
 

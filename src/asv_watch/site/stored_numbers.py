@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.records.series import Floats, Places
+from asv_watch.records.series import Floats, Indices
 
 _EXACT_POWERS = 22
 """Powers of ten up to this one are exact as floating-point numbers."""
@@ -53,7 +53,7 @@ class WholeNumbers:
     decimals: int
     middle: int
     """The median of the values times ``10**decimals``."""
-    numbers: Places
+    numbers: Indices
 
 
 def whole_numbers(values: Floats) -> WholeNumbers | None:

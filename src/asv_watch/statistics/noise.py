@@ -60,10 +60,10 @@ def median_of(values: npt.NDArray[np.float64]) -> float:
 
 def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
     """Return a quantile, between neighbours by their distance, in a tenth of numpy's time."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
+    position = share * (len(ordered) - 1)
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return float(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+    return float(ordered[low] + (position - low) * (ordered[high] - ordered[low]))
 
 
 @lru_cache

@@ -118,8 +118,8 @@ def partition_block(y: Array, least_variance: float, length: int) -> BlockPartit
 
 def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
     """Partition several blocks as `partition_block` does; those of like lengths are quicker."""
-    longest_first = sorted(range(len(blocks)), key=lambda place: -len(blocks[place][0]))
-    in_order = [blocks[place] for place in longest_first]
+    longest_first = sorted(range(len(blocks)), key=lambda index: -len(blocks[index][0]))
+    in_order = [blocks[index] for index in longest_first]
     partitioned = _partition_blocks(
         [(y - median_of(y)) / scale_of(y, least) for y, least, _ in in_order],
         np.array([_STEP_PENALTY * math.log(length) for _, _, length in in_order]),
@@ -165,8 +165,8 @@ def _partition_blocks(blocks: Sequence[Array], penalties: Array) -> list[BlockPa
     lengths = [len(y) for y in blocks]
     count, choices, longest = len(blocks), len(DRIFT_RATIOS), lengths[0]
     values = np.zeros((longest, count))
-    for place, y in enumerate(blocks):
-        values[: len(y), place] = y
+    for index, y in enumerate(blocks):
+        values[: len(y), index] = y
     cap = SPIKE**2
     tables = filters(BLOCK)
     gains, precisions, log_variances = (
@@ -211,12 +211,12 @@ def _partition_blocks(blocks: Sequence[Array], penalties: Array) -> list[BlockPa
     return [
         BlockPartition(
             [
-                _trace(best_start[: length + 1, choice, place].tolist())
+                _trace(best_start[: length + 1, choice, index].tolist())
                 for choice in range(choices)
             ],
-            best[:, place].tolist(),
+            best[:, index].tolist(),
         )
-        for place, length in enumerate(lengths)
+        for index, length in enumerate(lengths)
     ]
 
 

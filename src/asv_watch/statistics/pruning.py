@@ -101,18 +101,18 @@ def prune(
         )
 
     edges = [0, *boundaries, len(y)]
-    tested = [test(*edges[place : place + 3]) for place in range(len(boundaries))]
+    tested = [test(*edges[index : index + 3]) for index in range(len(boundaries))]
     while True:
         weak = [
-            (candidate.z, place) for place, candidate in enumerate(tested) if misses(candidate)
+            (candidate.z, index) for index, candidate in enumerate(tested) if misses(candidate)
         ]
         if not weak:
             return tested
-        _, place = min(weak)
-        removed = tested.pop(place)
-        if place > 0:
-            left = tested[place - 1]
-            tested[place - 1] = test(left.start, left.position, removed.end)
-        if place < len(tested):
-            right = tested[place]
-            tested[place] = test(removed.start, right.position, right.end)
+        _, index = min(weak)
+        removed = tested.pop(index)
+        if index > 0:
+            left = tested[index - 1]
+            tested[index - 1] = test(left.start, left.position, removed.end)
+        if index < len(tested):
+            right = tested[index]
+            tested[index] = test(removed.start, right.position, right.end)

@@ -13,7 +13,7 @@ import pytest
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.checkout.preflight import check_clean, check_room
-from asv_watch.errors import PlaceError, WatchError
+from asv_watch.errors import MachineError, WatchError
 from tests.conftest import commit
 
 
@@ -47,7 +47,7 @@ def test_a_full_disk_is_refused_before_anything_is_installed(
 ) -> None:
     configuration = _configuration(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**12, 8 * 1024**3))
-    with pytest.raises(PlaceError, match=r"8\.0 GiB are free .* 12\.2 GiB .*make room"):
+    with pytest.raises(MachineError, match=r"8\.0 GiB are free .* 12\.2 GiB .*make room"):
         check_room(configuration, configuration.environments)
     (tmp_path / "2").mkdir()
     check_room(configuration, configuration.environments)

@@ -18,7 +18,7 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 from asv_watch.interleave.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
@@ -202,7 +202,7 @@ def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> N
         (8, 30.0, CaseFailedError, "^A: MemoryError"),
         (9, 2.0, CaseFailedError, "^A did not answer in 2 s$"),
         (10, 30.0, CaseFailedError, "^A wrote something else where its answers go$"),
-        (11, 30.0, PlaceError, "^A: OSError: .* No space left on device; make room on the disk"),
+        (11, 30.0, MachineError, "^A: OSError: .* No space left on device; make room on the disk"),
     ],
 )
 @pytest.mark.fault(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 from asv_watch.interleave import rounds as rounds_module
 from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
 from asv_watch.interleave.rounds import (
@@ -108,14 +108,14 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     def play(servers: Any, case: TimedCase, first: int) -> Any:
         rounds[case.name] += 1
         if rounds[case.name] > FEWEST_ROUNDS:
-            raise PlaceError("B: No space left on device")
+            raise MachineError("B: No space left on device")
         return ((1.0, 1.0), (1.0, 1.0) if case.name == "quiet" else (1.0 + first / 9,) * 2)
 
     rounds: Counter[str] = Counter()
     monkeypatch.setattr(rounds_module, "measure_round", play)
     kept: list[CaseResult] = []
     cases = [TimedCase(name, name, 1.0) for name in ("quiet", "noisy")]
-    with pytest.raises(PlaceError, match=r"^quiet on B: No space"):
+    with pytest.raises(MachineError, match=r"^quiet on B: No space"):
         measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [(type(case), case.case) for case in kept] == [
         (CaseRatio, "quiet"),

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from asv_watch.asv.commands import run_command
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 
 INSTALL = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
 WHEEL = "/torch-0.0.7-py3-none-any.whl"
@@ -74,6 +74,6 @@ def test_the_index_is_blamed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None
             "no_proxy": "127.0.0.1",
         }.items():
             monkeypatch.setenv(name, value)
-        with pytest.raises(PlaceError) as error:
-            run_command([*INSTALL, "torch===0.0.7"], 8, late=PlaceError)
+        with pytest.raises(MachineError) as error:
+            run_command([*INSTALL, "torch===0.0.7"], 8, late=MachineError)
     assert "\n" not in str(error.value)

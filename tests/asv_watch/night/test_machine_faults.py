@@ -1,4 +1,4 @@
-"""What is wrong with the place is counted against no commit: a full disk, no network."""
+"""A fault of the machine, such as a full disk or no network, counts against no commit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from asv_watch.asv.commands import find_cause
 from asv_watch.bisect import search
 from asv_watch.compare import confirm
-from asv_watch.errors import PlaceError
+from asv_watch.errors import MachineError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.machine.room import check_machine
@@ -72,18 +72,18 @@ def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_pat
 def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> None:
     check_machine("MemoryError", tmp_path)
     check_machine("OSError: [Errno 2] No such file or directory: 'x'", tmp_path)
-    with pytest.raises(PlaceError) as error:
+    with pytest.raises(MachineError) as error:
         check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}", tmp_path)
-    assert find_cause(str(error.value)).is_place
+    assert find_cause(str(error.value)).is_machine
 
 
 def test_a_full_disk_is_found_after_a_case_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1024))
-    with pytest.raises(PlaceError, match="No space left on device") as error:
+    with pytest.raises(MachineError, match="No space left on device") as error:
         check_machine("Bus error", tmp_path)
-    assert find_cause(str(error.value)).is_place
+    assert find_cause(str(error.value)).is_machine
 
 
 @pytest.mark.fault(
@@ -96,15 +96,15 @@ def test_a_fault_of_the_machine_ends_a_bisection_and_confirmations(
 ) -> None:
     def fail(*_: Any) -> Any:
         asked.append(_)
-        raise PlaceError("No space left on device")
+        raise MachineError("No space left on device")
 
     asked: list[Any] = []
     monkeypatch.setattr(search, "side", fail)
     monkeypatch.setattr(confirm, "_measure", fail)
     place: Any = None
-    with pytest.raises(PlaceError):
+    with pytest.raises(MachineError):
         search.bisect(place, TimedCase("x", "x", 1.0), ["a", "b", "c"])
-    with pytest.raises(PlaceError):
+    with pytest.raises(MachineError):
         confirm.confirm_suspects(
             place, [confirm.Suspect("x", "1", before, "z") for before in ("a", "b")]
         )
@@ -112,7 +112,7 @@ def test_a_fault_of_the_machine_ends_a_bisection_and_confirmations(
 
 
 @pytest.mark.parametrize(
-    ("printed", "is_place"),
+    ("printed", "is_machine"),
     [
         ("OSError: [Errno 30] Read-only file system: 'x'", True),
         ("OSError: [Errno 24] Too many open files", True),
@@ -130,8 +130,8 @@ def test_a_fault_of_the_machine_ends_a_bisection_and_confirmations(
     tried="it cannot be reached, answers slowly, with an error, or with other files",
     holds="that is told from a package that it does not offer",
 )
-def test_the_place_is_told_from_the_commit(printed: str, is_place: bool) -> None:
-    assert find_cause(printed).is_place is is_place
+def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> None:
+    assert find_cause(printed).is_machine is is_machine
 
 
 @given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
