@@ -299,4 +299,4 @@ def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
     assert f"{tmp_path}/against_workers.svg" in capsys.readouterr().out
     measure(lambda _config: Outcome(None, "no luck"))
     assert main(["sweep", str(tmp_path / "y.journal"), "-w", "0"]) == 1
-    assert "every point failed (no luck); mend that" in capsys.readouterr().err
+    assert "every point failed (no luck); correct that" in capsys.readouterr().err

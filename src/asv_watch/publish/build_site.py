@@ -113,7 +113,7 @@ def _publish(request: PublishRequest, log: Any) -> int:
         others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         log.error(
             f"the site was published without {damaged[0].path} ({damaged[0].message}){others}; "
-            "mend or remove it (`git checkout` brings a tracked file back), then publish again"
+            "correct or remove it (`git checkout` brings a tracked file back), then publish again"
         )
     return 1 if damaged else 0
 

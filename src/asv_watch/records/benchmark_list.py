@@ -38,7 +38,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
         raise WatchError(f"{path} is missing: {_REMEDY}") from error
     except OSError as error:
         raise WatchError(
-            f"{path} cannot be read ({error.strerror}): mend that, or {_REMEDY}"
+            f"{path} cannot be read ({error.strerror}): correct that, or {_REMEDY}"
         ) from error
     except ValueError as error:
         raise WatchError(f"{path} is damaged ({error}): {_REMEDY}") from error

@@ -43,7 +43,7 @@ def read_published(file: Path | None) -> tuple[dict[str, object], ...]:
         values = msgspec.json.decode(read_regular(file), type=list[PublishedValue])
     except OSError as error:
         raise WatchError(
-            f"{file}: {error.strerror}; mend the key published_values of asv.conf.json"
+            f"{file}: {error.strerror}; correct the key published_values of asv.conf.json"
         ) from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WatchError(f"{file} is not a list of published values: {error}") from error

@@ -99,7 +99,7 @@ def sweep(
     failed = [m.outcome.reason for m in outcomes if m.outcome.result is None]
     if failed and len(failed) == len(outcomes):
         raise TorchspeedError(
-            f"every point failed ({failed[0]}); mend that, then run the same with --retry-failed"
+            f"every point failed ({failed[0]}); correct that, and pass --retry-failed"
         )
     return 3 if failed else 0
 

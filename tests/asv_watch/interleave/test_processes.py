@@ -207,8 +207,8 @@ def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> N
 )
 @pytest.mark.fault(
     "hostile benchmark",
-    tried="while two versions take turns, one crashes, hangs, is killed, has no memory, or writes "
-    "half an answer",
+    tried="of two versions that are compared, one crashes, hangs, is killed, has no memory, or "
+    "writes half an answer",
     holds="the case fails with the reason; no process is left",
 )
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(

@@ -40,7 +40,7 @@ if fault.exists():
 @pytest.mark.fault(
     "disk full",
     tried="three nights on which installing a commit fails because of it",
-    holds="the night ends with the reason; the commit is measured when the fault is mended",
+    holds="the night ends with the reason; the commit is measured when the fault is corrected",
 )
 def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
     fault = tmp_path / "fault"
