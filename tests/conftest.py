@@ -68,6 +68,8 @@ PATIENCE_S = 10.0
 def pytest_configure(config: pytest.Config) -> None:
     """Let signals reach what tests start, and give all of it one temporary folder."""
     _accept_signals()
+    # An environment of a test is used many times: what is imported there is compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="asv-watch-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]

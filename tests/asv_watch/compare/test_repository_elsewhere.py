@@ -12,32 +12,22 @@ import pytest
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from tests.asv_watch import torchless
+from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import start_driver
 from tests.asv_watch.torchless import BUILD, BUILT
 from tests.conftest import commit, git
 
-SUITE = """
-import time
-from package import work
-
-def time_work():
-    work()
-time_work.timer = time.process_time
-time_work.sample_time, time_work.warmup_time = 0.005, 0.01
-"""
-PACKAGE = "def work():\n    for _ in range({rounds}):\n        sum(range(20))\n"
-
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def repository(tmp_path: Path) -> Path:
     """A repository with two versions of a package, and nothing that measures it."""
     folder = tmp_path / "package.git"
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=trunk")
-    files = {"package.py": PACKAGE.format(rounds=1000), **BUILD}
+    files = {"package.py": package(), **BUILD}
     commit(folder, files, "Begin")
     git(folder, "tag", "v1")
-    commit(folder, {"package.py": PACKAGE.format(rounds=1600)}, "Do more")
+    commit(folder, {"package.py": package(slow=0.0016)}, "Do more")
     return folder
 
 
@@ -51,9 +41,9 @@ def _settings(repository: str) -> dict[str, object]:
 
 
 def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
-    make_project: Callable[..., Path], package: Path, tmp_path: Path
+    make_project: Callable[..., Path], repository: Path, tmp_path: Path
 ) -> None:
-    settings = _settings(f"file://{package}")
+    settings = _settings(f"file://{repository}")
     root = make_project(SUITE, {"asv.conf.json": json.dumps(settings)})
     ignored = {".gitignore": ".asv/\nresults/\nhtml/\nmirror/\n"}
     commit(root, ignored, "A commit of the benchmarks, which nothing measures")
@@ -64,14 +54,12 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
         assert process.returncode == 0, printed + wrong
         return printed
 
-    printed = run("compare", "--before", "v1", "--after", "trunk")
-    [row] = re.findall(r"^\| `suite\.time_work` .*$", printed, re.M)
+    printed = run("compare", "--before", "v1", "--after", "trunk", "--cases", "slow")
+    [row] = re.findall(r"^\| `suite\.Suite\.time_it\('slow'\)` .*$", printed, re.M)
     assert row.split("|")[-2].strip() == "slower"
-    third = commit(package, {"package.py": PACKAGE.format(rounds=1601)}, "Do a little more")
-    printed = run("nightly", "--budget", "20min")
+    run("nightly", "--budget", "20min", "--cases", "plain")
     measured = {path.name[:8] for path in (root / "results" / "m").glob("*-*.json")}
-    assert measured == {hash_[:8] for hash_ in git(package, "rev-list", "trunk").split()}
-    assert third[:8] in measured
+    assert measured == {hash_[:8] for hash_ in git(repository, "rev-list", "trunk").split()}
 
 
 def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., Path]) -> None:
