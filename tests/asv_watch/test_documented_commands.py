@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from asv_watch.cli.main import app as asv_watch
+from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import start_driver
 from tests.conftest import commit, git
 from tests.docs.pages import ROOT, Page, pages
@@ -31,15 +32,16 @@ GIVEN_BY_TESTS = {"--machine", "--silent"}
 """What `start_driver` always gives, and an option of make."""
 HERE = {"main": "origin/main", "slower": "HEAD", "slow10": "HEAD", "$SLURM_ARRAY_TASK_ID/5": "2/5"}
 """A word of a command in the pages, to what it is in the project of this test."""
-SUITE = """
+SUITE = f"""{CLOCK}
 class SmallCNNs:
     params = ["gru", "lenet5"]
     param_names = ["model"]
+    timer = Clock.read
     sample_time = 0.005
     warmup_time = 0
 
     def time_forward(self, model):
-        sum(range(2000))
+        Clock.now += random.gauss(1e-3, 2e-6)
 
     def peakmem_forward(self, model):
         return list(range(2000))

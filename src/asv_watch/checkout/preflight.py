@@ -9,7 +9,7 @@ from pathlib import Path
 
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.records.git import ask_git, check_owner
+from asv_watch.records.git import ask_git, check_owner, uncommitted
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4
@@ -66,13 +66,11 @@ def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
         WatchError: a file that is measured differs from HEAD.
     """
     untracked = () if measured_paths else ("--untracked-files=no",)
-    dirty = ask_git(root, "status", "--porcelain", *untracked, "--", *measured_paths)
-    if dirty:
-        first = dirty.splitlines()[0].split(maxsplit=1)[1]
-        count = len(dirty.splitlines())
-        more = f" and {count - 1} more" if count > 1 else ""
+    changed = uncommitted(root, *untracked, "--", *measured_paths)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise WatchError(
-            f"{first}{more} differs from HEAD, and values are stored by commit; "
+            f"{changed[0]}{more} differs from HEAD, and values are stored by commit; "
             "commit or `git stash` first"
         )
 

@@ -11,7 +11,7 @@ from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, export_files, find_commit
+from asv_watch.records.git import export_files, find_commit, uncommitted
 from asv_watch.records.notes import commit_of_version
 
 WORKING_TREE = "."
@@ -67,11 +67,11 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     [environment] = environments
     package = configuration.package
     if revision == WORKING_TREE:
-        if package and ask_git(repository, "status", "--porcelain", "--", package):
+        if package and uncommitted(repository, "--", package):
             return Side(
                 f"the working tree, {environment.label}", repository / package, environment
             )
-        if not package and ask_git(repository, "status", "--porcelain", "--untracked-files=no"):
+        if not package and uncommitted(repository, "--untracked-files=no", "--"):
             raise WatchError(
                 "the working tree has changes that are not committed, and only commits can be "
                 "built; commit them first"

@@ -153,6 +153,17 @@ def ask_git(repository: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
+def uncommitted(repository: Path, *arguments: str) -> list[str]:
+    """Return what differs from HEAD, one path each, but for Python's bytecode.
+
+    Args:
+        repository: a checkout.
+        arguments: options of `git status`, ``--`` and paths; no path is every path.
+    """
+    status = ask_git(repository, "status", "--porcelain", *arguments, ":(top,exclude)*.pyc")
+    return [line.split(maxsplit=1)[1] for line in status.splitlines()]
+
+
 def top_of(repository: Path) -> str:
     """Return the folder that asv takes as a repository: the top of a checkout, or a bare one."""
     return ask_git(repository, "rev-parse", "--show-toplevel") or str(repository)

@@ -63,7 +63,8 @@ def test_changes_of_what_is_not_measured_do_not_matter(
     make_repository: Callable[..., Path],
 ) -> None:
     folder = make_repository({"src/torchspeed/models/a.py": "", "README.md": ""})
-    for name in ("README.md", "results/m/x.json", "src/torchspeed/site/new.py"):
+    bytecode = "src/torchspeed/models/__pycache__/a.cpython-311.pyc"
+    for name in ("README.md", "results/m/x.json", "src/torchspeed/site/new.py", bytecode):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("changed")

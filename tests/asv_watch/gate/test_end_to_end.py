@@ -21,17 +21,16 @@ from asv_watch.cli.main import main
 from asv_watch.gate.comment_command import reason_in
 from asv_watch.gate.result import GateCase
 from tests.asv_watch import torchless
+from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
 from tests.asv_watch.gate.results import change, result
 from tests.conftest import ROOT, commit, git
 
-SUITE = """
-import time
-
+SUITE = f"""{CLOCK}
 class Suite:
     params = ["quick", "slow"]
     param_names = ["way"]
-    timer = time.process_time
+    timer = Clock.read
     sample_time, warmup_time = 0.005, 0
 
     def setup(self, way):
@@ -39,12 +38,12 @@ class Suite:
         self.work = import_module("package.ways." + way).work
 
     def time_work(self, way):
-        self.work()
+        seconds = self.work()
+        Clock.now += random.gauss(seconds, 0.002 * seconds)
 """
 WORK = """
 def work():
-    for _ in range({rounds}):
-        sum(range(20))
+    return {seconds}
 """
 CONFIGURATION = torchless.CONFIGURATION | {"measured_paths": ["benchmarks", "src"]}
 LABEL = "slower-accepted"
@@ -118,14 +117,14 @@ def runner(
     files = {
         "asv.conf.json": json.dumps(CONFIGURATION),
         "src/package/ways/__init__.py": "from package.ways import quick, slow\n",
-        "src/package/ways/slow.py": WORK.format(rounds=2000),
-        "src/package/ways/quick.py": WORK.format(rounds=1000),
+        "src/package/ways/slow.py": WORK.format(seconds=0.0020),
+        "src/package/ways/quick.py": WORK.format(seconds=0.0010),
     }
     origin = make_project(SUITE, files)
     git(origin, "checkout", "--quiet", "-b", "change")
-    commit(origin, {"src/package/ways/slow.py": WORK.format(rounds=2600)}, "Do more in one way")
+    commit(origin, {"src/package/ways/slow.py": WORK.format(seconds=0.0026)}, "Do more in one way")
     git(origin, "checkout", "--quiet", "main")
-    commit(origin, {"src/package/ways/quick.py": WORK.format(rounds=9000)}, "Merged meanwhile")
+    commit(origin, {"src/package/ways/quick.py": WORK.format(seconds=0.0090)}, "Merged meanwhile")
     checkout = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(origin), "checkout")
     git(checkout, "checkout", "--quiet", "--detach", "origin/change")
@@ -143,7 +142,7 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     assert result["base"] == git(tmp_path / "checkout", "rev-parse", "HEAD~1")
     [slow] = result["cases"]  # what the diff does not touch is not measured
     assert slow["case"] == "suite.Suite.time_work('slow')"
-    assert [1.15 < change["ratio"] < 1.45 for change in slow["changes"]] == [True, True]
+    assert [1.28 < change["ratio"] < 1.32 for change in slow["changes"]] == [True, True]
     variables = {"RESULT": str(tmp_path / "runner/gate.json"), "HEAD": github.head}
     variables |= {"PULL_REQUEST": "0", "LABEL": LABEL, "LABELLED": "", "THRESHOLD": "3%"}
     variables |= {"UNDECIDED": "fail"}
