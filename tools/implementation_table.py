@@ -68,7 +68,7 @@ class Row:
     """UTC, to the minute."""
     torch: str
     load: float
-    """Of the machine, a core, before."""
+    """Load of the machine a core, before the measurement."""
 
 
 def measure(model: str, rounds: int = ROUNDS) -> list[Row]:

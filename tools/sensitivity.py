@@ -37,7 +37,7 @@ WANTED = {0.03: 0.95, 0.05: 0.95, 0.10: 1.0}
 TARGETS = (0.006, 0.02)
 """Noise and worst deviation that the ratio should keep between nights."""
 TARGETS_BUSY = (0.01, 0.03)
-"""The same with another core busy."""
+"""Targets with another core busy."""
 
 
 def report(

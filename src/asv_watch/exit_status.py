@@ -20,4 +20,4 @@ class ExitStatus(IntEnum):
     UNDECIDED = 5
     """The gate measured nothing, or had no time to measure again what was slower."""
     INTERRUPTED = 130
-    """By Ctrl-C; SIGTERM gives 143 and SIGHUP 129."""
+    """Ctrl-C ended it; after SIGTERM the status is 143, after SIGHUP 129."""

@@ -28,7 +28,7 @@ _PHASES = {
     re.compile(r"(?P<warning>left out of the site: .*)"): "{warning}",
     re.compile(r"(?P<warning>\S+ is damaged .* measured again)"): "{warning}",
 }
-"""What asv prints when a phase begins, or what a person should know, and how we say it."""
+"""Lines of asv's output that are passed on, and the words for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def run_command(
     Args:
         command: the program and its arguments.
         timeout_s: seconds after which it is ended.
-        late: raised then; a `MachineError` where it waits for the network.
+        late: the error to raise then; a `MachineError` if the command waits for the network.
         options: of `subprocess.run`, such as ``cwd``.
 
     Raises:

@@ -85,7 +85,7 @@ class Declared(msgspec.Struct, frozen=True):
         return bool(self.gpu_cases) and re.search(self.gpu_cases, case) is not None
 
     def forks_well(self, requirements: Mapping[str, str]) -> bool:
-        """Tell whether none of some requirements, name to release, makes forks slower."""
+        """Tell whether forks are as fast as other processes with these releases (by name)."""
         return all(
             release_order(requirements[name]) >= release_order(first)
             for name, first in self.fork_safe_from.items()

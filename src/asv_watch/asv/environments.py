@@ -101,8 +101,8 @@ def environment_facts(
 
     Args:
         run: runs a script with arguments in the environment, and returns what it printed.
-        requirements: names of packages whose releases are told.
-        script: the project's own, which tells more; ``None`` if there is none.
+        requirements: names of packages whose releases are returned.
+        script: the project's own, which adds facts; ``None`` if there is none.
 
     Returns:
         ``facts``, which can change a value, and ``details`` for people, both text by name.

@@ -71,7 +71,7 @@ def _running(original: Any) -> Any:
 
 
 def _during_a_run(original: Any, method: Any) -> Any:
-    """Replace a function of asv: a run that goes on is asked instead, and given the function."""
+    """Replace a function of asv by one that asks the current run, and gives it the original."""
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         if not _runs:

@@ -78,7 +78,7 @@ class MeasuredRun:
         self._spawners: Spawners | None = None
 
     def begin(self) -> None:
-        """Tell the plan, and record the cases that cannot run."""
+        """Report the plan, and record the cases that cannot run."""
         tell({"plan": self._rounds.plan()})
         for case, reason in self._remaining.skipped.items():
             self._store.note(case, "skipped", reason)

@@ -21,7 +21,7 @@ from asv_watch.asv.declared import declared
 from asv_watch.asv.processes import CaseRun
 
 _MOST_AT_ONCE = 4
-"""Each gets its part of the memory that a case may use."""
+"""Largest number of processes at a time, which share the memory that a case may use."""
 
 
 def cases_at_once(options: dict[str, Any]) -> int:

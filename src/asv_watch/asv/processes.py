@@ -252,7 +252,7 @@ def supervise(
 
 
 class _Stopped(Enum):
-    """Why a process was not left to its end."""
+    """Why a process was stopped."""
 
     OUT_OF_TIME = 1
     OUT_OF_MEMORY = 2

@@ -120,7 +120,7 @@ class Configuration:
     environments_folder: Path
     """Folder of asv's environments, and of the lock of the checkout."""
     environments: tuple[EnvironmentSpec, ...]
-    """Those of the matrix; the newest first, as asv.conf.json lists them."""
+    """Environments of the matrix; the newest first, as asv.conf.json lists them."""
     repository: Path
     """Where the commits are: the folder of asv.conf.json, or that of another repository whose
     suites these are (key ``repo``). Git is run here, so that paths count from it."""

@@ -64,7 +64,7 @@ def compare(
         place: the checkout, whose suites measure both sides.
         sides: before and after.
         cases: what to measure.
-        kind: why they are compared; by default as the two sides differ.
+        kind: why they are compared; by default it follows from what differs between the sides.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
 

@@ -15,7 +15,7 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
-"""Of values that are no times."""
+"""Verdicts on values that are not times."""
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."

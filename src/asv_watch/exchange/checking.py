@@ -25,6 +25,7 @@ from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.explanations import read_explanations
 from asv_watch.records.loading import hidden_machines
+from asv_watch.records.merged_versions import ROW_COLUMNS
 from asv_watch.records.notes import read_notes
 from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import Benchmark, Problem
@@ -41,8 +42,6 @@ from asv_watch.records.result_files import (
 from asv_watch.records.run_records import read_records
 
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-_OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
-"""Columns of a row that hold no entry for each case."""
 _PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
 """Unit to the least and the largest value that is believed."""
 _IDENTITY = ("arch", "cpu", "num_cpu")
@@ -188,7 +187,7 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         started = row.started_at
         if started is None or not 0 <= started <= time.time() + _DAY:
             yield f"{name}: started_at {row.cells['started_at']!r} is no time up to now"
-    columns = {column: row.column(column) for column in row.cells if column not in _OF_THE_ROW}
+    columns = {column: row.column(column) for column in row.cells if column not in ROW_COLUMNS}
     for index, params in enumerate(itertools.product(*row.params)):
         case = f"{name}({', '.join(map(str, params))})" if params else name
         cells = {column: values[index] for column, values in columns.items()}

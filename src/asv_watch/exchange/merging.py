@@ -27,7 +27,7 @@ class Merged:
 
     added: int
     extended: int
-    """They were there, and have something new."""
+    """Files that were there and got new content."""
     unchanged: int
     others: tuple[str, ...] = ()
     """Paths of files that are no results, and were left out."""

@@ -17,7 +17,7 @@ from asv_watch.records.comparisons import FOLDER
 
 MOST_FILES = 200_000
 MOST_BYTES = 2 * 1024**3
-"""Of one source: all that is merged is held in memory, so that it is written whole or not."""
+"""Largest size of a source: all of it is held in memory, so that it is written whole or not."""
 
 
 def list_results(folder: Path) -> tuple[list[Path], list[Path]]:

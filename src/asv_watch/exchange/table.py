@@ -34,7 +34,7 @@ class TableRow:
     commit_date: int
     """Seconds since the epoch."""
     tags: str
-    """Of the commit, with a comma between."""
+    """Tags of the commit, with a comma between."""
     benchmark: str
     case_name: str
     parameters: str

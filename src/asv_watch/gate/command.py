@@ -43,7 +43,7 @@ time is known once they are finished."""
 _MOST_TOGETHER = 20
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _SHARE_OF_PROFILE = 0.2
-"""Of the time limit, for finding out which cases run what was changed."""
+"""Share of the time limit that profiling the cases may take."""
 
 
 def gate(
@@ -197,7 +197,7 @@ def measure(
     """Measure cases, then the slower ones again, until the time is over.
 
     Few cases are finished before others begin, and none begins that would not be finished in time.
-    A case that any measurement does not call slower is measured no further. A case that is called
+    A case is finished as soon as one measurement does not call it slower. A case that is called
     slower by chance is rarely called slower again, so the answer holds for all cases together
     (`asv_watch.gate.result.measurements_needed`).
 

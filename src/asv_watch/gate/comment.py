@@ -147,13 +147,13 @@ def _last_line(text: str) -> str:
 
 
 def _state(stored: Stored) -> str:
-    """Put the result inside an HTML comment; nothing in it where that would take too much room."""
+    """Return the result inside an HTML comment, which is empty if it would be too long."""
     packed = base64.b64encode(zlib.compress(msgspec.json.encode(stored), 9)).decode()
     return f"<!-- asv-watch-gate {packed if len(packed) < LONGEST // 2 else ''} -->"
 
 
 def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:
-    """Make the rows of a table that fit, and the room that is left."""
+    """Return the rows of a table that fit, and the number of characters left."""
     rows: list[str] = []
     for case in cases:
         row = _row(result, case)

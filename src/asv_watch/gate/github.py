@@ -21,14 +21,14 @@ _LARGEST_ANSWER = 50_000_000
 """Bytes; a hundred comments of 65,536 characters have fewer."""
 
 _NO_ANSWER = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What reading an answer raises that is not what GitHub documents."""
+"""Exceptions that reading an answer raises if it is not what GitHub documents."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """What is asked of a pull request."""
+    """What the gate needs of a pull request."""
 
     number: int
     head: str

@@ -28,7 +28,7 @@ from asv_watch.interleave.sides import Side
 from asv_watch.machine.room import check_machine
 
 MOST_SAMPLES = 16
-"""Of each side in a round."""
+"""Largest number of samples of each side in a round."""
 FEWEST_SAMPLES = 8
 SECONDS = 1.5
 """Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""

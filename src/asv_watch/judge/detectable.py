@@ -18,7 +18,7 @@ from asv_watch.records.comparisons import CaseRatio, StoredComparison
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 NEWEST = 5
-"""Comparisons of a case that count at most."""
+"""Number of comparisons of a case that count, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ class Findings:
     noise: tuple[float | None, ...]
     """For each series: standard deviation of the logarithm of a value between runs, if known."""
     changes: tuple[Change, ...] = ()
-    """Of times and memory, measured and suspected: the newest commit first."""
+    """Measured and suspected changes of times and memory, the newest commit first."""
     exact_changes: tuple[Change, ...] = ()
-    """Of exact values, likewise."""
+    """Changes of exact values, the newest commit first."""
     joined: Mapping[int, tuple[JoinedRatio, ...]] = field(default_factory=dict)
     """Index of a series to the ratios of its commits, as comparisons measured them."""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)

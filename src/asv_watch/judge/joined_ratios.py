@@ -25,7 +25,7 @@ class JoinedRatio:
     """The ratio of a commit to the root of its part."""
 
     position: int
-    """Of the commit along the branch."""
+    """Position of the commit along the branch."""
     part: int
     """No comparison leads from one part to another; the largest part is 0."""
     ratio: float

@@ -2,7 +2,7 @@
 
 The newest comparison of each day counts. A difference is *measured* where a day shows it, and
 *refuted* where a newer one shows none and its interval excludes what every earlier day showed. A
-second day in the same direction says that the difference is no matter of one day's machine.
+second day in the same direction shows that one day's machine did not make the difference.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class ReleaseNoise:
     steps: tuple[ReleaseStep, ...]
     """The comparisons by this method, newest release first."""
     releases: tuple[str, ...]
-    """Those that were compared with themselves."""
+    """Releases that were compared with themselves."""
     ratios: int
     deviation: float
     """Standard deviation of the logarithm of a ratio, around 0."""

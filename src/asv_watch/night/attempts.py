@@ -42,7 +42,7 @@ class Failures:
     counted_at: float
     """When the last failure that counted happened, seconds since the epoch."""
     reason: str
-    """Of the last failure."""
+    """Reason of the last failure."""
 
     @property
     def set_aside(self) -> bool:

@@ -43,7 +43,7 @@ class Situation:
 
     configuration: Configuration
     environments: tuple[EnvironmentSpec, ...]
-    """Those that this night measures in, the newest release first."""
+    """Environments that this night measures in, the newest release first."""
     machine: str
     selection: Selection
     """Cases that count."""

@@ -27,7 +27,7 @@ class OperatorDifference(msgspec.Struct, frozen=True):
     name: str
     """Such as ``aten::convolution``."""
     shapes: str
-    """Of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
     calls: tuple[Count, Count]
     seconds: tuple[Seconds, Seconds]
     """Least self time: without the operators that it calls."""
@@ -58,7 +58,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     seconds: tuple[Seconds, Seconds]
     """Sum of all operators' self times, before and after."""
     operators: tuple[OperatorDifference, ...]
-    """Those that contribute most to the difference first."""
+    """Operators, those that contribute most to the difference first."""
     kernels: tuple[KernelChange, ...] = ()
     counts: dict[str, tuple[Count, Count]] = {}
     """What the profiler counted, before and after, such as ``allocations``."""

@@ -93,7 +93,7 @@ class _Setup:
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
     runs: dict[str, dict[int, Run]] = field(default_factory=dict)
-    """By index of the case."""
+    """Runs by index of the case."""
 
 
 def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from asv_watch.records.reported_value import is_finite_number, report_value
 
-_OF_THE_ROW = {"params", "version", "started_at", "duration", "profile"}
-"""Columns of a row that hold no entry for each case."""
+ROW_COLUMNS = {"params", "version", "started_at", "duration", "profile"}
+"""Columns of a result file with one entry for a benchmark, and not one for each of its cases."""
 
 
 def merge_versions(content: bytes) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _merge_rows(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
     if any(older.get(key) != newer.get(key) for key in ("params", "version")):
         return newer
     count = math.prod(map(len, newer.get("params") or []))
-    columns = (older.keys() | newer.keys()) - _OF_THE_ROW
+    columns = (older.keys() | newer.keys()) - ROW_COLUMNS
     cells = [
         {column: list(row.get(column) or [None] * count) for column in columns}
         for row in (older, newer)

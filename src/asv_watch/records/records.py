@@ -184,4 +184,4 @@ class Record(msgspec.Struct, frozen=True):
     before: dict[str, str] = {}
     """State of the machine when it began: load, temperatures, clocks; units in the names."""
     after: dict[str, str] = {}
-    """The same when it ended."""
+    """State of the machine when it ended."""

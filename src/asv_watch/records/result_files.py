@@ -72,7 +72,7 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
 
     machine: str
     facts: dict[str, str]
-    """Of the machine and the environment: ``requirement <name>``, ``variable <name>``."""
+    """Facts of machine and environment: ``requirement <name>``, ``variable <name>``."""
     python: str
     requirements: dict[str, str]
     variables: dict[str, str]

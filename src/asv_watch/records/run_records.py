@@ -21,7 +21,7 @@ SUFFIX = ".environment.jsonl"
 PROCESSES = "processes"
 """The fact of the environment that says how the cases of a run were started."""
 FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
-"""Its values. The second one holds for runs from before it was recorded."""
+"""Values of `PROCESSES`; runs from before it was recorded have the second one."""
 
 
 class _Line(msgspec.Struct):

@@ -21,7 +21,7 @@ from asv_watch.files import make_folder, read_regular, write_whole
 
 FILE_NAME = "benchmarks.json"
 API_VERSION = 2
-"""Of asv's lists of benchmarks."""
+"""Format version of asv's lists of benchmarks."""
 _SUITES_AT = "suites_at"
 """Key of an entry: when the suites that it is from were committed, seconds since the epoch."""
 _OF_ONE_RUN = "setup_cache_key"

@@ -1,4 +1,4 @@
-"""The data of the view of the data itself: machines, noise, what was left out."""
+"""Data of the view *About the data*: machines, noise, what was left out."""
 
 from __future__ import annotations
 

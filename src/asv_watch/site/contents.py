@@ -170,8 +170,8 @@ class Contents:
     ancestry: Ancestry
     layout: Layout
     models: tuple[str, ...]
-    """What rows of a matrix stand for and has a value, in the order of the groups: the place of
-    a model gives its hue."""
+    """Models, or what else rows stand for, that have a value, in the order of their groups; the
+    index of a model gives its hue."""
     devices: frozenset[str]
     """Values of the first column's label that were measured."""
 

@@ -29,7 +29,7 @@ class _Columns:
     """What a series has at each commit of the history."""
 
     numbers: dict[str, _Column]
-    """By kind of number."""
+    """Numbers of each commit, by their kind."""
     scale: tuple[int, int] | None = None
     """Decimals and middle of the values (`whole_numbers`); ``None`` if they are as they are."""
 

@@ -19,7 +19,7 @@ MOST_COLUMNS = 6
 """Columns of a matrix at most, in a project that measures no models."""
 _MOST_PARAMETERS = 2
 _LEAST_SHARE = 1 / 3
-"""Of the benchmarks that have a parameter before its values become columns."""
+"""Share of the benchmarks that must have a parameter for its values to become columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ Examples:\n
 
 NAMES = ("workers", "batch-size", "optimiser", "rate", "epochs", "phases", "inference",
          "smooth-inference", "cnn-epoch", "time-series", "exchange-rates")  # fmt: skip
-"""Of `REPRODUCTIONS`, for help and completion without torch."""
+"""Names of `REPRODUCTIONS`, for help and completion without torch."""
 
 
 def _complete(incomplete: str) -> list[str]:

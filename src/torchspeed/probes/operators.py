@@ -35,11 +35,11 @@ class Operator(TypedDict):
     name: str
     """Such as ``aten::convolution``."""
     shapes: str
-    """Of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
     calls: float
     """In one call of the case."""
     seconds: float
-    """In one call of the case, without the operators that it calls."""
+    """Self time in one call of the case: without the operators that it calls."""
 
 
 class Kernel(TypedDict):
@@ -63,7 +63,7 @@ class Counts(TypedDict):
     dispatches: int
     """Calls of operators, those that other operators make included."""
     flops: int
-    """Of matrix products, convolutions, additions and multiplications (torch.profiler)."""
+    """FLOPs of products, convolutions, additions and multiplications (torch.profiler)."""
     allocations: int
     """Blocks that torch's allocator gave out."""
     allocated_bytes: int

@@ -31,7 +31,7 @@ class PublishedValue:
     unit: str
     """``s``, ``%``, or nothing for a loss."""
     printed: str
-    """As its source has it."""
+    """The number as its source prints it."""
     quantity: str
     """What the number is of: ``forward``, ``epoch time``, …"""
     table: str

@@ -35,7 +35,7 @@ class Row:
     x: float | str
     """Value of the axis, or category."""
     values: dict[str, float]
-    """By quantity, in its unit."""
+    """Value of each quantity, in its unit."""
 
 
 @dataclass(frozen=True, slots=True)
