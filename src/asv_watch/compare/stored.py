@@ -118,7 +118,7 @@ def _find(
     history: History, typed: dict[str, StoredSide], before: str, after: str
 ) -> tuple[StoredSide, StoredSide]:
     """Find the two results that are meant: of one machine and environment, if several may be."""
-    found = {
+    stored_sides = {
         text: [
             StoredSide(machine, environment, side.commit)
             for (machine, environment), facts in history.facts.items()
@@ -128,10 +128,10 @@ def _find(
         ]
         for text, side in typed.items()
     }
-    for text, sides in found.items():
+    for text, sides in stored_sides.items():
         if not sides:
             raise _not_stored(text)
-    pairs = [(old, new) for old in found[before] for new in found[after]]
+    pairs = [(old, new) for old in stored_sides[before] for new in stored_sides[after]]
     alike = [
         (old, new)
         for old, new in pairs
@@ -140,7 +140,9 @@ def _find(
     for choice in (pairs, alike):
         if len(choice) == 1:
             return choice[0]
-    listed = ", ".join(sorted({str(side) for sides in found.values() for side in sides})[:6])
+    listed = ", ".join(
+        sorted({str(side) for sides in stored_sides.values() for side in sides})[:6]
+    )
     raise WatchError(f"{before!r} and {after!r} may mean several results: {listed}; name one each")
 
 

@@ -33,15 +33,15 @@ def list_results(folder: Path) -> tuple[list[Path], list[Path]]:
     others: list[Path] = []
     size = 0
     for path in sorted(_walk(folder)):
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
             raise WatchError(
                 f"{path} is a symbolic link, which could lead anywhere; put a plain file or "
                 "folder there, or remove it"
             )
-        if stat.S_ISREG(found.st_mode):
+        if stat.S_ISREG(status.st_mode):
             (results if _is_result(path.relative_to(folder)) else others).append(path)
-            size += found.st_size
+            size += status.st_size
             refuse_too_much(str(folder), len(results) + len(others), size)
     return results, others
 

@@ -79,8 +79,8 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
     target, machines = Path(conf.results_dir), conf.declared.machines
     with exclusive_run(Path(conf.env_dir), "results merge"):
         for source in sources:
-            with results_in(source, root) as found:
-                print(f"{source}: {merge_results(found, target, machines)}", flush=True)
+            with results_in(source, root) as folder:
+                print(f"{source}: {merge_results(folder, target, machines)}", flush=True)
     return ExitStatus.DONE
 
 

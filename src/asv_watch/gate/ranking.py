@@ -67,9 +67,9 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
                 is_traceable = False
                 continue
             for line in _lines(text, int(first), int(count or 1)):
-                inside = [found for found in known if found[1] <= line <= found[2]]
+                inside = [function for function in known if function[1] <= line <= function[2]]
                 name, start, end = max(
-                    inside, key=lambda found: found[1], default=("", 1, _LAST_LINE)
+                    inside, key=lambda function: function[1], default=("", 1, _LAST_LINE)
                 )
                 functions[path, start, end] = None
                 names.update(filter(None, [name]))
@@ -119,7 +119,7 @@ def rank(
         changed: what was changed.
     """
     words = {name: set(_WORD.findall(text)) & changed.names for name, text in texts.items()}
-    frequency = Counter(word for found in words.values() for word in found)
+    frequency = Counter(word for of_benchmark in words.values() for word in of_benchmark)
 
     def nearness(case: TimedCase) -> tuple[float, float]:
         named = sum(1 / frequency[word] for word in words.get(benchmark_of(case), ()))

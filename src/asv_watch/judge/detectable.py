@@ -48,17 +48,17 @@ def detectable_changes(
     comparisons: Mapping[str, Sequence[StoredComparison]],
 ) -> dict[str, Detectable]:
     """Work out the smallest changes of each machine that compared any case."""
-    found = {}
+    changes = {}
     for machine, of_machine in comparisons.items():
         ratios: dict[str, list[CaseRatio]] = defaultdict(list)
         for comparison in of_machine:
             for ratio in comparison.times:
                 ratios[ratio.case].append(ratio)
         if ratios:
-            found[machine] = Detectable(
+            changes[machine] = Detectable(
                 {case: smallest_change(of_case) for case, of_case in ratios.items()}
             )
-    return found
+    return changes
 
 
 def smallest_change(ratios: Sequence[CaseRatio]) -> float:

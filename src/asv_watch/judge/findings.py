@@ -71,8 +71,8 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
             suspicions = find_suspicions(segments[index], steps[index], noise[index])
             changes += changes_of(history, index, kind, pairs.get(index, ()), suspicions)
 
-    def complete(found: Sequence[Change]) -> tuple[Change, ...]:
-        newest_first = sorted(found, key=lambda change: (-change.commit, change.series))
+    def complete(changes: Sequence[Change]) -> tuple[Change, ...]:
+        newest_first = sorted(changes, key=lambda change: (-change.commit, change.series))
         return tuple(_explained(history, change, events, of_machines) for change in newest_first)
 
     return Findings(
@@ -90,10 +90,10 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
 
 def _steps(segments: Sequence[Segments], cache: BlockCache) -> list[list[list[Step]]]:
     """Find the change points of each segment of each series."""
-    found = iter(
+    steps_of_segments = iter(
         cache.find_all([segment.values for of_series in segments for segment in of_series])
     )
-    return [[next(found) for _ in of_series] for of_series in segments]
+    return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
 
 
 def _by_commit(

@@ -103,13 +103,13 @@ def _walk(
     root: int, lines: dict[int, list[tuple[int, MeasuredPair]]]
 ) -> dict[int, tuple[float, float, float]]:
     """Return the logarithm of the ratio and both half-widths of all commits of a part."""
-    found = {root: (0.0, 0.0, 0.0)}
+    reached = {root: (0.0, 0.0, 0.0)}
     waiting = [root]
     while waiting:
         here = waiting.pop()
-        size, down, up = found[here]
+        size, down, up = reached[here]
         for there, pair in lines[here]:
-            if there in found:
+            if there in reached:
                 continue
             low, middle, high = (
                 math.log(x) for x in (pair.interval[0], pair.ratio, pair.interval[1])
@@ -117,6 +117,6 @@ def _walk(
             below, above = middle - low, high - middle
             if there == pair.before:
                 middle, below, above = -middle, above, below
-            found[there] = (size + middle, math.hypot(down, below), math.hypot(up, above))
+            reached[there] = (size + middle, math.hypot(down, below), math.hypot(up, above))
             waiting.append(there)
-    return found
+    return reached

@@ -261,12 +261,12 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     try:
         day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
     except ValueError:
-        found = find_commit(repository, oldest)
-        if not found:
+        oldest_hash = find_commit(repository, oldest)
+        if not oldest_hash:
             raise WatchError(
                 f'"oldest_commit" of asv.conf.json is {oldest!r}: give a commit, a date such as '
                 "2025-01-31, or how many commits to measure"
             ) from None
-        earlier = set(ask_git(repository, "rev-list", f"{found}^@").split())
+        earlier = set(ask_git(repository, "rev-list", f"{oldest_hash}^@").split())
         return tuple(commit for commit in commits if commit.hash not in earlier)
     return tuple(commit for commit in commits if commit.date >= day.timestamp())

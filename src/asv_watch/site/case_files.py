@@ -82,7 +82,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
 
 def _comparisons(contents: Contents) -> dict[str, list[Json]]:
     """Return all interleaved comparisons of each case, the newest first."""
-    found: dict[str, list[tuple[int, Json]]] = defaultdict(list)
+    of_cases: dict[str, list[tuple[int, Json]]] = defaultdict(list)
     for machine, comparisons in contents.history.comparisons.items():
         for comparison in comparisons:
             header = comparison.header
@@ -99,10 +99,10 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
                     "before_text": quantities.quantity(ratio.before, ratio.unit),
                     "after_text": quantities.quantity(ratio.after, ratio.unit),
                 }
-                found[ratio.case].append((ratio.at, shown | compared(ratio)))
+                of_cases[ratio.case].append((ratio.at, shown | compared(ratio)))
     return {
-        case: [shown for _, shown in sorted(of_case, key=lambda found: -found[0])]
-        for case, of_case in found.items()
+        case: [shown for _, shown in sorted(of_case, key=lambda entry: -entry[0])]
+        for case, of_case in of_cases.items()
     }
 
 

@@ -36,7 +36,7 @@ class _Columns:
     def part(self, span: slice) -> Json:
         """Return the numbers at some commits."""
         part: Json = {} if self.scale is None else {"scale": self.scale}
-        return part | {kind: of[span] for kind, of in self.numbers.items()}
+        return part | {kind: column[span] for kind, column in self.numbers.items()}
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
@@ -81,9 +81,14 @@ def _columns(summary: SeriesSummary, commits: int) -> _Columns:
     # A distance from a value of zero has no relative size.
     known = ~np.isnan(interval[:, 0]) & (values != 0)
     if known.any():
-        of, ends = values[known], interval[known]
-        for key, differences in (("lo", of - ends[:, 0]), ("hi", ends[:, 1] - of)):
-            columns[key] = _spread_out(at[known], names.distances(differences, of), commits)
+        known_values, ends = values[known], interval[known]
+        for key, differences in (
+            ("lo", known_values - ends[:, 0]),
+            ("hi", ends[:, 1] - known_values),
+        ):
+            columns[key] = _spread_out(
+                at[known], names.distances(differences, known_values), commits
+            )
     return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
 
 
@@ -125,10 +130,10 @@ def _joined(contents: Contents, series: int) -> list[list[float]]:
     machines = sorted(history.machines)
     return [
         [
-            history.order[history.hashes[of.position]],
-            of.part,
-            *map(shortened, (of.ratio, *of.interval)),
-            *([machines.index(of.machine)] if of.machine else []),
+            history.order[history.hashes[joined_ratio.position]],
+            joined_ratio.part,
+            *map(shortened, (joined_ratio.ratio, *joined_ratio.interval)),
+            *([machines.index(joined_ratio.machine)] if joined_ratio.machine else []),
         ]
-        for of in contents.findings.joined.get(series, ())
+        for joined_ratio in contents.findings.joined.get(series, ())
     ]

@@ -60,21 +60,21 @@ def reproduce(
     from torchspeed.training.reproductions import REPRODUCTIONS, Size
     from torchspeed.training.side_by_side import draw_side_by_side
 
-    made = REPRODUCTIONS[name]
+    reproduction = REPRODUCTIONS[name]
     options = DataOptions(data_dir=data_dir, download=download)
-    rows = made.measure(Size(full, limit_batches, device, options))
-    _show(made, rows)
-    draw_side_by_side(made, rows, file)
+    rows = reproduction.measure(Size(full, limit_batches, device, options))
+    _show(reproduction, rows)
+    draw_side_by_side(reproduction, rows, file)
     print(file)
 
 
-def _show(made: Reproduction, rows: list[Row]) -> None:
+def _show(reproduction: Reproduction, rows: list[Row]) -> None:
     from torchspeed.cli.show import make_table
 
-    units = [f"{name}, {unit}" if unit else name for name, unit in made.quantities.items()]
-    table = make_table(made.title, "", made.axis, numbers=units)
-    for row in [*made.published(), *rows]:
+    units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
+    table = make_table(reproduction.title, "", reproduction.axis, numbers=units)
+    for row in [*reproduction.published(), *rows]:
         x = row.x if isinstance(row.x, str) else f"{row.x:g}"
-        numbers = (row.values.get(quantity) for quantity in made.quantities)
+        numbers = (row.values.get(quantity) for quantity in reproduction.quantities)
         table.add_row(row.name, x, *("–" if n is None else f"{n:.4g}" for n in numbers))
     standard_output().print(table)

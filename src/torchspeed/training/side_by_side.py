@@ -12,25 +12,28 @@ from torchspeed.training.figures import draw_lines
 from torchspeed.training.reproductions import Reproduction, Row
 
 
-def draw_side_by_side(made: Reproduction, rows: list[Row], file: Path) -> None:
+def draw_side_by_side(reproduction: Reproduction, rows: list[Row], file: Path) -> None:
     """Draw the published values on the left, if there are any, and ours on the right.
 
     The scales differ: hardware and amount of work do.
 
     Args:
-        made: what was measured.
+        reproduction: what was measured.
         rows: its numbers.
         file: of the picture; its ending is the format.
 
     Raises:
         OSError: the file cannot be written.
     """
-    sides = {"published": made.published(), "here": rows}
+    sides = {"published": reproduction.published(), "here": rows}
     sides = {side: shown for side, shown in sides.items() if shown}
-    quantities = [None] if made.drawn_as == "stack" else list(made.quantities)
+    quantities = [None] if reproduction.drawn_as == "stack" else list(reproduction.quantities)
     height = 0.4 * max(len(shown) for shown in sides.values()) + 1.5
     figure = Figure(
-        figsize=(4.5 * len(sides), height if made.drawn_as == "stack" else 2.4 * len(quantities)),
+        figsize=(
+            4.5 * len(sides),
+            height if reproduction.drawn_as == "stack" else 2.4 * len(quantities),
+        ),
         layout="constrained",
     )
     panels = figure.subplots(len(quantities), len(sides), squeeze=False)
@@ -39,22 +42,22 @@ def draw_side_by_side(made: Reproduction, rows: list[Row], file: Path) -> None:
         for line, quantity in enumerate(quantities):
             panel = panels[line][column]
             if quantity is None:
-                _stack(panel, shown, list(made.quantities))
+                _stack(panel, shown, list(reproduction.quantities))
             else:
-                _by_axis(panel, made, shown, quantity)
-    figure.suptitle(made.title)
+                _by_axis(panel, reproduction, shown, quantity)
+    figure.suptitle(reproduction.title)
     figure.savefig(file, dpi=80)
 
 
-def _by_axis(panel: Axes, made: Reproduction, rows: list[Row], quantity: str) -> None:
+def _by_axis(panel: Axes, reproduction: Reproduction, rows: list[Row], quantity: str) -> None:
     lines: dict[str, list[tuple[Any, float]]] = {}
     for row in rows:
         if quantity in row.values:
             lines.setdefault(row.name, []).append((row.x, row.values[quantity]))
-    unit = made.quantities[quantity]
+    unit = reproduction.quantities[quantity]
     panel.set_ylabel(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
-    if made.drawn_as == "lines":
-        draw_lines(panel, {"batch": "batch_size"}.get(made.axis, made.axis), lines)
+    if reproduction.drawn_as == "lines":
+        draw_lines(panel, {"batch": "batch_size"}.get(reproduction.axis, reproduction.axis), lines)
         if unit == "%":
             panel.set_ylim(0, 105)
         return
@@ -64,7 +67,7 @@ def _by_axis(panel: Axes, made: Reproduction, rows: list[Row], quantity: str) ->
         positions = [categories.index(x) + width * (place + 0.5) - 0.4 for x, _ in line]
         panel.bar(positions, [y for _, y in line], width, label=name)
     panel.set_xticks(range(len(categories)), categories)
-    panel.set_xlabel(made.axis)
+    panel.set_xlabel(reproduction.axis)
     if unit == "s":
         panel.set_yscale("log")  # a Jetson's and a server's seconds in one picture
         panel.set_ylim(bottom=min(y for line in lines.values() for _, y in line) / 10)
