@@ -15,6 +15,7 @@ from ._suite import _TimedSuite
 SMALL = {
     "linear": {"batch": 300, "inputs": 10, "outputs": 40},
     "conv2d": {"batch": 32, "channels": 6, "filters": 16, "size": 14, "kernel": 5},
+    "pointwise_conv2d": {"batch": 8, "channels": 32, "filters": 16, "size": 14, "kernel": 1},
     "depthwise_conv2d": {"batch": 8, "channels": 32, "size": 14, "kernel": 3},
     "max_pool2d": {"batch": 32, "channels": 16, "size": 8, "kernel": 2},
     "lstm": {"batch": 300, "steps": 10, "features": 10, "hidden": 10},
@@ -31,6 +32,7 @@ SMALL = {
 LARGE = {
     "linear": {"batch": 512, "inputs": 1024, "outputs": 1024},
     "conv2d": {"batch": 5, "channels": 64, "filters": 64, "size": 56, "kernel": 3},
+    "pointwise_conv2d": {"batch": 5, "channels": 256, "filters": 64, "size": 56, "kernel": 1},
     "depthwise_conv2d": {"batch": 5, "channels": 256, "size": 56, "kernel": 3},
     "max_pool2d": {"batch": 128, "channels": 6, "size": 24, "kernel": 2},
     "lstm": {"batch": 32, "steps": 20, "features": 256, "hidden": 256},

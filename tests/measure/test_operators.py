@@ -10,27 +10,9 @@ import torch
 from benchmarks.operators import LARGE, SMALL
 from torchspeed.measure.operators import FORMATS, OPERATORS, OperatorPasses
 
-ATEN = {
-    "linear": "addmm",
-    "conv2d": "convolution",
-    "depthwise_conv2d": "convolution",
-    "max_pool2d": "max_pool2d_with_indices",
-    "lstm": "mkldnn_rnn_layer",
-    "gru": "addmm",
-    "softmax": "_softmax",
-    "layer_norm": "native_layer_norm",
-    "batch_norm": "native_batch_norm",
-    "attention": "_scaled_dot_product_flash_attention_for_cpu",
-    "embedding": "embedding",
-    "add": "add",
-    "index_add": "index_add",
-    "cross_entropy": "nll_loss_forward",
-}
-"""Operator to a part of it below autograd, as torch calls it on the CPU in float32."""
-
 
 def test_every_operator_has_both_sizes() -> None:
-    assert set(SMALL) == set(LARGE) == set(OPERATORS) == set(ATEN)
+    assert set(SMALL) == set(LARGE) == set(OPERATORS)
 
 
 @pytest.mark.parametrize("number_format", FORMATS)

@@ -133,6 +133,7 @@ def _cross_entropy(draw: _Draw, batch: int, classes: int) -> _Built:
 OPERATORS: dict[str, Callable[..., _Built]] = {
     "linear": _linear,
     "conv2d": _conv2d,
+    "pointwise_conv2d": _conv2d,
     "depthwise_conv2d": _depthwise_conv2d,
     "max_pool2d": _max_pool2d,
     "lstm": partial(_recurrent, nn.LSTM),
@@ -146,7 +147,11 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "index_add": _index_add,
     "cross_entropy": _cross_entropy,
 }
-"""Name to what builds it from its sizes. ``add`` adds one row to every row of a matrix."""
+"""Name to what builds it from its sizes.
+
+``add`` adds one row to every row of a matrix. ``pointwise_conv2d`` has filters of one pixel, for
+which torch has another kernel where it runs on one thread.
+"""
 
 
 class OperatorPasses:
