@@ -8,7 +8,6 @@ exit status is 1 where nothing measures one of them.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -88,7 +87,6 @@ def print_table() -> None:
     Raises:
         TorchspeedError: after it, if an operator of it is not measured.
     """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # the profiler looks for a GPU, and complains
     keep_memory()
     torch.set_num_threads(1)
     shares = mean_shares(list_workloads("torchvision") + list_workloads("time_series"))

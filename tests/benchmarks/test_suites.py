@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,88 +29,9 @@ from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
 from tests.conftest import ROOT
-from torchspeed.measure.operators import OPERATORS
 from torchspeed.workloads import list_workloads
 
-FORECASTS, LITERAL, SOLAR, CNNS, TORCHVISION = (
-    list_workloads(family)
-    for family in ("time_series", "flux_literal", "flux_training", "small_cnn", "torchvision")
-)
-OURS = FORECASTS + CNNS
-EVERY = FORECASTS + LITERAL + CNNS + TORCHVISION
-PASSES = ("forward", "backward")
-FIGURES = [f"{kind}_{name}" for kind in ("time", "peakmem") for name in PASSES]
-BOTH, CPU, CUDA = ["cpu", "cuda"], ["cpu"], ["cuda"]
-MODES = [*OURS, "resnet18", "squeezenet1_1"]
-
-
-def _tracks(*kinds: str) -> list[str]:
-    return [f"track_{kind}_{name}" for kind in kinds for name in PASSES]
-
-
-WORK = [*_tracks("flops", "dispatches"), "track_parameter_bytes", "track_activation_bytes"]
-COMPILING = [*_tracks("compile_seconds"), "track_graph_breaks", "track_recompilations"]
-FLOORS = _tracks("floor_seconds", "times_floor")
-RATES = _tracks("flops_per_second", "mfu")
-DEVICE = _tracks("device_peak_allocated", "device_peak_reserved")
-IMAGE_FORMATS = (["fp32", "bf16"], ["contiguous", "channels_last"])
-SUITES = {
-    "plain.PlainModels": (FIGURES, (OURS, BOTH)),
-    "plain_compiled.PlainCompilation": (COMPILING, (OURS, BOTH)),
-    "plain_compiled.PlainCompiled": (FIGURES[:2], (OURS, BOTH, ["compiled"])),
-    "time_series.TimeSeries": (FIGURES, (FORECASTS, BOTH)),
-    "small_cnns.SmallCNNs": (FIGURES, (CNNS, BOTH)),
-    "torchvision_models.TorchvisionModels": (FIGURES, (TORCHVISION, BOTH, [5, 10])),
-    "flux_literal.FluxLiteral": (FIGURES, (LITERAL, BOTH)),
-    "flux_training.FluxTraining": (
-        ["time_five_steps", "peakmem_five_steps"],
-        (SOLAR, BOTH, [1]),
-    ),
-    "flux_training.AllCores": (["time_five_steps"], (SOLAR[:4], CPU, ["all"])),
-    "training.TrainingStep": (["time_step"], (OURS + TORCHVISION, BOTH)),
-    "modes.Compilation": (COMPILING, (MODES, BOTH)),
-    "modes.Modes": (FIGURES[:2], (MODES, BOTH, ["eager", "compiled", "cudagraph"])),
-    "variants.TimeSeriesVariants": (FIGURES[:2], (FORECASTS, BOTH, ["fp32", "bf16"])),
-    "variants.CNNVariants": (
-        FIGURES[:2],
-        ([*CNNS, "resnet18", "resnet50", "squeezenet1_1"], BOTH, *IMAGE_FORMATS),
-    ),
-    "operators.Forward": (
-        ["time_forward"],
-        (list(OPERATORS), BOTH, ["fp32", "bf16", "fp16"], ["small", "large"]),
-    ),
-    "operators.Backward": (
-        ["time_backward"],
-        (list(OPERATORS), BOTH, ["fp32", "bf16", "fp16"], ["small", "large"]),
-    ),
-    "work.PlainWork": (WORK, (OURS, CPU)),
-    "work.Work": (WORK, (EVERY, CPU)),
-    "work.TrainingWork": (WORK, (SOLAR, CPU)),
-    "allocations.Allocations": (_tracks("allocations", "allocated"), (EVERY, BOTH)),
-    "instructions.Instructions": (_tracks("instructions"), ([*FORECASTS, "lenet5"], CPU, [8])),
-    "floor.Eager": (FLOORS, (OURS, BOTH, ["eager"])),
-    "floor.Compiled": (FLOORS, (OURS, BOTH, ["compiled"])),
-    "utilisation.TimeSeries": (RATES, (FORECASTS, BOTH)),
-    "utilisation.FluxLiteral": (RATES, (LITERAL, BOTH)),
-    "utilisation.SmallCNNs": (RATES, (CNNS, BOTH)),
-    "utilisation.Torchvision": (RATES, (TORCHVISION, BOTH)),
-    "utilisation.DevicePeak": (["track_peak_flops_per_second"], (BOTH, ["float32", "tf32"])),
-    "device_memory.DeviceMemory": (DEVICE, (FORECASTS + LITERAL + CNNS, CUDA)),
-    "device_memory.TorchvisionDeviceMemory": (DEVICE, (TORCHVISION, CUDA, [5, 10])),
-}
-"""Suite to its figures and the values of its parameters."""
-
-RECIPE_OF_PASSES = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1"
-RECIPE_1 = {
-    "flux_training.AllCores": "rounds=3 repeat=1,20,0.5 warmup_time=0.1 number=1",
-    "flux_training.FluxTraining": "rounds=3 repeat=1,20,0.5 warmup_time=0.1 number=1",
-    "modes.Modes": "rounds=1 repeat=8,20,1 sample_time=0.02 warmup_time=0.1",
-    "plain_compiled.PlainCompiled": "rounds=1 repeat=8,20,1 sample_time=0.02 warmup_time=0.1",
-    "training.DataLoading": "rounds=1 repeat=5,20,4 warmup_time=0 number=1",
-    "training.FluxCNNEpoch": "rounds=1 repeat=1,3,10 warmup_time=0 number=1",
-}
-"""Suites to how they are sampled where that is not `RECIPE_OF_PASSES`."""
-ASV_RUNNER = "asv_runner 0.3.2"
+RECIPE_1 = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1; asv_runner 0.3.2"
 
 
 def _asv(
@@ -140,18 +62,58 @@ def _declared(root: Path) -> Declared:
     return read_declared(asv.config.Config.load(str(root / "asv.conf.json")), root)
 
 
-@pytest.mark.parametrize("suite", SUITES)
-def test_a_suite_has_its_figures_for_every_workload_on_every_device(
-    benchmarks: dict[str, Any], suite: str
+def _sampling(benchmark: dict[str, Any]) -> str:
+    """How values are sampled: what follows the version of the code."""
+    code, _, sampling = str(benchmark["version"]).partition("; ")
+    assert code.isdigit()
+    return sampling
+
+
+def test_every_stored_series_goes_on_as_it_was_sampled(
+    root: Path, benchmarks: dict[str, Any]
 ) -> None:
-    figures, params = SUITES[suite]
-    found = [name for name in benchmarks if name.startswith(f"{suite}.")]
-    assert set(found) == {f"{suite}.{figure}" for figure in figures}
-    for name in found:
-        assert benchmarks[name]["params"] == [list(map(repr, values)) for values in params]
+    stored = json.loads((root / "results" / "benchmarks.json").read_text(encoding="utf-8"))
+    del stored["version"]
+    for name, before in stored.items():
+        now = benchmarks[name]
+        assert (now["unit"], now["param_names"]) == (before["unit"], before["param_names"])
+        for values, of_today in zip(before["params"], now["params"], strict=True):
+            assert set(values) <= set(of_today), f"{name} has lost cases"
+        assert _sampling(now) == _sampling(before), (
+            f"{name} is sampled by another recipe: all absolute values would start anew. Put it "
+            'back, or do what docs/measuring.md says under "Recipe 1"'
+        )
 
 
-def test_values_have_units_and_only_rates_and_shares_are_better_higher(
+def test_recipe_1_takes_the_samples_of_passes(benchmarks: dict[str, Any]) -> None:
+    for suite in ("plain.PlainModels", "time_series.TimeSeries", "small_cnns.SmallCNNs"):
+        assert _sampling(benchmarks[f"{suite}.time_forward"]) == RECIPE_1
+        assert _sampling(benchmarks[f"{suite}.peakmem_forward"]) == RECIPE_1.partition("; ")[2]
+    assert _sampling(benchmarks["work.Work.track_flops_forward"]) == ""
+    for benchmark in benchmarks.values():
+        for setting, value in re.findall(r"(\w+)=([\d.]+)", _sampling(benchmark)):
+            if setting != "repeat":  # asv lists only single values
+                assert float(value) == benchmark[setting]
+
+
+def test_every_workload_is_timed_and_its_work_counted(benchmarks: dict[str, Any]) -> None:
+    def models(*kinds: str) -> set[str]:
+        return {
+            ast.literal_eval(model)
+            for name, benchmark in benchmarks.items()
+            if name.rpartition(".")[2].startswith(kinds)
+            for values, parameter in zip(
+                benchmark["params"], benchmark["param_names"], strict=True
+            )
+            if parameter == "model"
+            for model in values
+        }
+
+    every = set(list_workloads())
+    assert models("time_") == models("track_flops") == models("peakmem_") == every
+
+
+def test_values_have_units_rates_and_shares_alone_are_better_higher_and_skips_say_why(
     benchmarks: dict[str, Any],
 ) -> None:
     for name, benchmark in benchmarks.items():
@@ -159,12 +121,7 @@ def test_values_have_units_and_only_rates_and_shares_are_better_higher(
         assert benchmark["unit"], name
         assert higher == (benchmark["unit"] in {"FLOP/s", "%"}), name
         assert higher or not more_is_better(benchmark["unit"]), name
-
-
-def test_every_decorated_skip_says_why(benchmarks: dict[str, Any]) -> None:
-    decorated = [value for value in benchmarks.values() if value.get("skip_params")]
-    assert decorated
-    assert [entry["name"] for entry in decorated if not entry.get("skipped_because")] == []
+        assert bool(benchmark.get("skip_params")) == bool(benchmark.get("skipped_because")), name
 
 
 def test_all_cores_are_timed_by_wall_time() -> None:
@@ -175,31 +132,6 @@ def test_all_cores_are_timed_by_wall_time() -> None:
     )
     path = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
     subprocess.run([sys.executable, "-c", code], check=True, env=path)
-
-
-def test_the_recipe_is_frozen(benchmarks: dict[str, Any]) -> None:
-    for name, benchmark in benchmarks.items():
-        code, _, sampling = benchmark["version"].partition("; ")
-        assert code.isdigit()
-        recipe = RECIPE_1.get(name.rpartition(".")[0], RECIPE_OF_PASSES)
-        expected = {"time": f"{recipe}; {ASV_RUNNER}", "peakmemory": ASV_RUNNER, "track": ""}
-        assert sampling == expected[benchmark["type"]], (
-            f"{name} is sampled by {sampling!r}, no longer by recipe 1, "
-            f"{expected[benchmark['type']]!r}: all absolute values would start anew. Put it back, "
-            'or do what docs/measuring.md says under "Recipe 1" and write the new recipe here'
-        )
-        if benchmark["type"] == "time":
-            named = dict(part.split("=") for part in recipe.split())
-            for setting in named.keys() - {"repeat"}:  # asv lists only single values
-                assert float(named[setting]) == benchmark[setting]
-
-
-def test_another_recipe_is_another_version() -> None:
-    class Slower(TimeSeries):
-        warmup_time = 0.4
-
-    assert vars(Slower.time_forward)["version"] != vars(TimeSeries.time_forward)["version"]
-    assert vars(Slower.peakmem_forward)["version"] == vars(TimeSeries.peakmem_forward)["version"]
 
 
 def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_set(
@@ -216,7 +148,7 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     left_out = {"modes", "plain_compiled", "allocations", "operators"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
-    assert families | left_out >= {suite.split(".")[0] for suite in SUITES}
+    assert families | left_out == {case.split(".")[0] for case in cases}
     assert len(short) < len(cases) / 2
     plain = [case for case in short if case.startswith("plain.PlainModels.time_forward")]
     models = {ast.literal_eval(case.partition("time_forward")[2])[0] for case in plain}
