@@ -7,7 +7,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.models.test_time_series import batch_for, configurations
+from tests.models.test_promises import batch_for, configurations
 from torchspeed.models import create_model
 
 
@@ -29,7 +29,7 @@ def shapes(name: str, sizes: dict[str, int], batch: int) -> dict[str, tuple[int,
 def test_weights_are_weights(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
     model: Any = create_model(name, **sizes).eval()
-    weights = model.attention_weights(batch_for(model, batch))
+    weights = model.attention_weights(batch_for(name, model, batch))
     assert {key: tuple(w.shape) for key, w in weights.items()} == shapes(name, sizes, batch)
     for weight in weights.values():
         assert (weight > 0).all()

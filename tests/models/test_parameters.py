@@ -12,6 +12,10 @@ COUNTS = {
     "dsanet": 830,
     "lstnet": 561,
     "tpa_lstm": 2063 + 40,
+    "darnn_flux_literal": 785,
+    "dsanet_flux_literal": 830,
+    "lstnet_flux_literal": 538,
+    "tpa_lstm_flux_literal": 2063,
     "flux_cnn": 39_558,
     "lenet5": 44_426,
     "resnet18_mnist": 11_175_370,
@@ -27,8 +31,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_trainable_parameters_are_as_published(name: str) -> None:
+def test_parameters_are_as_many_as_published(name: str) -> None:
     with torch.device("meta"):  # shapes only: nothing is drawn or stored
         model: Any = create_model(name)
-    assert all(p.requires_grad for p in model.parameters())
     assert sum(p.numel() for p in model.parameters()) == COUNTS[name]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from tests.models.test_time_series import configurations
+from tests.models.test_promises import batch_for, configurations
 from torchspeed.models import create_model, fastest_on, has_tuned, list_models
 from torchspeed.workloads import list_workloads
 
@@ -16,7 +16,6 @@ TUNED = [name for name in list_models() if has_tuned(name)]
 OVER_SIZES = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-IMAGES = {"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}
 
 
 def pair(name: str, sizes: dict[str, Any]) -> tuple[nn.Module, nn.Module]:
@@ -34,11 +33,6 @@ def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
     return {"output": out, **dict(zip(leaves, gradients, strict=True))}
 
 
-def inputs_of(model: Any, name: str, batch: int) -> Tensor:
-    shape = IMAGES.get(name) or (model.window, model.features)
-    return torch.randn(batch, *shape)
-
-
 @pytest.mark.parametrize("name", TUNED)
 @pytest.mark.parametrize("training", [False, True])
 @OVER_SIZES
@@ -46,11 +40,11 @@ def inputs_of(model: Any, name: str, batch: int) -> Tensor:
 def test_outputs_and_gradients_agree(
     name: str, training: bool, data: st.DataObject, batch: int
 ) -> None:
-    sizes = {} if name in IMAGES else data.draw(configurations(name))
+    sizes = data.draw(configurations(name))
     if name in {"dsanet", "lstnet"} and training:
         sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
     plain, tuned = (model.train(training) for model in pair(name, sizes))
-    x = inputs_of(plain, name, batch)
+    x = batch_for(name, plain, batch)
     for dtype, of_output, of_gradient in (
         (torch.float32, 1e-5, 1e-4),
         (torch.float64, 1e-12, 1e-10),
@@ -82,7 +76,7 @@ def test_dropout_leaves_the_same_mean(name: str, p: float) -> None:
     for implementation in ("plain", "tuned"):
         torch.manual_seed(2)
         model: Any = create_model(name, implementation, dropout=p)
-        x = inputs_of(model, name, 1).expand(4000, -1, -1)
+        x = batch_for(name, model, 1).expand(4000, -1, -1)
         out = model(x)
         means.append((out.mean(0), out.std(0) / len(out) ** 0.5))
     (plain, error), (tuned, _) = means

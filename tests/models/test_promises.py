@@ -1,4 +1,4 @@
-"""What all time-series models promise, over sizes of batch, window and features."""
+"""What all models promise, over sizes of batch, window and features."""
 
 from typing import Any
 
@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from torchspeed.models import create_model
+from torchspeed.models.torchvision_models import TORCHVISION_MODELS
+from torchspeed.workloads import get_workload
 
-NAMES = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
-EVERY_MODEL = pytest.mark.parametrize("name", NAMES)
+FORECASTS = ["darnn", "dsanet", "lstnet", "tpa_lstm"]
+IMAGES = {
+    name: get_workload(name).input_shape for name in ("flux_cnn", "lenet5", "resnet18_mnist")
+}
+EVERY_FORECAST = pytest.mark.parametrize("name", FORECASTS)
+EVERY_MODEL = pytest.mark.parametrize("name", [*FORECASTS, *IMAGES])
 # The fixture that seeds and sets one thread may run once for all examples.
 OVER_SIZES = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -21,6 +27,8 @@ OVER_SIZES = settings(
 @st.composite
 def configurations(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """Any configuration that the model of this name allows."""
+    if name in IMAGES:
+        return {}
     size = st.integers(1, 6)
     sizes: dict[str, Any] = {"features": draw(size), "window": draw(st.integers(2, 8))}
     window = sizes["window"]
@@ -44,8 +52,8 @@ def configurations(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return sizes
 
 
-def batch_for(model: Any, batch: int) -> Tensor:
-    return torch.randn(batch, model.window, model.features)
+def batch_for(name: str, model: Any, batch: int) -> Tensor:
+    return torch.randn(batch, *(IMAGES.get(name) or (model.window, model.features)))
 
 
 @EVERY_MODEL
@@ -53,11 +61,11 @@ def batch_for(model: Any, batch: int) -> Tensor:
 @given(data=st.data(), batch=st.integers(1, 5))
 def test_shapes_and_gradients(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
-    model: Any = create_model(name, **sizes)
-    x = batch_for(model, batch).requires_grad_()
+    model: Any = create_model(name, **sizes).eval()
+    x = batch_for(name, model, batch).requires_grad_()
     out = model(x)
-    outputs = {"darnn": 1, "lstnet": sizes["features"]}.get(name) or sizes["outputs"]
-    assert out.shape == (batch, outputs)
+    outputs = {"darnn": 1, "lstnet": sizes.get("features")} | dict.fromkeys(IMAGES, 10)
+    assert out.shape == (batch, outputs.get(name) or sizes["outputs"])
     assert out.dtype == torch.float32
     out.sum().backward()
     for key, tensor in [("x", x), *model.named_parameters()]:
@@ -73,7 +81,7 @@ def test_every_parameter_learns(name: str) -> None:
         "lstnet": {"channels": 16, "recurrent": 16},
     }
     model: Any = create_model(name, **wide.get(name, {})).double().eval()
-    x = batch_for(model, 16).double()
+    x = batch_for(name, model, 16).double()
     model(x).square().sum().backward()
     for key, parameter in model.named_parameters():
         # A softmax does not see what is added to all of its scores.
@@ -85,8 +93,8 @@ def test_every_parameter_learns(name: str) -> None:
 @OVER_SIZES
 @given(data=st.data())
 def test_samples_do_not_influence_each_other(name: str, data: st.DataObject) -> None:
-    model: Any = create_model(name, **data.draw(configurations(name))).eval()
-    x = batch_for(model, 4)
+    model: Any = create_model(name, **data.draw(configurations(name))).double().eval()
+    x = batch_for(name, model, 4).double()
     out = model(x)
     changed = x.clone()
     changed[2] = torch.randn_like(changed[2]) * 10
@@ -98,16 +106,16 @@ def test_samples_do_not_influence_each_other(name: str, data: st.DataObject) -> 
 @EVERY_MODEL
 def test_calls_do_not_influence_each_other(name: str) -> None:
     model: Any = create_model(name).eval()
-    x = batch_for(model, 3)
+    x = batch_for(name, model, 3)
     first = model(x)
-    model(batch_for(model, 7) * 100)
+    model(batch_for(name, model, 7) * 100)
     torch.testing.assert_close(model(x), first, rtol=0, atol=0)
 
 
-@EVERY_MODEL
+@EVERY_FORECAST
 def test_every_time_step_counts(name: str) -> None:
     model: Any = create_model(name).double().eval()
-    x = batch_for(model, 8).double().requires_grad_()
+    x = batch_for(name, model, 8).double().requires_grad_()
     model(x).square().sum().backward()
     assert x.grad is not None
     assert (x.grad.abs().amax((0, 2)) > 0).all()
@@ -116,8 +124,9 @@ def test_every_time_step_counts(name: str) -> None:
 @EVERY_MODEL
 def test_a_batch_in_any_memory_layout(name: str) -> None:
     model: Any = create_model(name).eval()
-    x = batch_for(model, 3)
-    transposed = x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
+    x = batch_for(name, model, 3)
+    axes = tuple(reversed(range(x.dim())))
+    transposed = x.permute(axes).contiguous().permute(axes)
     assert not transposed.is_contiguous()
     torch.testing.assert_close(model(transposed), model(x))
 
@@ -125,7 +134,21 @@ def test_a_batch_in_any_memory_layout(name: str) -> None:
 def test_dropout_acts_in_training_only() -> None:
     for name in ("dsanet", "lstnet"):
         model: Any = create_model(name, dropout=0.5)
-        x = batch_for(model, 64)
+        x = batch_for(name, model, 64)
         assert not torch.equal(model(x), model(x))
         model.eval()
         assert torch.equal(model(x), model(x))
+
+
+def test_flux_cnn_gives_probabilities() -> None:
+    out = create_model("flux_cnn")(torch.randn(5, 3, 32, 32))
+    torch.testing.assert_close(out.sum(1), torch.ones(5))
+    assert (out > 0).all()
+
+
+@pytest.mark.parametrize("name", TORCHVISION_MODELS)
+@pytest.mark.parametrize("training", [True, False])
+def test_torchvision_models_return_scores(name: str, training: bool) -> None:
+    with torch.device("meta"):  # shapes only: no arithmetic, no memory
+        model: Any = create_model(name, num_classes=7).train(training)
+        assert model(torch.randn(2, 3, 224, 224)).shape == (2, 7)
