@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torch import Tensor
-from torch.nn.functional import cross_entropy, mse_loss, nll_loss
+from torch.nn import functional
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(output, target) to a scalar."""
 
-__all__ = [
-    "Loss",
-    "cross_entropy",
-    "negative_log_likelihood",
-    "squared_error",
-    "sum_of_output",
-]
-
-squared_error = mse_loss
+squared_error = functional.mse_loss
+cross_entropy = functional.cross_entropy
 
 
 def negative_log_likelihood(output: Tensor, target: Tensor) -> Tensor:
@@ -28,7 +21,7 @@ def negative_log_likelihood(output: Tensor, target: Tensor) -> Tensor:
         output: probabilities, ``(batch, classes)``.
         target: class indices, ``(batch,)``.
     """
-    return nll_loss(output.log(), target)
+    return functional.nll_loss(output.log(), target)
 
 
 def sum_of_output(output: Tensor, target: Tensor) -> Tensor:

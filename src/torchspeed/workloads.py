@@ -8,13 +8,13 @@ read without torch, whose import takes seconds: what needs torch imports it when
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Generator, Tensor, nn
 
     from torchspeed.losses import Loss
     from torchspeed.models import Implementation
@@ -38,12 +38,12 @@ class Workload:
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
     outputs: int
     """Size of the output's last axis: the number of classes, or of forecast values."""
-    classifies: bool
-    loss_name: LossName
-    """What it trains with."""
-    objective_name: LossName
-    """What `time_backward` takes the gradient of; FluxBench's own is the sum of the output."""
     source: str
+    classifies: bool = False
+    loss_name: LossName = "squared_error"
+    """What it trains with."""
+    objective_name: LossName = "sum_of_output"
+    """What `time_backward` takes the gradient of; FluxBench's own is the sum of the output."""
     overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """What differs from the model's default configuration."""
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
@@ -104,11 +104,8 @@ class Workload:
         """
         import torch  # noqa: PLC0415 - the table is read without it
 
-        from torchspeed.devices import require_device  # noqa: PLC0415
-
-        size = self._batch(batch_size)
-        generator = torch.Generator().manual_seed(seed)
-        return torch.randn(size, *self.input_shape, generator=generator).to(require_device(device))
+        shape = self._batch(batch_size), *self.input_shape
+        return _drawn(lambda generator: torch.randn(shape, generator=generator), seed, device)
 
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
@@ -120,21 +117,29 @@ class Workload:
         """
         import torch  # noqa: PLC0415 - the table is read without it
 
-        from torchspeed.devices import require_device  # noqa: PLC0415
-
         size = self._batch(batch_size)
-        generator = torch.Generator().manual_seed(seed)
-        if self.classifies:
-            targets = torch.randint(self.outputs, (size,), generator=generator)
-        else:
-            targets = torch.randn(size, self.outputs, generator=generator)
-        return targets.to(require_device(device))
+
+        def draw(generator: torch.Generator) -> Tensor:
+            if self.classifies:
+                return torch.randint(self.outputs, (size,), generator=generator)
+            return torch.randn(size, self.outputs, generator=generator)
+
+        return _drawn(draw, seed, device)
 
     def _batch(self, batch_size: int | None) -> int:
         size = self.batch if batch_size is None else batch_size
         if size < 1:
             raise ValueError(f"batch_size is {size}; workload {self.name!r} needs at least 1")
         return size
+
+
+def _drawn(draw: Callable[[Generator], Tensor], seed: int, device: str) -> Tensor:
+    """Draw on the CPU, so that numbers are the same on every device, and put them on one."""
+    from torch import Generator  # noqa: PLC0415 - the table is read without it
+
+    from torchspeed.devices import require_device  # noqa: PLC0415
+
+    return draw(Generator().manual_seed(seed)).to(require_device(device))
 
 
 def _loss(name: LossName) -> Loss:
@@ -159,9 +164,6 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
         batch=batch,
         input_shape=(window, features),
         outputs=outputs,
-        classifies=False,
-        loss_name="squared_error",
-        objective_name="sum_of_output",
         source=_FLUXBENCH,
     )
 
@@ -176,10 +178,8 @@ def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object)
         batch=500,
         input_shape=(window, features),
         outputs=outputs,
-        classifies=False,
-        loss_name="squared_error",
-        objective_name="squared_error",
         source=_FLUX_TRAINING,
+        objective_name="squared_error",
         overrides=MappingProxyType({"features": features, "window": window, **overrides}),
     )
 
@@ -199,10 +199,10 @@ def _small_cnn(
         batch=batch,
         input_shape=shape,
         outputs=10,
+        source=source,
         classifies=True,
         loss_name=loss,
         objective_name=loss,
-        source=source,
         cpu_compile_options=MappingProxyType(cpu_compile_options),
     )
 
@@ -215,10 +215,9 @@ def _torchvision(name: str) -> Workload:
         batch=5,
         input_shape=(3, 224, 224),
         outputs=1000,
+        source=_METALHEAD,
         classifies=True,
         loss_name="cross_entropy",
-        objective_name="sum_of_output",
-        source=_METALHEAD,
     )
 
 

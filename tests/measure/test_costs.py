@@ -76,7 +76,5 @@ def test_traffic_is_of_the_nearest_size_that_is_measured(moved_bytes: int) -> No
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 def test_costs_of_a_cuda_device_are_measured_on_it() -> None:
-    measured = CostMeter(
-        Peak("cuda", sizes=[1024]), [2**26], [Product(1, 512, 512, 512)]
-    ).measure()
-    assert 0 < measured.moving(2**26) < 1
+    meter = CostMeter(Peak("cuda", sizes=[1024]), [2**26], [Product(1, 512, 512, 512)])
+    assert 0 < meter.measure().moving(2**26) < 1

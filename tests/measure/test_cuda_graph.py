@@ -1,8 +1,4 @@
-"""A pass is captured once, after a warm-up, and replayed on what is copied into its buffers.
-
-Without a device the capturer is one that runs the work again at each replay and writes into
-the results of the capture: what a graph does, seen from outside.
-"""
+"""A pass is captured once, after a warm-up, and replayed on what is copied into its buffers."""
 
 from __future__ import annotations
 
@@ -20,44 +16,35 @@ NO_DEVICE = "torch sees no CUDA device"
 
 
 class Rehearsal(CudaCapturer):
-    """Captures on any device, and notes in which order it is asked to do what."""
+    """Captures on any device: a replay runs the work again, and writes into the first results."""
 
     def __init__(self) -> None:
         super().__init__("cpu")
-        self.steps: list[str] = []
 
     def warm_up(self, run: Callable[[], object]) -> None:
-        self.steps.append("warm up")
         run()
 
     def capture(self, run: Callable[[], Any]) -> tuple[Callable[[], None], Any]:
-        self.steps.append("capture")
         static = run()
 
+        @torch.inference_mode()
         def write(values: Any) -> None:
-            with torch.inference_mode():
-                for kept, value in zip(_tensors(static), _tensors(values), strict=True):
-                    kept.copy_(value)
+            for kept, value in zip(_tensors(static), _tensors(values), strict=True):
+                kept.copy_(value)
 
-        def replay() -> None:
-            self.steps.append("replay")
-            write(run())
-
-        write(tuple(torch.full_like(kept, torch.nan) for kept in _tensors(static)))
-        return replay, static
+        write([torch.full_like(kept, torch.nan) for kept in _tensors(static)])
+        return lambda: write(run()), static
 
 
 def _tensors(results: Any) -> tuple[Tensor, ...]:
     return (results,) if isinstance(results, Tensor) else tuple(results)
 
 
-def test_another_shape_is_refused_before_anything_is_captured() -> None:
-    capturer = Rehearsal()
+def test_another_shape_is_refused() -> None:
     buffer = torch.zeros(3)
-    double = Captured("double", lambda: buffer * 2, (buffer,), capturer)
+    double = Captured("double", lambda: buffer * 2, (buffer,), CudaCapturer("cpu"))
     with pytest.raises(ValueError, match=r"graph of double takes \(3,\), got \(1,\).*another"):
         double(torch.ones(1))
-    assert capturer.steps == []
 
 
 def test_work_that_cannot_be_captured_is_named_with_the_remedy() -> None:
@@ -66,19 +53,13 @@ def test_work_that_cannot_be_captured_is_named_with_the_remedy() -> None:
             raise RuntimeError("operation not permitted when stream is capturing\nmore\nlines")
 
     count = Captured("count", lambda: torch.zeros(1), (), Refusing())
-    with pytest.raises(
-        RuntimeError, match=r"count cannot be captured .*\(operation not perm"
-    ) as e:
+    with pytest.raises(RuntimeError, match=r"^count cannot be captured .*\(operation.*'eager'"):
         count()
-    assert "more" not in str(e.value)
-    assert "use mode 'eager'" in str(e.value)
 
 
 @pytest.mark.parametrize("name", ["lstnet", "lenet5"])
 def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(name: str) -> None:
-    capturer = Rehearsal()
-    captured = CapturedPasses(Passes(name, "cpu", 4), capturer)
-    eager = Passes(name, "cpu", 4)
+    captured, eager = CapturedPasses(Passes(name, "cpu", 4), Rehearsal()), Passes(name, "cpu", 4)
     for _ in range(2):
         # In turn: both graphs read the same input buffer.
         torch.testing.assert_close(captured.forward().clone(), eager.forward())
@@ -88,8 +69,6 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(n
             captured._targets.copy_(captured._targets.flip(0))
             eager.inputs.mul_(0.5)
             eager.targets.copy_(eager.targets.flip(0))
-    assert capturer.steps.count("capture") == 2, "one graph a pass"
-    assert capturer.steps.count("replay") == 4
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason=NO_DEVICE)

@@ -29,6 +29,18 @@ needs_x86_64 = pytest.mark.skipif(
 )
 
 
+def _runs(program: str, folder: Path, *arguments: str, **variables: str) -> str:
+    """Run Python in a process of its own: counting ends the collection of garbage."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")} | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
 def _count(source: Path, folder: Path, *cases: Case, **variables: str) -> list[Counted]:
     """Count cases with the package in ``source``, by a process in ``folder``."""
     program = (
@@ -36,15 +48,8 @@ def _count(source: Path, folder: Path, *cases: Case, **variables: str) -> list[C
         f"counted = count_instructions({cases!r})\n"
         f"print(counted.skipped or [vars(counted.cases[case]) for case in {cases!r}])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(source)} | variables,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    counted: list[Counted] = ast.literal_eval(done.stdout)
+    printed = _runs(program, folder, PYTHONPATH=str(source), **variables)
+    counted: list[Counted] = ast.literal_eval(printed)
     assert [of_case["error"] for of_case in counted] == [""] * len(cases), counted
     return counted
 
@@ -151,28 +156,11 @@ def test_the_package_is_compiled_even_for_a_caller_who_writes_no_bytecode(
     tmp_path: Path,
 ) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    program = (
-        "import sys\n"
-        f"sys.path.insert(0, {str(tmp_path / 'src')!r})\n"
-        "sys.dont_write_bytecode = True\n"
-        "from torchspeed.measure import instructions\n"
-        "instructions._compile()"
-    )
-    _runs(program, tmp_path)
-    for source in (tmp_path / "src" / "torchspeed").rglob("*.py"):
-        assert list(source.parent.glob(f"__pycache__/{source.stem}.*.pyc")), source
-
-
-def _runs(program: str, folder: Path, *arguments: str) -> str:
-    """Run Python in a process of its own: counting ends the collection of garbage."""
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    program = "from torchspeed.measure import instructions; instructions._compile()"
+    source = str(tmp_path / "src")
+    _runs(program, tmp_path, PYTHONPATH=source, PYTHONDONTWRITEBYTECODE="1")
+    for module in (tmp_path / "src" / "torchspeed").rglob("*.py"):
+        assert list(module.parent.glob(f"__pycache__/{module.stem}.*.pyc")), module
 
 
 @needs_x86_64

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import ParamSpec
 
 import torch
 from torch import Tensor
 
 from torchspeed.measure import compilation
 from torchspeed.measure.cuda_graph import Captured, CudaCapturer
-from torchspeed.measure.layout import laid_out
-from torchspeed.measure.precision import in_precision
 from torchspeed.models import Implementation
 from torchspeed.workloads import get_workload
+
+MODES = ("eager", "compiled", "cudagraph")
+"""How a pass runs: operator by operator; through ``torch.compile``; as one CUDA graph."""
+
+PRECISIONS = ("fp32", "bf16")
+"""float32 throughout, as the sources have it; or autocast to bfloat16, parameters in float32."""
+
+LAYOUTS = ("contiguous", "channels_last")
+"""Channel planes one after the other, as the sources have it; or all channels of a pixel."""
+
+P = ParamSpec("P")
+
+
+def _require(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+
+
+def _autocast(function: Callable[P, Tensor], device_type: str) -> Callable[P, Tensor]:
+    """Let products and convolutions compute in bfloat16, and what loses by it in float32.
+
+    Gradients are computed in the format of their forward.
+    """
+
+    def autocast(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+        with torch.autocast(device_type, dtype=torch.bfloat16):
+            return function(*args, **kwargs)
+
+    return autocast
 
 
 class Passes:
@@ -40,27 +68,38 @@ class Passes:
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
             batch: samples; the workload's own batch by default.
             compiled: whether ``torch.compile`` takes the model, at the first call of a pass.
-            precision: one of `torchspeed.measure.precision.PRECISIONS`.
-            layout: one of `torchspeed.measure.layout.LAYOUTS`.
+            precision: one of `PRECISIONS`.
+            layout: one of `LAYOUTS`.
             implementation: of the model; the fastest on the device by default.
 
         Raises:
             ValueError: no such workload, precision, layout or implementation, a layout that its
                 inputs cannot have, or ``device`` is not on this machine.
         """
+        _require("precision", precision, PRECISIONS)
+        _require("layout", layout, LAYOUTS)
         recipe = get_workload(workload)
         self.name = workload
-        self.inputs = laid_out(recipe.example_inputs(batch, device), layout)
+        self.inputs = recipe.example_inputs(batch, device)
         self.targets = recipe.example_targets(batch, device)
-        model_on_device = recipe.create_model(device=device, implementation=implementation)
-        self._model = laid_out(model_on_device, layout).eval()
+        self._model = recipe.create_model(device=device, implementation=implementation).eval()
+        if layout == "channels_last":
+            if self.inputs.dim() != 4:
+                raise ValueError(
+                    "layout 'channels_last' is for images of 4 axes, not for "
+                    f"{tuple(self.inputs.shape)}; use 'contiguous'"
+                )
+            self.inputs = self.inputs.to(memory_format=torch.channels_last)
+            self._model = self._model.to(memory_format=torch.channels_last)
         model: Callable[[Tensor], Tensor] = self._model
         if compiled:
             on_cpu = self.inputs.device.type == "cpu"
             options = recipe.cpu_compile_options if on_cpu else {}
             model = compilation.compiled(self._model, options)
-        self._call = in_precision(model, precision, device)
-        self._objective = in_precision(recipe.objective, precision, device)
+        self._call, self._objective = model, recipe.objective
+        if precision == "bf16":
+            kind = self.inputs.device.type
+            self._call, self._objective = _autocast(model, kind), _autocast(self._objective, kind)
         # DSANet as Flux has it owns parameters that nothing reads.
         self._parameters = [p for p in self._model.parameters() if p.requires_grad]
 
@@ -114,10 +153,6 @@ class CapturedPasses:
         return self._backward(self._inputs, self._targets)
 
 
-MODES = ("eager", "compiled", "cudagraph")
-"""How a pass runs: operator by operator; through ``torch.compile``; as one CUDA graph."""
-
-
 @lru_cache(maxsize=1)
 def passes(
     workload: str,
@@ -135,8 +170,7 @@ def passes(
     Raises:
         ValueError: as of `Passes`; no such mode, or a CUDA graph of another device.
     """
-    if mode not in MODES:
-        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(MODES)}")
+    _require("mode", mode, MODES)
     captured = mode == "cudagraph"
     if captured and torch.device(device).type != "cuda":
         raise ValueError(
