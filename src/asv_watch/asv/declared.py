@@ -25,8 +25,6 @@ class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether its cases belong to the short set, all or those with these values of parameters."""
     may_fork: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether its ``track_*`` give the same value in a fork, which starts sooner."""
-    may_overlap: bool | msgspec.UnsetType = msgspec.UNSET
-    """Whether its ``peakmem_*`` may be measured several at a time."""
 
 
 class Declared(msgspec.Struct, frozen=True):

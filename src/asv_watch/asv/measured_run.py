@@ -18,45 +18,15 @@ from asv.runner import BenchmarkResult
 from asv_watch.asv import results_files, skipping
 from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
 from asv_watch.asv.case_store import CaseStore, tell
-from asv_watch.asv.cases import cannot_run, case_name, cases_of, process_name
+from asv_watch.asv.cases import cannot_run, case_name, cases_of
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import ForkingSpawner, may_fork
-from asv_watch.asv.overlapping import OverlappingSpawner, cases_at_once, may_overlap
 from asv_watch.asv.rounds import Rounds
 from asv_watch.asv.skipping import Remaining
 from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine
 from asv_watch.records import run_records
-
-
-class Spawners:
-    """Chooses what runs a case: asv's ``Spawner``, or what does the same in less time."""
-
-    def __init__(self, spawner: Any, rounds: Rounds, options: dict[str, Any]) -> None:
-        """Start the process that cases are forked from."""
-        self._spawner = spawner
-        self._rounds = rounds
-        self._at_once = cases_at_once(options)
-        self.forking = ForkingSpawner(spawner)
-        self._overlapping = OverlappingSpawner(spawner, self._at_once)
-
-    def for_case(self, benchmark: dict[str, Any], index: int, *, profile: bool) -> Any:
-        """Return what runs a case, and start nothing yet."""
-        expected = []
-        if self._at_once > 1 and not profile:
-            names = self._rounds.still_measured(benchmark, index)
-            expected = [names[case] for case in names if may_overlap(benchmark, case)]
-        self._overlapping.expect(expected)
-        if may_fork(benchmark, case_name(benchmark, cases_of(benchmark)[index])):
-            return self.forking
-        overlaps = process_name(benchmark, index) in expected
-        return self._overlapping if overlaps else self._spawner
-
-    def close(self) -> None:
-        """End the process that cases are forked from, and cases that were started ahead."""
-        self.forking.close()
-        self._overlapping.close()
 
 
 class MeasuredRun:
@@ -75,7 +45,7 @@ class MeasuredRun:
         self._store = CaseStore(results, add_result, record)
         self._stored: set[str] = set()
         """Benchmarks of which asv asked for a case since it last added their results."""
-        self._spawners: Spawners | None = None
+        self._forking: ForkingSpawner | None = None
 
     def begin(self) -> None:
         """Report the plan, and record the cases that cannot run."""
@@ -85,9 +55,9 @@ class MeasuredRun:
         self._store.report()
 
     def close(self) -> None:
-        """End the processes that were started for cases to come."""
-        if self._spawners is not None:
-            self._spawners.close()
+        """End the process that cases are forked from."""
+        if self._forking is not None:
+            self._forking.close()
 
     def end(self) -> None:
         """Record the state of the machine after the run."""
@@ -121,8 +91,8 @@ class MeasuredRun:
             continues = True
             earlier, number = store.reported_samples(benchmark, index, report)
             keywords["extra_params"] = keywords["extra_params"] | number
-        spawners = self._spawners_in_place_of(spawner)
-        chosen = spawners.for_case(benchmark, index, profile=keywords["profile"])
+        forking = self._forking_in_place_of(spawner)
+        chosen = forking if may_fork(benchmark, case) else spawner
         began, started = datetime.datetime.now(datetime.UTC), time.monotonic()
         result = original(benchmark, chosen, index, **keywords)
         self._check_commit()
@@ -173,7 +143,7 @@ class MeasuredRun:
             if not cannot_run(benchmark, params, declared())
         ]
         if all(may_fork(benchmark, name) for name in names):
-            forking = self._spawners_in_place_of(spawner).forking
+            forking = self._forking_in_place_of(spawner)
             return forking.create_setup_cache(benchmark_id, timeout, params_str, sharing)
         cache: tuple[str | None, str | None] = original(
             spawner, benchmark_id, timeout, params_str, sharing
@@ -232,13 +202,13 @@ class MeasuredRun:
         if self._options.get("run_rounds") is not None:
             original(results, key, selected_idx)
 
-    def _spawners_in_place_of(self, spawner: Any) -> Spawners:
-        if self._spawners is None:
-            self._spawners = Spawners(spawner, self._rounds, self._options)
+    def _forking_in_place_of(self, spawner: Any) -> ForkingSpawner:
+        if self._forking is None:
+            self._forking = ForkingSpawner(spawner)
             if self._store.record is not None:
-                processes = self._spawners.forking.processes
+                processes = self._forking.processes
                 self._store.record["environment"][run_records.PROCESSES] = processes
-        return self._spawners
+        return self._forking
 
     def _check_commit(self) -> None:
         """Refuse a value of another commit than that under which it would be stored."""

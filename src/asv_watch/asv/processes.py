@@ -14,7 +14,6 @@ import os
 import selectors
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,42 +155,22 @@ def variables(env: Any) -> dict[str, str]:
 
 
 def run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
-    """Run a command of asv's script in an environment.
+    """Run a command of asv's script in an environment, as the leader of a process group.
 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout`` seconds.
     """
     with signals_deferred() as deferred:
-        process = start(env, arguments, folder)
-    return supervise_to_end(process, timeout, deferred=deferred)
-
-
-def start(env: Any, arguments: list[str], folder: str) -> subprocess.Popen[bytes]:
-    """Start a command of asv's script in an environment, as the leader of a process group."""
-    process: subprocess.Popen[bytes] = env.run(
-        [BENCHMARK_RUN_SCRIPT, *arguments],
-        cwd=folder,
-        env=variables(env),
-        redirect_stderr=True,
-        return_popen=True,
-    )
-    return process
-
-
-def supervise_to_end(
-    process: subprocess.Popen[bytes],
-    timeout: float,
-    memory_share: float = 1,
-    deferred: Sequence[int] = (),
-) -> tuple[str, int]:
-    """Collect the output of what `start` has started, and see to it that it ends.
-
-    Returns:
-        Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
-    """
+        process = env.run(
+            [BENCHMARK_RUN_SCRIPT, *arguments],
+            cwd=folder,
+            env=variables(env),
+            redirect_stderr=True,
+            return_popen=True,
+        )
     end = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
     try:
-        return supervise(process, end, deferred, timeout, memory_share)
+        return supervise(process, end, deferred, timeout)
     finally:
         if end is not None:
             os.close(end)
@@ -215,7 +194,6 @@ def supervise(
     end: int | None,
     deferred: Sequence[int],
     timeout: float,
-    memory_share: float = 1,
 ) -> tuple[str, int]:
     """Collect the output of a process that leads its process group, and see to it that it ends.
 
@@ -224,14 +202,13 @@ def supervise(
         end: file descriptor that can be read when the process has ended, if there is one.
         deferred: signals that came while it started.
         timeout: seconds.
-        memory_share: part of the memory that a case may use.
 
     Returns:
         Output and exit status, ``TIMEOUT_RETCODE`` if it took longer than ``timeout``.
     """
     output = bytearray()
     try:
-        memory_limit = memory_share * _memory_limit()
+        memory_limit = _memory_limit()
         for number in deferred:
             signal.raise_signal(number)
         stopped = _collect(process, end, output, time.monotonic() + timeout, memory_limit)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from asv_watch.asv import skipping
-from asv_watch.asv.cases import case_name, cases_of, process_name
+from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.skipping import Remaining
 
 
@@ -56,20 +56,6 @@ class Rounds:
         """
         in_turn = self._options.get("run_rounds")
         return self._of(benchmark) - call - 1 if in_turn is None else int(in_turn[0]) - 1
-
-    def still_measured(self, benchmark: dict[str, Any], first: int) -> dict[str, str]:
-        """Return the cases of a benchmark that this round measures from a position on.
-
-        Returns:
-            The name of a case to what asv's script calls it, in asv's order.
-        """
-        names = {}
-        for index in skipping.selected_cases(self._remaining.benchmarks, benchmark):
-            case = case_name(benchmark, cases_of(benchmark)[index])
-            is_stored = self._calls[case] < self.first(benchmark, case)
-            if index >= first and case not in self.finished_early and not is_stored:
-                names[case] = process_name(benchmark, index)
-        return names
 
     def _of(self, benchmark: dict[str, Any]) -> int:
         attributes = self._options.get("extra_params") or {}
