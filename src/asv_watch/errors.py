@@ -1,6 +1,7 @@
 """The errors that a person may see: what was wrong, and the remedy, in one line.
 
 Entry points print them to standard error and exit with status 1, without a traceback.
+What is said to *refuse* something raises one of them.
 """
 
 

@@ -20,7 +20,7 @@ import pytest
 from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.selection import in_short_set
-from asv_watch.records.benchmark_list import more_is_better
+from asv_watch.records.suite_lists import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _MeasuredOnce, tracked
 from benchmarks.allocations import Allocations

@@ -20,15 +20,14 @@ from asv.runner import BenchmarkResult
 from asv_watch.asv import results_files
 from asv_watch.asv.cases import cases_of
 from asv_watch.machine.facts import machine_state
-from asv_watch.records import outcomes, run_records
-from asv_watch.records.outcomes import Report
+from asv_watch.records.side_files import OUTCOMES, RECORDS, Report
 
 
 class CaseStore:
     """The result file of a run and its side files.
 
     Attributes:
-        record: Where the run measures (`asv_watch.records.run_records`); ``None`` if it
+        record: Where the run measures (`asv_watch.records.side_files`); ``None`` if it
             measures nothing.
     """
 
@@ -104,7 +103,7 @@ class CaseStore:
         """Store the outcomes of cases whose values are stored, then tell the watching process."""
         lines, self._lines = self._lines, []
         if lines:
-            self._append(outcomes.SUFFIX, lines)
+            self._append(OUTCOMES, lines)
         for line in lines:
             tell({"ran": line})
 
@@ -113,17 +112,17 @@ class CaseStore:
         if self._folder is None:
             return
         if not self._has_saved:  # from now on a value without an outcome is one of a killed run
-            self._append(outcomes.SUFFIX, [])
+            self._append(OUTCOMES, [])
         self._results.save(str(self._folder))
         if not self._has_saved and self.record is not None:
-            self._append(run_records.SUFFIX, [self.record])
+            self._append(RECORDS, [self.record])
         self._has_saved = True
 
     def end(self) -> None:
         """Record the state of the machine after the run."""
         if self.record is not None:
             after = {"until": int(time.time()), "after": machine_state()}
-            self._append(run_records.SUFFIX, [self.record | after])
+            self._append(RECORDS, [self.record | after])
 
     def _append(self, suffix: str, lines: list[dict[str, Any]]) -> None:
         if self._folder is not None:

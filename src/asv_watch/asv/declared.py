@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from asv_watch.errors import WatchError
-from asv_watch.records.release_order import release_order
+from asv_watch.records.releases import release_order
 
 SCRIPTS = ("facts_script", "profiler")
 """Keys that name a script."""

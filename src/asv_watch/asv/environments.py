@@ -122,7 +122,7 @@ def environment_facts(
 
 
 def describe_run(env: Any) -> dict[str, Any]:
-    """Return the record of a run that begins now (`asv_watch.records.run_records`)."""
+    """Return the record of a run that begins now (`asv_watch.records.side_files`)."""
     record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts()}
     record |= {"environment": {}, "details": {}}
 

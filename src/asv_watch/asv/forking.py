@@ -25,7 +25,7 @@ from asv.runner import BENCHMARK_RUN_SCRIPT
 from asv_watch import probes
 from asv_watch.asv import processes
 from asv_watch.asv.declared import declared
-from asv_watch.records.run_records import FORKED, NOT_FORKED
+from asv_watch.records.side_files import FORKED, NOT_FORKED
 
 _SECONDS_TO_START = 120.0
 """Imports from a cold disk may take most of a minute."""

@@ -11,7 +11,11 @@ of rounds) and each case that ran.
 from __future__ import annotations
 
 import os
+import signal
+import sys
+import tempfile
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import asv
@@ -22,20 +26,27 @@ import asv.machine
 import asv.results
 import asv.runner
 import asv.util
+from asv.commands.asv_profiling import Profile
+from asv.commands.check import Check
+from asv.commands.continuous import Continuous
+from asv.commands.find import Find
+from asv.commands.rm import Rm
+from asv.commands.run import Run
+from asv.commands.setup import Setup
+from asv.commands.update import Update
+from asv.console import log
 from packaging.requirements import Requirement
 
-from asv_watch.asv import (
-    environments,
-    locking,
-    machine_identity,
-    processes,
-    results_files,
-    skipping,
-)
-from asv_watch.asv.declared import declared
+from asv_watch.asv import environments, processes, results_files, skipping
+from asv_watch.asv.declared import declare, declared, read_declared
+from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.measured_run import MeasuredRun
-from asv_watch.records import outcomes
+from asv_watch.asv.processes import temporary_files_in
+from asv_watch.errors import WatchError
+from asv_watch.machine.lock import exclusive_run
+from asv_watch.records.side_files import OUTCOMES, read_outcomes
 
+_LOCKED_COMMANDS = (Check, Continuous, Find, Profile, Rm, Run, Setup, Update)
 _add_result = asv.results.Results.add_result
 _runs: list[MeasuredRun] = []
 """The run that goes on, if there is one: asv's runner is a chain of functions, not an object."""
@@ -50,9 +61,9 @@ def _running(original: Any) -> Any:
         builds = "record_samples" in options
         reports = None
         if folder is not None and resume and builds:  # else no round can be added to a case
-            path = results_files.side_file(results, folder, outcomes.SUFFIX)
+            path = results_files.side_file(results, folder, OUTCOMES)
             if path.exists():
-                reports, _ = outcomes.read_outcomes(path)
+                reports, _ = read_outcomes(path)
         remaining = skipping.select(benchmarks, results, resume, reports)
         if builds:
             options["record_samples"] = True
@@ -68,6 +79,36 @@ def _running(original: Any) -> Any:
         return answer
 
     return run_benchmarks
+
+
+def _locked(original: Any, name: str) -> Any:
+    """Replace a command's ``run_from_conf_args``: it holds the checkout, or refuses to start.
+
+    Raises:
+        asv.util.UserError: Another run holds the checkout.
+        SystemExit: A signal ended the command.
+    """
+
+    def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
+        try:
+            declare(read_declared(conf, Path.cwd()))
+            build_without_dependencies(conf)
+            with (
+                exclusive_run(Path(conf.env_dir), f"asv {name}"),
+                temporary_files_in(Path(tempfile.gettempdir())),
+            ):
+                return original(cls, conf, args, **options)
+        except WatchError as error:
+            raise asv.util.UserError(str(error)) from error
+        except (KeyboardInterrupt, asv.util.UserError) as error:
+            # While a case runs, asv turns the one into the other.
+            cause = error.__context__ if isinstance(error, asv.util.UserError) else error
+            if not isinstance(cause, KeyboardInterrupt):
+                raise
+            log.error("Interrupted; what was measured is stored")
+            sys.exit(128 + getattr(cause, "signal_number", signal.SIGINT))
+
+    return run_from_conf_args
 
 
 def _during_a_run(original: Any, method: Any) -> Any:
@@ -132,9 +173,9 @@ def setup() -> None:
     existing = asv.environment.ExistingEnvironment
     existing.__init__ = environments.existing(existing.__init__)
     machines = asv.machine.MachineCollection
-    machines.load = staticmethod(machine_identity.loading(machines.load))
-    machines.save = staticmethod(machine_identity.save)
-    for command in locking.LOCKED_COMMANDS:
+    machines.load = staticmethod(results_files.loading_machine(machines.load))
+    machines.save = staticmethod(results_files.save_machine)
+    for command in _LOCKED_COMMANDS:
         original = command.run_from_conf_args.__func__
         name = command.__name__.lower()
-        command.run_from_conf_args = classmethod(locking.locked(original, name))
+        command.run_from_conf_args = classmethod(_locked(original, name))

@@ -22,11 +22,10 @@ from asv_watch.asv.cases import cannot_run, case_name, cases_of
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import ForkingSpawner, may_fork
-from asv_watch.asv.rounds import Rounds
-from asv_watch.asv.skipping import Remaining
+from asv_watch.asv.skipping import Remaining, Rounds
 from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine
-from asv_watch.records import run_records
+from asv_watch.records.side_files import PROCESSES
 
 
 class MeasuredRun:
@@ -116,11 +115,7 @@ class MeasuredRun:
         return result
 
     def _check_machine(self, reason: str) -> None:
-        """Stop the run where the machine is to blame for a case that failed, as a full disk is.
-
-        Raises:
-            asv.util.UserError: It is; the case is not stored, and measured again later.
-        """
+        """Stop the run where the machine is to blame for a case that failed, as a full disk is."""
         folder = results_files.folder_of(self._results)
         last_line = reason.rpartition("\n")[2]
         try:
@@ -207,7 +202,7 @@ class MeasuredRun:
             self._forking = ForkingSpawner(spawner)
             if self._store.record is not None:
                 processes = self._forking.processes
-                self._store.record["environment"][run_records.PROCESSES] = processes
+                self._store.record["environment"][PROCESSES] = processes
         return self._forking
 
     def _check_commit(self) -> None:

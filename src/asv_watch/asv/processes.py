@@ -236,11 +236,7 @@ class _Stopped(Enum):
 
 
 def _memory_limit() -> float:
-    """Memory that a process with its children may use, in bytes.
-
-    Raises:
-        WatchError: the variable is not a positive number.
-    """
+    """Memory that a process with its children may use, in bytes."""
     given = os.environ.get(MEMORY_LIMIT)
     if given is None:
         return _SHARE_OF_MEMORY * float(psutil.virtual_memory().total)

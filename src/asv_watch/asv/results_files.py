@@ -3,6 +3,9 @@
 asv writes a file in place, and it never repairs one. Here every file is written aside and then
 renamed, a damaged result file is set aside and measured again, and the side files of a result
 file are removed and renamed with it.
+
+asv also rewrites ``~/.asv-machine.json`` in every run. All checkouts share that file, and two runs
+at once can damage it, so it is only asked for the name that a person may have given the machine.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from typing import Any
 import asv.util
 from asv.console import log
 
-from asv_watch.asv.machine_identity import this_machine
 from asv_watch.files import make_folder, write_whole
-from asv_watch.records import outcomes, run_records, suite_lists
+from asv_watch.machine.facts import check_machine_name, describe
+from asv_watch.records import suite_lists
 from asv_watch.records.git import ask_git
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.merged_versions import merge_versions
 from asv_watch.records.reported_value import is_finite_number, report_value
+from asv_watch.records.result_files import merge_versions
+from asv_watch.records.side_files import OUTCOMES, RECORDS, remove_outcomes
 
 _FOLDER = "asv_watch_folder"
 _REMOVED = "asv_watch_removed"
@@ -65,7 +69,7 @@ def save_benchmarks(self: Any) -> None:
     results, suites = Path(self._conf.results_dir), Path(self._conf.benchmark_dir).absolute()
     committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
     with _refusing(results / suite_lists.FILE_NAME):
-        suite_lists.store_list(results, this_machine(), self._all_benchmarks, int(committed or 0))
+        suite_lists.store_list(results, _this_machine(), self._all_benchmarks, int(committed or 0))
 
 
 def append(path: Path, lines: list[dict[str, Any]]) -> None:
@@ -146,8 +150,8 @@ def saving(original: Any) -> Any:
         original(self, result_dir)
         removed = self.__dict__.pop(_REMOVED, set())
         if removed:
-            outcomes.remove_outcomes(
-                side_file(self, Path(result_dir), outcomes.SUFFIX),
+            remove_outcomes(
+                side_file(self, Path(result_dir), OUTCOMES),
                 lambda case: case.partition("(")[0] in removed,
             )
 
@@ -159,7 +163,7 @@ def removing_file(original: Any) -> Any:
 
     def rm(self: Any, result_dir: str) -> None:
         original(self, result_dir)
-        for suffix in (outcomes.SUFFIX, run_records.SUFFIX):
+        for suffix in (OUTCOMES, RECORDS):
             side_file(self, Path(result_dir), suffix).unlink(missing_ok=True)
 
     return rm
@@ -182,3 +186,33 @@ def store_reported_values(results: Any, benchmark: str) -> None:
         described["q_25"], described["q_75"] = reported.quartiles
         if reported.interval is not None:
             described["ci_99_a"], described["ci_99_b"] = reported.interval
+
+
+_loaded: list[str] = []
+"""Names of the machines that asv loaded in this process, oldest first."""
+
+
+def _this_machine() -> str:
+    """Return the machine that asv loaded last, which is the one that it measures for."""
+    return _loaded[-1]
+
+
+def loading_machine(original: Any) -> Any:
+    """Replace ``MachineCollection.load``: facts are read from this machine now."""
+
+    def load(machine_name: str, _path: str | None = None) -> dict[str, str]:
+        try:
+            registered = original(machine_name, _path)["machine"]
+        except (asv.util.UserError, LookupError, TypeError, ValueError, OSError):
+            registered = machine_name
+        check_machine_name(registered)
+        _loaded.append(registered)
+        return {"machine": registered, **describe()}
+
+    return load
+
+
+def save_machine(
+    machine_name: str, machine_info: dict[str, str], _path: str | None = None
+) -> None:
+    """Write nothing, in the place of ``MachineCollection.save``: all checkouts share its file."""

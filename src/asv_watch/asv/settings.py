@@ -23,7 +23,7 @@ from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git
-from asv_watch.records.main_release import main_release
+from asv_watch.records.records import main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """What neither the name of a file nor the argument of a command can hold."""
@@ -187,12 +187,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
 
 
 def check_environment_type(wanted: str) -> None:
-    """Refuse what asv cannot make here, before anything is installed.
-
-    Raises:
-        WatchError: asv has no such type, the type's program or package is missing, or its
-            environments hold one commit only.
-    """
+    """Refuse what asv cannot make here, before anything is installed."""
     choose = 'as "environment_type" in asv.conf.json'
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
     if wanted == "existing":
@@ -300,11 +295,7 @@ def load_settings(root: Path) -> Any:
 
 
 def _check_texts(entries: dict[str, Any]) -> None:
-    """Refuse texts that can be neither the name of a file nor an argument of a command.
-
-    Raises:
-        ValueError: an entry is or lists one.
-    """
+    """Refuse texts that can be neither the name of a file nor an argument of a command."""
     for name, entry in entries.items():
         for text in entry if isinstance(entry, list) else [entry]:
             if isinstance(text, str) and _UNUSABLE.search(text):
@@ -314,12 +305,7 @@ def _check_texts(entries: dict[str, Any]) -> None:
 def _releases(
     root: Path, declared: Declared, newest: EnvironmentSpec
 ) -> dict[str, tuple[EnvironmentSpec, ...]]:
-    """Return the environments of listed releases, which asv does not know.
-
-    Raises:
-        WatchError: a name is none of a package or a release, or a release of the requirement is
-            missing.
-    """
+    """Return the environments of listed releases, which asv does not know."""
     environments: dict[str, list[EnvironmentSpec]] = {}
     for requirement, listed in declared.releases.items():
         of_requirement = environments[requirement] = []

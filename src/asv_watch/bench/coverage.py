@@ -11,8 +11,8 @@ from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.selection import Selection
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
-from asv_watch.records.outcomes import SUFFIX, read_outcomes
 from asv_watch.records.records import Outcome
+from asv_watch.records.side_files import OUTCOMES, read_outcomes
 from asv_watch.records.suite_lists import read_machine_list
 
 _ABBREVIATED = 8
@@ -37,9 +37,9 @@ class Coverage:
             for commit, run in series.runs.items():
                 missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
                 self._missing[commit, series.environment] += missing
-        for path in (results / machine).glob(f"*{SUFFIX}"):
+        for path in (results / machine).glob(f"*{OUTCOMES}"):
             reports, _ = read_outcomes(path)
-            commit, _, environment = path.name.removesuffix(SUFFIX).partition("-")
+            commit, _, environment = path.name.removesuffix(OUTCOMES).partition("-")
             self._unfinished |= {
                 (commit, environment)
                 for report in reports.values()

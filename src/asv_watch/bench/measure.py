@@ -13,7 +13,7 @@ from asv_watch.checkout.workplace import Workplace
 from asv_watch.progress import Progress, human_time
 from asv_watch.records.comparisons import Unmeasured
 from asv_watch.records.git import ask_git
-from asv_watch.records.outcomes import round_seconds
+from asv_watch.records.side_files import round_seconds
 
 
 @dataclass

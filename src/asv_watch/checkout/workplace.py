@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.machine_identity import check_machine_name
 from asv_watch.asv.settings import (
     Configuration,
     EnvironmentSpec,
@@ -17,12 +18,91 @@ from asv_watch.asv.settings import (
     read_configuration,
     select_environments,
 )
-from asv_watch.checkout import preflight
-from asv_watch.machine.description import default_name
+from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.records.git import read_commits
+from asv_watch.records.git import ask_git, check_owner, read_commits, uncommitted
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+
+_GIB = 1024**3
+_RESULTS_SIZE = _GIB // 4
+
+
+def check_checkout(root: Path) -> None:
+    """Refuse a folder from which asv cannot see every commit.
+
+    Raises:
+        WatchError: git is missing; ``root`` is no checkout or another user's, has no commit, is
+            shallow, or has a line break in its name.
+    """
+    if "\n" in str(root):
+        raise WatchError(
+            f"the folder {str(root)!r} has a line break in its name, which git cannot share "
+            "objects across; rename it"
+        )
+    if shutil.which("git") is None:
+        raise WatchError("git is not on the PATH; install it")
+    check_owner(root)
+    if not ask_git(root, "rev-parse", "--is-inside-work-tree"):
+        raise WatchError(
+            f"{root} is not a git checkout; measure in a clone: `git clone <address>`"
+        )
+    if not ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
+        raise WatchError(f"{root} has no commit yet; commit first, asv measures commits")
+    if ask_git(root, "rev-parse", "--is-shallow-repository") == "true":
+        raise WatchError(
+            f"{root} is a shallow clone, its history is cut off; run `git fetch --unshallow`"
+        )
+
+
+def check_branch(root: Path, branch: str) -> None:
+    """Refuse a clone that lacks the tracked branch (as a detached head can)."""
+    if not ask_git(root, "rev-parse", "--verify", f"refs/heads/{branch}"):
+        raise WatchError(
+            f"there is no local branch {branch!r}, which asv.conf.json tracks; "
+            f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
+        )
+
+
+def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
+    """Refuse changes of measured files that are not committed: a value belongs to a commit.
+
+    Args:
+        root: the checkout.
+        measured_paths: what is measured; every tracked file if empty.
+    """
+    untracked = () if measured_paths else ("--untracked-files=no",)
+    changed = uncommitted(root, *untracked, "--", *measured_paths)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        raise WatchError(
+            f"{changed[0]}{more} differs from HEAD, and values are stored by commit; "
+            "commit or `git stash` first"
+        )
+
+
+def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec, ...]) -> None:
+    """Refuse a disk or a results folder that a run would fail on half way."""
+    new = [environment for environment in environments if not environment.folder.is_dir()]
+    results = configuration.results
+    need = int(len(new) * configuration.declared.environment_gib * _GIB) + _RESULTS_SIZE
+    there = next(folder for folder in results.absolute().parents if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if free < need:
+        raise MachineError(
+            f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
+            f"needed ({len(new)} environments to install); make room, or remove .asv/env"
+        )
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=results):
+            pass
+    except OSError as error:
+        raise MachineError(
+            f"results cannot be written to {results} ({error.strerror}); "
+            "it has to be a folder that this user can write"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +153,14 @@ def open_workplace(
     Raises:
         WatchError: the first check that fails, or another run holds the checkout.
     """
-    preflight.check_checkout(root)
+    check_checkout(root)
     configuration = read_configuration(root, fetch=True)
     environments = select_environments(configuration.environments, release)
     name = machine or default_name()
     check_machine_name(name)
     if committed:
-        preflight.check_branch(configuration.repository, configuration.branch)
-        preflight.check_clean(root, configuration.declared.measured_paths)
-    preflight.check_room(configuration, environments)
+        check_branch(configuration.repository, configuration.branch)
+        check_clean(root, configuration.declared.measured_paths)
+    check_room(configuration, environments)
     with exclusive_run(configuration.environments_folder, job):
         yield Workplace(root, configuration, environments, name)

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import open_workplace
+from asv_watch.checkout.workplace import check_room, open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
 from asv_watch.compare.stored import compare_stored
@@ -62,7 +61,7 @@ def compare(
     ) as place:
         sides = side(place, before, release), side(place, after, release)
         environments = sides[0].environment, sides[1].environment
-        preflight.check_room(place.configuration, environments)
+        check_room(place.configuration, environments)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
         benchmarks = list_benchmarks(place, environments)
         others = value_cases(benchmarks, selection, place.declared, tracked=True)

@@ -17,29 +17,26 @@ from typing import Any
 from asv_watch.errors import WatchError
 from asv_watch.records import (
     explanations,
-    outcomes,
-    run_records,
     suite_lists,
 )
-from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.explanations import read_explanations
 from asv_watch.records.loading import hidden_machines
-from asv_watch.records.merged_versions import ROW_COLUMNS
 from asv_watch.records.notes import read_notes
-from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import Benchmark, Problem
 from asv_watch.records.releases import read_releases
 from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.result_files import (
     NAN_MARK,
+    ROW_COLUMNS,
     DamagedError,
     ResultFile,
     Row,
     read_json,
     read_result_file,
 )
-from asv_watch.records.run_records import read_records
+from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
+from asv_watch.records.suite_lists import read_benchmarks
 
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
@@ -115,7 +112,7 @@ def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Prob
         except DamagedError:  # named already
             continue
         for path in sorted(folder.glob("*-*.json")):
-            records, _ = read_records(path.with_suffix(run_records.SUFFIX))
+            records, _ = read_records(path.with_suffix(RECORDS))
             if not records:
                 yield Problem(str(path), "no record says where it was measured")
             for name, value in different_facts(stated, records[-1].machine if records else {}):
@@ -143,8 +140,8 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
     yield from read_explanations(folder / explanations.FILE_NAME)[1]
     yield from read_releases(folder.parent, folder.name)[1]
     for suffix, read_side in (
-        (outcomes.SUFFIX, read_outcomes),
-        (run_records.SUFFIX, read_records),
+        (OUTCOMES, read_outcomes),
+        (RECORDS, read_records),
     ):
         for path in sorted(folder.glob(f"*{suffix}")):
             yield from read_side(path)[1]

@@ -14,7 +14,7 @@ from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.table import TableRow
-from asv_watch.records.main_release import main_release
+from asv_watch.records.records import main_release
 
 LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
 """Variable with name and password for a server that asks for them: ``name:password``."""

@@ -1,7 +1,7 @@
 """Merges a folder of results into another one and loses nothing.
 
 Files merge as `.gitattributes` lets git merge them: a result file keeps the line of each side,
-which readers take for several versions of it (`asv_watch.records.merged_versions`). A file of
+which readers take for several versions of it (`asv_watch.records.result_files`). A file of
 lines has the lines of both, and lists of benchmarks become their union.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results, different_facts
-from asv_watch.exchange.result_paths import list_results, refuse_links
+from asv_watch.exchange.sources import list_results, refuse_links
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records import notes, suite_lists
 from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list

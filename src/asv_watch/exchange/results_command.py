@@ -54,11 +54,7 @@ def results(
 
 
 def _check(root: Path, folder: str = "") -> ExitStatus:
-    """Print every fault of a folder of results, or of those that asv.conf.json names.
-
-    Raises:
-        WatchError: there is no such folder, or asv.conf.json cannot be read.
-    """
+    """Print every fault of a folder of results, or of those that asv.conf.json names."""
     conf = load_settings(root)
     checked = Path(folder or conf.results_dir)
     faults = check_results(checked, conf.declared.machines)
@@ -88,9 +84,6 @@ def _export(root: Path, file: str) -> ExitStatus:
     """Write a table with a row for each measurement; the name's ending says in which format.
 
     What of the results is damaged is named, and not in the table.
-
-    Raises:
-        WatchError: the results cannot be read, or the ending names no format.
     """
     history = load_results(root)
     count = write_table(history, Path(file))

@@ -12,8 +12,7 @@ import typer
 
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.files import write_whole
@@ -117,7 +116,7 @@ def gate(
         try:
             with budget.enforced():
                 head_side = side(place, newest, release)
-                preflight.check_room(configuration, (head_side.environment,))
+                check_room(configuration, (head_side.environment,))
                 base_side = side(place, merge_base, release)
                 benchmarks = list_benchmarks(place, [head_side.environment], newest)
                 listed = timed_cases(benchmarks, selection, place.declared)

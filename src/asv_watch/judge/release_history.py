@@ -22,8 +22,7 @@ from asv_watch.records.comparisons import (
     StoredComparison,
     Unmeasured,
 )
-from asv_watch.records.release_order import release_order
-from asv_watch.records.releases import import_case
+from asv_watch.records.releases import import_case, release_order
 from asv_watch.statistics.ratio import quantile, standard_error
 from asv_watch.statistics.rule import Verdict, verdict
 

@@ -21,8 +21,8 @@ import numpy as np
 from asv_watch.records.history import History
 from asv_watch.records.recipe import differing_facts, recipe_facts
 from asv_watch.records.records import Record
-from asv_watch.records.run_records import PROCESSES
 from asv_watch.records.series import Floats, Indices, Series
+from asv_watch.records.side_files import PROCESSES
 
 _OF_ENVIRONMENT = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)

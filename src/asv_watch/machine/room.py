@@ -32,9 +32,6 @@ def check_machine(reason: str, *folders: Path) -> None:
     Args:
         reason: why the case failed: the last line of its error.
         folders: where it and its run write.
-
-    Raises:
-        MachineError: the reason is such a fault, or a folder's disk is full or cannot be written.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in REMEDIES:
@@ -43,11 +40,7 @@ def check_machine(reason: str, *folders: Path) -> None:
 
 
 def check_disk(*folders: Path) -> None:
-    """Refuse a disk that is full or cannot be written, so that no case is blamed for it.
-
-    Raises:
-        MachineError: Names the folder.
-    """
+    """Refuse a disk that is full or cannot be written, so that no case is blamed for it."""
     for folder in folders:
         if folder.is_dir():
             free = shutil.disk_usage(folder).free

@@ -13,8 +13,7 @@ import typer
 from asv_watch.asv.commands import AsvError, NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.bench.measure import Tally
-from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.compare.reference import reference_side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.exit_status import ExitStatus
@@ -113,7 +112,7 @@ class _Night:
             tried.add(task.name)
             print(f"{task.reason}:", flush=True)
             try:
-                preflight.check_room(self._place.configuration, task.environments)
+                check_room(self._place.configuration, task.environments)
                 with budget.enforced():
                     reason = task.run(self._tonight)
             except BudgetSpentError:

@@ -11,8 +11,7 @@ import typer
 
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
-from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import load_results
+from asv_watch.checkout.workplace import check_checkout, load_results
 from asv_watch.exit_status import ExitStatus
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
@@ -57,7 +56,7 @@ def report(
         WatchError: there is no checkout, or nothing was ever measured.
     """
     root = Path.cwd()
-    preflight.check_checkout(root)
+    check_checkout(root)
     history = load_results(root)
     wanted = set(State) if state == "all" else {State(state)}
     changes = [

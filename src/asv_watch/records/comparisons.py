@@ -19,8 +19,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.main_release import main_release
-from asv_watch.records.records import Problem
+from asv_watch.records.records import Problem, main_release
 
 FOLDER = "comparisons"
 
@@ -114,11 +113,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return "time" if self.unit == "seconds" else "memory"
 
     def __post_init__(self) -> None:
-        """Refuse an interval that does not hold the ratio.
-
-        Raises:
-            ValueError: its ends are in the wrong order.
-        """
+        """Refuse an interval that does not hold the ratio."""
         if not self.interval[0] <= self.ratio <= self.interval[1] < math.inf:
             raise ValueError("the interval does not hold the ratio")
 
@@ -136,11 +131,7 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """Whether it failed on the side before; not known of comparisons before 2026-11-22."""
 
     def __post_init__(self) -> None:
-        """Refuse a case without a reason, or with two.
-
-        Raises:
-            ValueError: not exactly one of the reasons is given, or one that was skipped failed.
-        """
+        """Refuse a case without a reason, or with two."""
         if bool(self.skipped) == bool(self.failed) or (self.failed_before and self.skipped):
             raise ValueError("a case without a ratio is either skipped or failed")
 
@@ -152,11 +143,7 @@ class NoValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     failed: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a side without a reason, or with two.
-
-        Raises:
-            ValueError: not exactly one of the reasons is given.
-        """
+        """Refuse a side without a reason, or with two."""
         if bool(self.skipped) == bool(self.failed):
             raise ValueError("a side without a value is either skipped or failed")
 

@@ -116,11 +116,7 @@ def run_git(repository: Path, *arguments: str) -> str:
 
 
 def check_owner(repository: Path) -> None:
-    """Refuse a repository that git does not read because it belongs to another user.
-
-    Raises:
-        WatchError: It does, or git is missing.
-    """
+    """Refuse a repository that git does not read because it belongs to another user."""
     done = _run(repository, ("rev-parse", "--git-dir"))
     _refuse_other_owner(repository, done.stderr.decode("utf-8", "replace"))
 

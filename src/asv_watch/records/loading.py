@@ -20,16 +20,12 @@ from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records import (
     explanations,
-    outcomes,
-    run_records,
     suite_lists,
 )
-from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
 from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History
 from asv_watch.records.notes import Notes, read_notes
-from asv_watch.records.outcomes import read_outcomes
 from asv_watch.records.records import (
     Commit,
     Environment,
@@ -46,9 +42,10 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.run_records import read_records
 from asv_watch.records.series import RunColumns, Series
+from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
+from asv_watch.records.suite_lists import read_benchmarks
 
 T = TypeVar("T")
 
@@ -202,7 +199,7 @@ class _Loader:
             return
         others = {"machine.json", suite_lists.FILE_NAME}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
-        suffixes = (outcomes.SUFFIX, run_records.SUFFIX)
+        suffixes = (OUTCOMES, RECORDS)
         sidecars = {file for file in files if file.name.endswith(suffixes)}
         machine_file = folder / "machine.json"
         if not result_files and not sidecars and not machine_file.exists():
@@ -246,8 +243,8 @@ class _Loader:
 
     def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
-        records = self._read_sidecar(path.with_suffix(run_records.SUFFIX), sidecars, read_records)
-        reports = self._read_sidecar(path.with_suffix(outcomes.SUFFIX), sidecars, read_outcomes)
+        records = self._read_sidecar(path.with_suffix(RECORDS), sidecars, read_records)
+        reports = self._read_sidecar(path.with_suffix(OUTCOMES), sidecars, read_outcomes)
         environment = path.stem.partition("-")[2] or path.stem
         try:
             content = read_result_file(path)

@@ -7,13 +7,23 @@ or how the site shows them.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 import msgspec
 
-from asv_watch.records.main_release import main_release
 from asv_watch.records.recipe import code_version
+
+
+def main_release(requirements: Mapping[str, str]) -> str:
+    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is.
+
+    Args:
+        requirements: name to release, in the order of asv.conf.json.
+    """
+    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
+    return next(pinned, "").removeprefix("pip+")
 
 
 class Outcome(Enum):

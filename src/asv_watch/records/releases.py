@@ -6,14 +6,15 @@ in the comparisons of kind ``release`` (`asv_watch.records.comparisons`).
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+from packaging.version import InvalidVersion, Version
 
 from asv_watch.records.json_lines import read_stored
-from asv_watch.records.main_release import main_release
-from asv_watch.records.records import Problem
+from asv_watch.records.records import Problem, main_release
 
 FILE_NAME = "releases.jsonl"
 
@@ -56,3 +57,15 @@ def read_releases(
     """
     tried, problems = read_stored(results / machine / FILE_NAME, TriedRelease, "release")
     return {release.name: release for release in tried}, problems
+
+
+@cache
+def release_order(version: str) -> Version:
+    """Return what releases are ordered by: 2.9 before 2.10.
+
+    Local parts such as ``+cpu`` do not count. Text that is no version comes first.
+    """
+    try:
+        return Version(version.partition("+")[0])
+    except InvalidVersion:
+        return Version("0")

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.records.labels import case_labels, measures_models
-from asv_watch.records.outcomes import Report
 from asv_watch.records.recipe import code_version, recipe_of
 from asv_watch.records.records import (
     NEVER_RUN,
@@ -36,6 +35,7 @@ from asv_watch.records.records import (
 )
 from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
+from asv_watch.records.side_files import Report
 
 _SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
 

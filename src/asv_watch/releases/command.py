@@ -14,8 +14,7 @@ import typer
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.checkout import preflight
-from asv_watch.checkout.workplace import Workplace, open_workplace
+from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.compare.report import report
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.exit_status import ExitStatus
@@ -31,12 +30,11 @@ from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.compared_values import value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
-from asv_watch.machine.description import default_name
+from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import read_comparisons
-from asv_watch.records.release_order import release_order
-from asv_watch.records.releases import TriedRelease, read_releases
+from asv_watch.records.releases import TriedRelease, read_releases, release_order
 from asv_watch.releases import environments, package_index
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.statistics.rule import Verdict
@@ -169,7 +167,7 @@ def _measure(
         selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
         requirement = requirement or the_requirement(configuration)
         listed_releases = configuration.releases.get(requirement, ())
-        preflight.check_room(configuration, listed_releases[:2])
+        check_room(configuration, listed_releases[:2])
         pairs = _pairs(configuration, requirement, place.machine, release=release, against=against)
         if not pairs:
             raise WatchError(

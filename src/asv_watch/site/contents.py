@@ -22,7 +22,7 @@ from asv_watch.records.records import (
     Point,
     Record,
 )
-from asv_watch.records.release_order import release_order
+from asv_watch.records.releases import release_order
 from asv_watch.records.series import Indices, Series
 from asv_watch.site import names
 from asv_watch.site.layout import Layout, layout_of

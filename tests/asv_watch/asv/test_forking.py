@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from asv_watch.records.run_records import FORKED, NOT_FORKED, read_records
+from asv_watch.records.side_files import FORKED, NOT_FORKED, read_records
 from tests.asv_watch.asv.project import Project, suite_files
 
 DECLARED = {"preload": ["engine"], "fork_safe_from": {"engine": "2.7"}}

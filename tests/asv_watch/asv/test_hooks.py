@@ -11,7 +11,7 @@ import asv.util
 import pytest
 
 from asv_watch.asv import hooks
-from asv_watch.records.run_records import read_records
+from asv_watch.records.side_files import read_records
 from tests.asv_watch.asv.project import Project, suite_files
 
 SUITE = """

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.benchmark_list import read_benchmarks
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
+from asv_watch.records.suite_lists import read_benchmarks
 from tests.asv_watch.asv.project import Project, suite_files
 from tests.conftest import git
 

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import psutil
 import pytest
 
-from asv_watch.machine import load as other_load
-from asv_watch.machine.conditions import Condition, describe_conditions
-from asv_watch.machine.load import Load, LoadWatch
+from asv_watch.machine import conditions
+from asv_watch.machine.conditions import Condition, Load, LoadWatch, describe_conditions
 
 QUIET = Load(before=0.1, others=0.05, stolen=0.0)
 CPU = "sys/devices/system/cpu"
@@ -77,7 +76,7 @@ class Times(NamedTuple):
     guest: float
 
 
-def test_our_own_work_is_not_other_load(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_work_is_not_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten seconds on two cores: 9 s busy, 4 s of them guests', 6 s ours, 1 s stolen."""
     clock = iter([0.0, 10.0])
     times = iter([Times(5, 5, 0, 0, 0, 1), Times(12, 7, 7, 3, 1, 5)])
@@ -86,14 +85,14 @@ def test_our_own_work_is_not_other_load(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(psutil, "cpu_times", lambda: next(times))
     monkeypatch.setattr(psutil, "cpu_count", lambda: 2)
     monkeypatch.setattr(psutil, "getloadavg", lambda: (0.7, 0.0, 0.0))
-    monkeypatch.setattr(other_load, "_own_seconds", lambda: next(own))
+    monkeypatch.setattr(conditions, "_own_seconds", lambda: next(own))
     load = LoadWatch().load()
     assert load.others == pytest.approx(0.3)
     assert load == Load(before=0.7, others=load.others, stolen=0.05)
 
 
 def test_work_of_our_children_is_ours() -> None:
-    before = other_load._own_seconds()
+    before = conditions._own_seconds()
     burn = "import time\nwhile time.process_time() < 0.5: pass"
     subprocess.run([sys.executable, "-c", burn], check=True)
-    assert other_load._own_seconds() - before >= 0.48  # each part is cut to hundredths
+    assert conditions._own_seconds() - before >= 0.48  # each part is cut to hundredths

@@ -8,8 +8,7 @@ import cpuinfo
 import pytest
 
 from asv_watch.machine import gpu
-from asv_watch.machine.description import cpu_description
-from asv_watch.machine.facts import machine_facts, machine_state
+from asv_watch.machine.facts import cpu_description, machine_facts, machine_state
 
 NVIDIA_SMI = """#!/bin/sh
 echo "$@" >> {asked}

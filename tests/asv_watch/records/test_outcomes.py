@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.outcomes import (
+from asv_watch.records.records import Outcome
+from asv_watch.records.side_files import (
     Report,
     read_outcomes,
     remove_outcomes,
     round_seconds,
 )
-from asv_watch.records.records import Outcome
 
 
 def _line(case: str, outcome: str = "ok", **more: object) -> dict[str, object]:

@@ -11,7 +11,7 @@ import pytest
 from asv_watch.judge.events import find_events
 from asv_watch.judge.segments import split
 from asv_watch.records.records import Record
-from asv_watch.records.run_records import FORKED, NOT_FORKED, read_records
+from asv_watch.records.side_files import FORKED, NOT_FORKED, read_records
 from tests.asv_watch.making import commit_hash, make_history, make_series
 
 LINE = {

@@ -1,0 +1,149 @@
+"""The two files beside a result file: how its cases ended, and where they were measured.
+
+asv stores values, but not why there is none. Of ``….outcomes.jsonl`` one JSON object a line says
+it: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...", "at":
+1785000000, "seconds": 12.3}``. There is a line for each round, and the last line of a case counts.
+``"samples"`` counts the samples that the round added to the stored ones. ``"rounds_left"`` counts
+the rounds that were still to come; a case whose last line has some is not measured completely. If
+a later round failed, its line counts the samples of all rounds before it, and itself among those
+that are left.
+
+A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
+``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and
+``after``. What else a line holds, such as long ``details``, is for people who open the file. A run
+writes a line when it has stored its first case and, as the state ``after`` is known then, another
+one when it ends; of two lines with the same ``at`` the last one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from asv_watch.files import write_whole
+from asv_watch.records.json_lines import read_lines
+from asv_watch.records.records import Outcome, Problem, Record
+
+OUTCOMES, RECORDS = ".outcomes.jsonl", ".environment.jsonl"
+"""What their names end in, instead of ``.json``."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The outcome of one case in one run: a line of the file."""
+
+    case: str
+    outcome: Outcome
+    reason: str = ""
+    stored_at: float | None = msgspec.field(name="at", default=None)
+    seconds: float = 0.0
+    """Duration of the last round."""
+    samples: int = 0
+    """Samples stored by the last measurement, over all of its rounds so far."""
+    rounds_left: int = 0
+    """Rounds that the last measurement had still to make."""
+
+    @property
+    def at(self) -> int | None:
+        """When the last round ended, seconds since the epoch; ``None`` if unknown."""
+        if self.stored_at is None or not abs(self.stored_at) < 1e15:
+            return None
+        return int(self.stored_at)
+
+
+_REPORT = msgspec.json.Decoder(Report)
+
+
+def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
+    """Read a sidecar: case name to its last report, and a problem for each bad line."""
+    lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
+    reports: dict[str, Report] = {}
+    for _, report in lines:
+        before = reports.get(report.case)
+        if before is not None and before.rounds_left == report.rounds_left + 1:
+            samples = before.samples + report.samples
+            reports[report.case] = msgspec.structs.replace(report, samples=samples)
+        else:
+            reports[report.case] = report
+    return reports, problems
+
+
+def round_seconds(machine_results: Path) -> dict[str, float]:
+    """Return the seconds that a round of each case took when it last succeeded on a machine."""
+    latest: dict[str, Report] = {}
+    for path in machine_results.glob(f"*{OUTCOMES}"):
+        reports, _ = read_outcomes(path)  # damage is named when the history is loaded
+        for case, report in reports.items():
+            known = latest.get(case)
+            if report.outcome is Outcome.OK and (
+                known is None or (known.at or 0) <= (report.at or 0)
+            ):
+                latest[case] = report
+    return {case: report.seconds for case, report in latest.items()}
+
+
+def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
+    """Remove the lines of some cases; lines that are damaged stay.
+
+    Args:
+        path: A sidecar; nothing happens if it is missing.
+        removed: Tells from the name of a case whether to remove its lines.
+    """
+    if not path.exists():
+        return
+    reports, _ = read_lines(path, _REPORT.decode, "outcome of a case")
+    gone = {number for number, report in reports if removed(report.case)}
+    lines = path.read_bytes().split(b"\n")
+    kept = [line for number, line in enumerate(lines, start=1) if number not in gone]
+    write_whole(path, b"\n".join(kept))
+
+
+PROCESSES = "processes"
+"""The fact of the environment that says how the cases of a run were started."""
+FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
+"""Values of `PROCESSES`; runs from before it was recorded have the second one."""
+
+
+class _Line(msgspec.Struct):
+    at: Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
+    machine: dict[str, str]
+    environment: dict[str, str]
+    before: Any = None
+    after: Any = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
+    """Read the records of a result file, oldest first, and a problem for each bad line."""
+    lines, problems = read_lines(path, _LINE.decode, "record of a run")
+    records = {
+        int(line.at): Record(
+            int(line.at),
+            line.machine,
+            {PROCESSES: NOT_FORKED} | line.environment,
+            _flat(line.before),
+            _flat(line.after),
+        )
+        for _, line in lines
+    }
+    return tuple(records[at] for at in sorted(records)), problems
+
+
+def _flat(state: Any, name: str = "") -> dict[str, str]:
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    if isinstance(state, dict):
+        members = [(str(key), value) for key, value in state.items()]
+    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
+        members = [(str(key), value) for key, value in enumerate(state)]
+    elif isinstance(state, list):
+        return {name: ", ".join(map(str, state))}
+    else:
+        return {} if state is None else {name: str(state)}
+    flat: dict[str, str] = {}
+    for key, value in members:
+        flat |= _flat(value, f"{name} {key}".strip())
+    return flat
