@@ -65,17 +65,13 @@ class ForkingSpawner:
         self._spawner.interrupt()
 
     def run(self, **parameters: Any) -> tuple[str, int]:
-        """Run one case, as ``Spawner.run`` does.
-
-        Returns:
-            Output and exit status.
-        """
-        case = processes.CaseRun(**parameters)
-        if case.name in self._measured:
+        """Run one case, as ``Spawner.run`` does; return output and exit status."""
+        name = parameters["name"]
+        if name in self._measured:
             self.close()
-        self._measured.add(case.name)
-        arguments = case.arguments(self._spawner.benchmark_dir)
-        return self._run_script(arguments, case.cwd, case.timeout)
+        self._measured.add(name)
+        arguments = processes.case_arguments(self._spawner.benchmark_dir, parameters)
+        return self._run_script(arguments, parameters["cwd"], parameters["timeout"])
 
     def create_setup_cache(
         self,

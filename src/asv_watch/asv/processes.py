@@ -17,7 +17,6 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -51,33 +50,21 @@ def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
     return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
 
 
-@dataclass(frozen=True)
-class CaseRun:
-    """One round of a case, with the names of the parameters of ``Spawner.run``."""
+def case_arguments(suites: str, parameters: dict[str, Any]) -> list[str]:
+    """Return the command of asv's script that measures a case of a folder of suites.
 
-    name: str
-    """What asv's script calls the case."""
-    params_str: str
-    profile_path: str
-    result_file_name: str
-    timeout: float
-    """Seconds."""
-    cwd: str
-
-    def arguments(self, suites: str) -> list[str]:
-        """Return the command of asv's script that measures it with a folder of suites."""
-        paths = [self.profile_path, self.result_file_name]
-        return ["run", suites, self.name, self.params_str, *paths]
+    Args:
+        suites: the folder.
+        parameters: those that ``Spawner.run`` is given.
+    """
+    names = ("name", "params_str", "profile_path", "result_file_name")
+    return ["run", suites, *(parameters[name] for name in names)]
 
 
 def run(self: Any, **parameters: Any) -> tuple[str, int]:
-    """Run one case, in the place of ``Spawner.run``.
-
-    Returns:
-        Output and exit status.
-    """
-    case = CaseRun(**parameters)
-    return run_script(self.env, case.arguments(self.benchmark_dir), case.cwd, case.timeout)
+    """Run one case, in the place of ``Spawner.run``; return output and exit status."""
+    arguments = case_arguments(self.benchmark_dir, parameters)
+    return run_script(self.env, arguments, parameters["cwd"], parameters["timeout"])
 
 
 def create_setup_cache(
