@@ -20,7 +20,7 @@ import pytest
 from asv_watch.asv.environments import constrain_pip, pinned_asv_runner
 
 SUITE = """
-import itertools, json, time
+import itertools, json
 from asv_runner.benchmarks.time import TimeBenchmark
 
 CALLS = []
@@ -33,9 +33,13 @@ def clock():
     note("clock")
     return float(next(ticks))
 
-class Base:
+class Prepared:
     timer = staticmethod(clock)
     warmup_time = 0
+    number, repeat = 2, 3
+
+    def setup(self):
+        note("setup")
 
     def teardown(self):
         with open({calls!r}, "w") as stream:
@@ -43,46 +47,19 @@ class Base:
 
     def time_it(self):
         note("call")
-
-class Fixed(Base):
-    number, repeat = 2, 3
-
-class Prepared(Fixed):
-    def setup(self):
-        note("setup")
-
-class Stops(Base):
-    number, repeat = 1, (3, 20, 0.0)
-
-class Warm(Base):
-    number, repeat, warmup_time = 1, 2, 0.1
-
-    def time_it(self):
-        note("call")
-        time.sleep(0.01)
-
-class Batches:
-    repeat, sample_time, warmup_time = 2, 0.3, 0
-
-    def time_it(self):
-        time.sleep(0.001)
-
-class PreparedBatches(Batches):
-    def setup(self):
-        pass
 """
 ISOLATED = "TimeBenchmark._setup_isolates_timed_calls = False\n"
 
 
-def _run(folder: Path, suite: str, class_name: str) -> tuple[dict[str, Any], list[str]]:
+def _run(folder: Path, suite: str) -> tuple[dict[str, Any], list[str]]:
     """Run a case as asv does; return what asv_runner hands back, and the order of its calls."""
     package = folder / "benchmarks"
     package.mkdir(exist_ok=True)
     (package / "__init__.py").write_text("")
     calls, result = folder / "calls", folder / "result"
     (package / "suite.py").write_text(suite.format(calls=str(calls)))
-    name = f"suite.{class_name}.time_it"
-    script = [str(asv.benchmark.__file__), "run", str(package), name, "{}", "None", str(result)]
+    script = [str(asv.benchmark.__file__), "run", str(package)]
+    script += ["suite.Prepared.time_it", "{}", "None", str(result)]
     subprocess.run([sys.executable, *script], check=True, cwd=folder)
     order = json.loads(calls.read_text()) if calls.exists() else []
     return json.loads(result.read_text()), order
@@ -93,7 +70,7 @@ SAMPLE = ["clock", "call", "call", "clock"]
 
 def test_our_suites_set_up_once_a_sample(tmp_path: Path, root: Path) -> None:
     assert ISOLATED in (root / "benchmarks" / "_suite.py").read_text()
-    result, order = _run(tmp_path, SUITE + ISOLATED, "Prepared")
+    result, order = _run(tmp_path, SUITE + ISOLATED)
     assert result == {"samples": [0.5, 0.5, 0.5], "number": 2}
     assert order == ["setup", *SAMPLE] * 3
 
