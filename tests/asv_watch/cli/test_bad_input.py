@@ -29,24 +29,40 @@ Bench = Callable[..., str]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """Runs the driver in a folder; returns the one line it says."""
+    """Runs the driver in a folder, where nothing can be measured; returns the one line it says.
 
-    def run(folder: Path, *arguments: str, under: Sequence[str] = (), **variables: str) -> str:
-        environment = os.environ | {"HOME": str(tmp_path)} | variables
+    Unless it is ``late``, it says so before it makes an environment.
+    """
+
+    def run(
+        folder: Path,
+        *arguments: str,
+        under: Sequence[str] = (),
+        late: bool = False,
+        **variables: str,
+    ) -> str:
         done = subprocess.run(
             [*under, sys.executable, "-m", "asv_watch.cli", "bench", *arguments],
             cwd=folder,
-            env=environment,
+            env=os.environ | {"HOME": str(tmp_path)} | variables,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 1, done.stdout + done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
-        assert not (folder / ".asv" / "env").exists()
+        assert late or not (folder / ".asv" / "env").exists()
+        assert not list((folder / "results").glob("*/*-*.json"))
         return done.stderr
 
     return run
+
+
+def with_mount(folder: Path, mount: str) -> Sequence[str]:
+    """What runs a command where a file system is mounted for it alone."""
+    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
+        pytest.skip("mounting needs user namespaces")
+    return "unshare", "-rm", "sh", "-c", f'{mount} && cd {folder} && exec "$@"', "sh"
 
 
 @pytest.fixture
@@ -160,9 +176,9 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     tried="a run begins",
     holds="one line, nothing is measured",
 )
-def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
+def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
     mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
-    complaint = _bench_with_mount(repository, tmp_path, mount)
+    complaint = bench(repository, under=with_mount(repository, mount))
     assert "Read-only file system" in complaint
     assert "a folder that this user can write" in complaint
 
@@ -172,12 +188,12 @@ def test_checkout_that_is_read_only(repository: Path, tmp_path: Path) -> None:
     tried="asv's output is written to a full disk",
     holds="one line, exit status 1",
 )
-def test_log_on_a_full_disk(make_project: Callable[..., Path], tmp_path: Path) -> None:
+def test_log_on_a_full_disk(bench: Bench, make_project: Callable[..., Path]) -> None:
     folder = make_project(SUITE)
     logs = folder / ".asv/logs"
     logs.mkdir(parents=True)
     mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
-    complaint = _bench_with_mount(folder, tmp_path, mount)
+    complaint = bench(folder, under=with_mount(folder, mount), late=True)
     assert complaint == (
         f"asv-watch: {logs}/run.log: No space left on device; make room on the disk\n"
     )
@@ -202,11 +218,9 @@ def test_output_that_nobody_reads_any_more(
     assert process.wait() == 1
 
 
-def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    folder = make_project(SUITE)
-    done = _bench_to_the_end(folder, tmp_path, arguments=("--cases", "nosuch"))
-    assert done.returncode == 1
-    assert done.stderr == "asv-watch: no case matches nosuch; try a part of a name\n"
+def test_cases_that_nothing_matches(bench: Bench, make_project: Callable[..., Path]) -> None:
+    complaint = bench(make_project(SUITE), "--cases", "nosuch", late=True)
+    assert complaint == "asv-watch: no case matches nosuch; try a part of a name\n"
 
 
 @pytest.mark.fault(
@@ -214,46 +228,18 @@ def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path:
     tried="files may not grow (`ulimit -f 0`)",
     holds="one line with the remedy",
 )
-def test_files_that_may_not_grow(repository: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"ulimit -f 0; exec {sys.executable} -m asv_watch.cli bench --machine m"],
-        cwd=repository,
-        env=os.environ | {"HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr == (
+def test_files_that_may_not_grow(bench: Bench, repository: Path) -> None:
+    under = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh")
+    assert bench(repository, under=under, late=True) == (
         "asv-watch: File too large; raise the limit of file sizes (`ulimit -f unlimited`)\n"
     )
 
 
-def _bench_with_mount(folder: Path, home: Path, mount: str) -> str:
-    """Run the driver where a file system is mounted for it alone; return what it complains of."""
-    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
-        pytest.skip("mounting needs user namespaces")
-    command = f"{mount} && cd {folder} && exec {sys.executable} -m asv_watch.cli bench --machine m"
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", command],
-        env=os.environ | {"HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1, done.stderr
-    return done.stderr
-
-
-def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+def test_package_that_no_index_has(bench: Bench, make_repository: Callable[..., Path]) -> None:
     text = CONFIGURATION.replace("2.15.0", "0.0.7").replace('".asv_watch.publish.publisher"', "")
     folder = make_repository(TREE | {"asv.conf.json": text.replace(", ]", "]")})
-    done = _bench_to_the_end(folder, tmp_path, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "cannot be installed" in done.stderr
-    assert not list((folder / "results").glob("*/*-*.json")), "nothing was measured"
+    complaint = bench(folder, late=True, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
+    assert "cannot be installed" in complaint
 
 
 @pytest.mark.fault(
@@ -261,35 +247,17 @@ def test_package_that_no_index_has(make_repository: Callable[..., Path], tmp_pat
     tried="it cannot be reached",
     holds="one line, nothing is measured",
 )
-def test_index_that_cannot_be_reached(
-    make_repository: Callable[..., Path], tmp_path: Path
-) -> None:
-    folder = make_repository(TREE)
-    done = _bench_to_the_end(
-        folder,
-        tmp_path,
+def test_index_that_cannot_be_reached(bench: Bench, repository: Path) -> None:
+    complaint = bench(
+        repository,
+        late=True,
         PIP_INDEX_URL="http://127.0.0.1:9/simple",
         PIP_EXTRA_INDEX_URL="",
         PIP_FIND_LINKS="",
         PIP_RETRIES="1",
         PIP_NO_CACHE_DIR="1",
     )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "the package index cannot be reached" in done.stderr
-
-
-def _bench_to_the_end(
-    folder: Path, home: Path, arguments: tuple[str, ...] = (), **variables: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "asv_watch.cli", "bench", "--machine", "m", *arguments],
-        cwd=folder,
-        env=os.environ | {"HOME": str(home)} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    assert "the package index cannot be reached" in complaint
 
 
 def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
