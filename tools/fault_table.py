@@ -26,8 +26,8 @@ python -m tools.fault_table
 {count} faults written to docs/faults.md
 ```
 
-What was tried against asv-watch, and what holds. Each row is a test, from which the command above
-writes this page. What no row lists was not tried. Random damage was tried for an hour on
+What was tried against both packages, and what holds. Each row is a test, from which the command
+above writes this page. What no row lists was not tried. Random damage was tried for an hour on
 2026-11-23, some 30,000 times; `FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz` goes on.
 
 """

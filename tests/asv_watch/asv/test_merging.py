@@ -109,7 +109,7 @@ def _measure(project: Project, *cases: str) -> None:
 
 def _pull(project: Project, other: Project) -> None:
     git(project.folder, "pull", "--quiet", "--no-rebase", str(other.folder), "main")
-    assert git(project.folder, "status", "--porcelain") == ""
+    assert git(project.folder, "status", "--porcelain", "--", "results") == ""
 
 
 def _lines(project: Project) -> int:
