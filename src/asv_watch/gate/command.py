@@ -16,8 +16,9 @@ from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.files import write_whole
+from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.ranking import one_of_each_first, profile, rank, read_changes
+from asv_watch.gate.ranking import one_of_each_first, profile, rank
 from asv_watch.gate.result import (
     GateCase,
     GateResult,
@@ -25,7 +26,6 @@ from asv_watch.gate.result import (
     measurements_needed,
     parse_share,
 )
-from asv_watch.gate.touched import changed_files, touched_cases
 from asv_watch.interleave.cases import Benchmarks, list_benchmarks, timed_cases
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_interleaved
@@ -168,20 +168,23 @@ def _nearest(
     listed: Sequence[TimedCase],
     limit_s: float,
 ) -> list[TimedCase]:
-    """Choose the cases that a diff touches, the nearest first."""
-    repository = place.configuration.repository
-    changed = changed_files(repository, *commits)
-    touched = touched_cases(place.root, place.configuration, changed, listed)
-    touched = [case for case in touched if case.short] or touched
-    suites = place.configuration.suites
-    changes = read_changes(repository, *commits, changed)
-    shares = {}
-    if len(touched) > _FIRST_TOGETHER and changes.functions:
-        print(f"{len(touched)} cases may be touched; looking at what they run", flush=True)
-        shares = profile(head_side, suites, one_of_each_first(touched), changes, limit_s)
-    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    chosen = rank(touched, shares, texts, changes)
+    """Choose the cases that a diff can have made slower, the nearest first."""
+    configuration = place.configuration
+    changed = measured_files(place.root, configuration, *commits)
+    changes = read_changes(configuration.repository, *commits, changed)
     files = "1 changed file" if len(changed) == 1 else f"{len(changed)} changed files"
+    if changes.is_traceable and not changes.functions:
+        print(f"{files}, none of which changes measured code")
+        return []
+    cases = [case for case in listed if case.short] or listed
+    shares = {}
+    if changes.functions:
+        print(f"looking at what {len(cases)} cases run", flush=True)
+        shares = profile(
+            head_side, configuration.suites, one_of_each_first(cases), changes, limit_s
+        )
+    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
+    chosen = rank(cases, shares, texts, changes)
     print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
     for case in chosen[:_FIRST_TOGETHER]:
         part = shares.get(case.identity)

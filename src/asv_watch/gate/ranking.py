@@ -1,106 +1,29 @@
-"""Orders the cases that a diff touches: those first that spend their time in what it changed.
+"""Orders the cases of a gate: those first that spend their time in what it changed.
 
 Every case is called once under a profile (`asv_watch.probes.executed`), the first parameters of
 each benchmark before further ones, for a part of the gate's time. Cases come in the order of the
 share of their time that passes in changed functions, one case of each benchmark before a second
 one of any. Where the profile knows nothing, such as for code that was compiled, benchmarks come
-first whose text names what the diff changed.
+first whose text or parameters name what the diff changed.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from asv_watch import probes
+from asv_watch.gate.changes import Changed, words
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
-from asv_watch.records.git import ask_git, run_git
 
-_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
-_LAST_LINE = 10**9
 _SECONDS_A_CASE = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What a diff changed."""
-
-    functions: tuple[tuple[str, int, int], ...]
-    """Path, first and last line; the whole file where a change lies outside functions."""
-    names: frozenset[str]
-    """Names of the functions, in any language."""
-    is_traceable: bool
-    """Whether a profile of Python functions sees every change."""
-
-
-def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]) -> Changed:
-    """Read which functions differ between two commits."""
-    functions: dict[tuple[str, int, int], None] = {}
-    names: set[str] = set()
-    is_traceable = True
-    for path in paths:
-        where = f":(top,literal){path}"
-        diff = run_git(
-            repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", where
-        )
-        file = f"{after}:{path}"
-        text = (
-            run_git(repository, "show", file)
-            if ask_git(repository, "cat-file", "-t", file)
-            else ""
-        )
-        known = _functions(text) if path.endswith(".py") else None
-        for first, count, context in _HUNK.findall(diff):
-            if known is None:
-                names.update(_WORD.findall(context))
-                is_traceable = False
-                continue
-            for line in _lines(text, int(first), int(count or 1)):
-                inside = [function for function in known if function[1] <= line <= function[2]]
-                name, start, end = max(
-                    inside, key=lambda function: function[1], default=("", 1, _LAST_LINE)
-                )
-                functions[path, start, end] = None
-                names.update(filter(None, [name]))
-                is_traceable &= bool(name)
-    return Changed(tuple(functions), frozenset(names), is_traceable)
-
-
-def _functions(text: str) -> list[tuple[str, int, int]]:
-    """List the functions of a file: name, first and last line, decorators included."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return []
-    return [
-        (
-            node.name,
-            min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]),
-            node.end_lineno or node.lineno,
-        )
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-
-
-def _lines(text: str, first: int, count: int) -> Iterator[int]:
-    """Yield the lines of a hunk that hold code; where lines were removed, the one before them."""
-    if not count:
-        yield max(first, 1)
-    for number, line in enumerate(text.splitlines()[first - 1 : first - 1 + count], start=first):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield number
 
 
 def rank(
@@ -112,18 +35,21 @@ def rank(
     """Order cases; leave out those that run nothing of what was changed.
 
     Args:
-        cases: those that the changed files touch.
+        cases: those to choose from.
         shares: share of a case's time in changed functions, by its identity; ``None`` where the
             case could not be profiled.
         texts: source of each benchmark, by its name.
         changed: what was changed.
     """
-    words = {name: set(_WORD.findall(text)) & changed.names for name, text in texts.items()}
-    frequency = Counter(word for of_benchmark in words.values() for word in of_benchmark)
+    named = {
+        case: words(f"{case.name} {texts.get(benchmark_of(case), '')}") & changed.names
+        for case in cases
+    }
+    frequency = Counter(word for of_case in named.values() for word in of_case)
 
     def nearness(case: TimedCase) -> tuple[float, float]:
-        named = sum(1 / frequency[word] for word in words.get(benchmark_of(case), ()))
-        return -(shares.get(case.identity) or 0.0), -named
+        rarity = sum(1 / frequency[word] for word in named[case])
+        return -(shares.get(case.identity) or 0.0), -rarity
 
     ordered = sorted(
         (case for case in cases if not (changed.is_traceable and shares.get(case.identity) == 0)),

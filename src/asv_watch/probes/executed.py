@@ -32,8 +32,8 @@ Changed = Sequence[tuple[str, int, int]]
 class _Profile:
     """Adds up the time inside changed functions, those that they call included."""
 
-    def __init__(self, source: str, changed: Changed) -> None:
-        self._source, self._changed = source, changed
+    def __init__(self, folders: Sequence[str], changed: Changed) -> None:
+        self._folders, self._changed = folders, changed
         self._known: dict[CodeType, bool] = {}
         self._depth, self._began = 0, 0.0
         self.seconds = 0.0
@@ -41,10 +41,11 @@ class _Profile:
 
     def is_changed(self, code: CodeType) -> bool:
         if code not in self._known:
-            path, line = os.path.relpath(code.co_filename, self._source), code.co_firstlineno
+            paths = [os.path.relpath(code.co_filename, folder) for folder in self._folders]
             self._known[code] = any(
-                first <= line <= last and f"/{name}".endswith(f"/{path}")
+                first <= code.co_firstlineno <= last and f"/{name}".endswith(f"/{path}")
                 for name, first, last in self._changed
+                for path in paths
             )
         return self._known[code]
 
@@ -66,12 +67,11 @@ class _Profile:
             self.ran = True
 
 
-def share(suites: str, source: str, case: str, changed: Changed) -> float:
+def share(suites: str, case: str, profile: _Profile) -> float:
     """Call a case; return the share of its time that passes in changed functions."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark: Any = get_benchmark_from_name(suites, case, extra_params={})
-    profile = _Profile(source, changed)
     threading.setprofile(profile.elsewhere)
     sys.setprofile(profile.here)
     if benchmark.setup_cache_key is not None:
@@ -92,6 +92,7 @@ def main(suites: str, source: str) -> None:
     request = json.load(sys.stdin)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    profile = _Profile((source, os.path.dirname(suites)), request["changed"])
     for case in request["cases"]:
         with contextlib.suppress(Exception):  # the child imports the suite again, and fails
             get_benchmark_from_name(suites, case, extra_params={})
@@ -102,7 +103,7 @@ def main(suites: str, source: str) -> None:
             continue
         try:
             signal.alarm(request["seconds"])
-            answer = {"case": case, "share": share(suites, source, case, request["changed"])}
+            answer = {"case": case, "share": share(suites, case, profile)}
             sys.setprofile(None)
             print(json.dumps(answer), file=answers, flush=True)
             os._exit(0)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.gate.ranking import Changed, profile, rank, read_changes
+from asv_watch.gate.changes import Changed, read_changes
+from asv_watch.gate.ranking import profile, rank
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from tests.conftest import commit
@@ -84,15 +85,27 @@ def repository(make_repository: Callable[..., Path]) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("range(50)", "range(51)", Changed((("package.py", 19, 23),), frozenset({"inner"}), True)),
-        ("    total = 0\n", "", Changed((("package.py", 19, 22),), frozenset({"inner"}), True)),
+        (
+            "range(50)",
+            "range(51)",
+            Changed((("package.py", 19, 23),), frozenset({"package", "inner"}), True),
+        ),
+        (
+            "    total = 0\n",
+            "",
+            Changed((("package.py", 19, 22),), frozenset({"package", "inner"}), True),
+        ),
         (
             "@decorate",
             "@decorate  # x",
-            Changed((("package.py", 14, 16),), frozenset({"near"}), True),
+            Changed((("package.py", 14, 16),), frozenset({"package", "near"}), True),
         ),
-        ("TABLE = 3", "TABLE = 4", Changed((("package.py", 1, 10**9),), frozenset(), False)),
-        ("def far", "# Far away.\ndef far", Changed((), frozenset(), True)),
+        (
+            "TABLE = 3",
+            "TABLE = 4",
+            Changed((("package.py", 1, 10**9),), frozenset({"package"}), False),
+        ),
+        ("def far", "# Far away.\ndef far", Changed((), frozenset({"package"}), True)),
     ],
     ids=["a line", "a removed line", "a decorator", "a constant", "a comment"],
 )
@@ -108,7 +121,7 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
 ) -> None:
     after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
     changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    assert changed.names == {"near"}
+    assert changed.names == {"package", "near"}
     side = Side("head", repository, EnvironmentSpec({}, "", made_environment))
     names = ("time_far", "time_half", "time_near")
     cases = [_case(name, place) for name in names for place in (0, 1)]
