@@ -33,3 +33,10 @@ def start_driver(job: str, project: Path, home: Path, *arguments: str) -> subpro
         text=True,
         start_new_session=True,
     )
+
+
+def run_driver(job: str, project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
+    """Run a job to its end; return its status, output and errors."""
+    process = start_driver(job, project, home, *arguments)
+    output, errors = process.communicate()
+    return process.returncode, output, errors

@@ -11,7 +11,7 @@ import pytest
 
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 
@@ -30,19 +30,8 @@ def project(make_project: Callable[..., Path]) -> Path:
     return root
 
 
-def _run(
-    project: Path, home: Path, *arguments: str, job: str = "reference"
-) -> tuple[int, str, str]:
-    process = start_driver(job, project, home, "--cases", "suite", *arguments)
-    output, errors = process.communicate()
-    assert process.returncode is not None
-    return process.returncode, output, errors
-
-
-def test_a_commit_is_measured_against_the_reference_once_and_a_new_reference_is_linked(
-    project: Path, tmp_path: Path
-) -> None:
-    status, output, errors = _run(project, tmp_path)
+def test_a_commit_is_measured_against_the_reference_once(project: Path, tmp_path: Path) -> None:
+    status, output, errors = run_driver("reference", project, tmp_path)
     assert status == 0, output + errors
     first, _, head = git(project, "rev-list", "--reverse", "HEAD").split()
     [comparison], problems = read_comparisons(project / "results")
@@ -52,30 +41,16 @@ def test_a_commit_is_measured_against_the_reference_once_and_a_new_reference_is_
     [slow] = [ratio for ratio in comparison.ratios if "slow" in ratio.case]
     assert 1.15 < slow.ratio < 1.45  # 1.3 times the work
 
-    status, output, _ = _run(project, tmp_path)
+    status, output, _ = run_driver("reference", project, tmp_path)
     assert (status, output.splitlines()[-1]) == (0, "nothing was missing")
-
-    status, output, errors = _run(project, tmp_path, "--renew", "HEAD")
-    assert status == 0, output + errors
-    text = (project / "asv.conf.json").read_text()
-    assert text == _configuration(f"{head}@")
-    comparisons, _ = read_comparisons(project / "results")
-    assert {comparison.header.before.commit for comparison in comparisons} == {first}
-    commit(project, {"src/package.py": package()}, "Do less again")
-    status, output, errors = _run(project, tmp_path)
-    assert status == 0, output + errors
-    comparisons, _ = read_comparisons(project / "results")
-    assert comparisons[-1].header.before.commit == head
-    [slow] = [ratio for ratio in comparisons[-1].ratios if "slow" in ratio.case]
-    assert round(slow.ratio, 1) == 0.8
 
 
 def test_a_night_measures_its_cases_against_the_reference_too(
     project: Path, tmp_path: Path
 ) -> None:
-    every_case = _run(project, tmp_path, "--commit", "HEAD")
+    every_case = run_driver("reference", project, tmp_path, "--commit", "HEAD")
     assert every_case[0] == 0, every_case
-    status, output, errors = _run(project, tmp_path, "--cases", "plain", job="nightly")
+    status, output, errors = run_driver("nightly", project, tmp_path, "--cases", "plain")
     assert status == 0, output + errors
     stored, _ = read_comparisons(project / "results")
     _, comparison = (found for found in stored if found.header.kind == "reference")
@@ -88,25 +63,24 @@ def test_a_night_goes_on_without_a_reference_that_can_be_measured(
     project: Path, tmp_path: Path
 ) -> None:
     commit(project, {"asv.conf.json": _configuration("nowhere")}, "Name another")
-    status, output, errors = _run(project, tmp_path, job="nightly")
+    status, output, errors = run_driver("nightly", project, tmp_path)
     assert status == 3, output + errors
     assert 'the reference failed: "reference" in asv.conf.json' in errors
     assert list((project / "results" / "m").glob("*-*.json")), "the night's own results"
 
 
 @pytest.mark.parametrize(
-    ("reference", "arguments", "message"),
+    ("reference", "message"),
     [
-        ("", (), "asv.conf.json names no reference; add a line such as"),
-        ("nowhere", (), "\"reference\" in asv.conf.json: 'nowhere' is not a commit"),
-        ("HEAD~1", ("--renew", "HEAD~1"), "is the reference already"),
+        ("", "asv.conf.json names no reference; add a line such as"),
+        ("nowhere", "\"reference\" in asv.conf.json: 'nowhere' is not a commit"),
     ],
 )
 def test_bad_input_is_one_line(
-    project: Path, tmp_path: Path, reference: str, arguments: tuple[str, ...], message: str
+    project: Path, tmp_path: Path, reference: str, message: str
 ) -> None:
     commit(project, {"asv.conf.json": _configuration(reference)}, "Name another")
-    status, _, errors = _run(project, tmp_path, *arguments)
+    status, _, errors = run_driver("reference", project, tmp_path)
     assert status == 1
     assert re.search(re.escape(message), errors), errors
     assert errors.count("\n") == 1
