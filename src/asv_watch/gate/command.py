@@ -20,10 +20,10 @@ from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.ranking import one_of_each_first, profile, rank
 from asv_watch.gate.result import (
+    MEASUREMENTS,
     GateCase,
     GateResult,
     HeadAgainstBase,
-    measurements_needed,
     parse_share,
 )
 from asv_watch.interleave.cases import Benchmarks, list_benchmarks, timed_cases
@@ -200,8 +200,7 @@ def measure(
 
     Few cases are finished before others begin, and none begins that would not be finished in time.
     A case is finished as soon as one measurement does not call it slower. A case that is called
-    slower by chance is rarely called slower again, so the answer holds for all cases together
-    (`asv_watch.gate.result.measurements_needed`).
+    slower by chance is rarely called slower again, so the answer holds for all cases together.
 
     Returns:
         Every case, in the order given.
@@ -213,7 +212,7 @@ def measure(
         with budget.enforced():
             while waiting and count:
                 together, waiting = waiting[:count], waiting[count:]
-                for number in range(measurements_needed(len(cases))):
+                for number in range(MEASUREMENTS):
                     wanted = [case for case in together if _is_open(results[case.name], number)]
                     if wanted:
                         measure_interleaved(

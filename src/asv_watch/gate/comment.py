@@ -16,6 +16,7 @@ import msgspec
 from asv_watch import quantities
 from asv_watch.gate.result import (
     LARGEST_BYTES,
+    MEASUREMENTS,
     CaseState,
     GateCase,
     GateResult,
@@ -185,7 +186,7 @@ def _how(result: GateResult) -> str:
         f"{result.head[:8]} against the merge base {result.base[:8]}, {code(result.environment)}, "
         f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
         f"{len(result.cases)} of {result.available} cases, {chosen}. A case is slower if "
-        f"{result.measurements} measurements, one after the other, all show it; the last one is "
+        f"{MEASUREMENTS} measurements, one after the other, all show it; the last one is "
         f"shown, with its {quantities.share(CONFIDENCE)} confidence interval. "
         f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}` repeats it."
     )

@@ -62,7 +62,7 @@ def gate_comment(
     Raises:
         WatchError: the file is no result, it is of another commit, or GitHub refuses a call.
     """
-    share, github = parse_share(threshold), GitHub.from_environment()
+    share, github = parse_share(threshold), GitHub()
     result = read_result(Path(result_file)) if result_file else None
     if result is not None:
         if not result.pull_request:
@@ -77,15 +77,16 @@ def gate_comment(
     stored = _read_last(ours)
     if result is None and stored is not None:
         result = stored.result
-    if result is None or result.head != pull.head:
-        print(f"pull request {pull.number} is at {pull.head}, which was not measured")
+    if result is None or result.head != pull.head.sha:
+        print(f"pull request {pull.number} is at {pull.head.sha}, which was not measured")
         return
     accepted = ""
-    if label in pull.labels and stored is not None and stored.result.head == result.head:
+    has_label = label in {known.name for known in pull.labels}
+    if has_label and stored is not None and stored.result.head == result.head:
         is_set_now = labelled == label and head == result.head
-        accepted = reason_in(pull.description, label) if is_set_now else stored.accepted
+        accepted = reason_in(pull.body or "", label) if is_set_now else stored.accepted
     remedy = ""
-    if result.failing(share) and label in pull.labels and not accepted:
+    if result.failing(share) and has_label and not accepted:
         remedy = (
             f"The label `{label}` does not accept this commit yet. It needs a line "
             f"`{label}: reason` in the description; then remove the label and set it again."

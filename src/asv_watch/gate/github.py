@@ -7,7 +7,6 @@ import json
 import os
 import re
 import urllib.request
-from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
@@ -26,17 +25,6 @@ _NO_ANSWER = (msgspec.MsgspecError, ValueError, RecursionError)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
-    """What the gate needs of a pull request."""
-
-    number: int
-    head: str
-    """Hash of its newest commit."""
-    description: str
-    labels: frozenset[str]
-
-
 class _Sha(msgspec.Struct):
     sha: str
 
@@ -45,9 +33,12 @@ class _Label(msgspec.Struct):
     name: str
 
 
-class _Pull(msgspec.Struct):
+class PullRequest(msgspec.Struct):
+    """What the gate needs of a pull request, as GitHub answers it."""
+
     number: int
     head: _Sha
+    """Its newest commit."""
     body: str | None = None
     labels: list[_Label] = []
     state: str = "open"
@@ -66,17 +57,14 @@ class _Comment(msgspec.Struct):
 class GitHub:
     """One repository, by the token of a workflow."""
 
-    def __init__(self, api: str, repository: str, token: str) -> None:
-        """Choose the repository.
-
-        Args:
-            api: address of the interface, such as ``https://api.github.com``.
-            repository: ``owner/name``.
-            token: what GitHub gave the workflow.
+    def __init__(self) -> None:
+        """Take the repository whose workflow runs this.
 
         Raises:
-            WatchError: one of them is missing or cannot be meant.
+            WatchError: no workflow does, or one of its variables cannot be meant.
         """
+        names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
+        api, repository, token = (os.environ.get(name, "") for name in names)
         if not api.startswith(("https://", "http://127.0.0.1:")):
             raise WatchError(f"GITHUB_API_URL {api!r} is not an https address")
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
@@ -87,25 +75,13 @@ class GitHub:
         self._repository = repository
         self._token = token
 
-    @classmethod
-    def from_environment(cls) -> GitHub:
-        """Take the repository whose workflow runs this.
-
-        Raises:
-            WatchError: no workflow does.
-        """
-        names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
-        return cls(*(os.environ.get(name, "") for name in names))
-
     def pull_request(self, number: int) -> PullRequest:
         """Read a pull request to this repository.
 
         Raises:
             WatchError: there is none of that number, or GitHub does not answer.
         """
-        pull = self._ask("GET", f"pulls/{number}", _Pull)
-        labels = frozenset(label.name for label in pull.labels)
-        return PullRequest(number, pull.head.sha, pull.body or "", labels)
+        return self._ask("GET", f"pulls/{number}", PullRequest)
 
     def open_pull_requests(self, head: str) -> set[int]:
         """Return the numbers of the open pull requests that have this head commit.
@@ -113,7 +89,7 @@ class GitHub:
         Raises:
             WatchError: GitHub does not answer.
         """
-        pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[_Pull])
+        pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[PullRequest])
         return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
 
     def comments(self, number: int, author: str) -> list[tuple[int, str]]:

@@ -16,13 +16,14 @@ import msgspec
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import Verdict, verdict
 
 LARGEST_BYTES = 1_000_000
 """Size of a file that is read."""
-FALSE_ALARMS = 0.01
-"""Share of gates of harmless changes in which any case may be called slower by chance."""
+MEASUREMENTS = 2
+"""In how many measurements a case has to be slower to be called slower. Each calls a harmless case
+slower by chance in half of what its interval leaves out, which is 0.5 %; so of 400 harmless cases
+0.01 are expected to be slower in both."""
 
 _Positive = Annotated[float, msgspec.Meta(gt=0, lt=1e9)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
@@ -115,11 +116,6 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Whether both commits were built and the cases chosen within the limit."""
     format: Literal[2] = 2
 
-    @property
-    def measurements(self) -> int:
-        """In how many measurements a case has to be slower."""
-        return measurements_needed(len(self.cases))
-
     def state(self, case: GateCase) -> CaseState:
         """Return the state of one of the cases."""
         verdicts = [verdict(change) for change in case.changes]
@@ -131,7 +127,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             return CaseState.FASTER
         if not all(answer is Verdict.WORSE for answer in verdicts):
             return CaseState.SAME
-        return CaseState.SLOWER if len(verdicts) >= self.measurements else CaseState.SUSPECTED
+        return CaseState.SLOWER if len(verdicts) >= MEASUREMENTS else CaseState.SUSPECTED
 
     def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
@@ -181,20 +177,6 @@ def parse_share(text: str) -> float:
     if match is None or float(match[1]) > 900:
         raise WatchError(f"threshold {text[:100]!r} is not a percentage; give one such as 3%")
     return float(match[1]) / 100
-
-
-def measurements_needed(cases: int) -> int:
-    """In how many measurements a case has to be slower to be called slower, two at least.
-
-    A measurement calls a case slower by chance in half of what its interval leaves out, which is
-    0.5 %. With n cases and k measurements, ``n * 0.005**k`` cases are expected to be slower by
-    chance in every measurement. At most 0.01 of a case is allowed: two measurements suffice for
-    400 cases, three for 80,000.
-    """
-    needed = 2
-    while cases * ((1 - CONFIDENCE) / 2) ** needed > FALSE_ALARMS * (1 + 1e-9):
-        needed += 1
-    return needed
 
 
 def read_result(path: Path) -> GateResult:

@@ -332,20 +332,9 @@ def test_a_pull_request_that_touches_no_case_passes_without_a_comment(
     assert (github.state, github.comments) == ("success", [])
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "message"),
-    [
-        ("GITHUB_TOKEN", "", "GITHUB_TOKEN is not set"),
-    ],
-)
 def test_outside_a_workflow_it_says_what_is_missing(
-    measured: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    variable: str,
-    value: str,
-    message: str,
+    measured: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("GITHUB_TOKEN", "")
     assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
-    assert message in capsys.readouterr().err
+    assert "GITHUB_TOKEN is not set" in capsys.readouterr().err
