@@ -63,7 +63,8 @@ def compare(
         environments = sides[0].environment, sides[1].environment
         check_room(place.configuration, environments)
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        benchmarks = list_benchmarks(place, environments)
+        installed = sides[1].version.commit if sides[1].version else "HEAD"
+        benchmarks = list_benchmarks(place, environments, installed)
         others = value_cases(benchmarks, selection, place.declared, tracked=True)
         only_times = selection.only_times()
         timed = timed_cases(benchmarks, only_times, place.declared, needed=not others)

@@ -35,7 +35,7 @@ from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.releases import TriedRelease, read_releases, release_order
-from asv_watch.releases import environments, package_index
+from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.statistics.rule import Verdict
 
@@ -325,7 +325,7 @@ def _memory_and_counts(step: ReleaseStep | None) -> tuple[str, str]:
 def _published(configuration: Configuration, requirement: str) -> str:
     """Return what the index offers beyond the newest listed release, as far as it answers."""
     try:
-        published = package_index.published_releases(requirement, configuration.python)
+        published = environments.published_releases(requirement, configuration.python)
     except (MachineError, WatchError) as error:
         return f"newly published: unknown ({error})"
     listed = [release.version for release in configuration.releases.get(requirement, ())]

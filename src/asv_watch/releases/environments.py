@@ -1,4 +1,4 @@
-"""Environments of releases: made when they are compared, removed afterwards.
+"""Environments of releases, made when they are compared, and which releases are published.
 
 asv does not manage them: an environment may take 5 GB, and the releases of several years do not
 fit on one disk together.
@@ -7,6 +7,7 @@ fit on one disk together.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -21,13 +22,14 @@ from asv_watch.asv.environments import environment_facts, pinned_asv_runner
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.releases import TriedRelease
-from asv_watch.releases.package_index import exactly
 
 IMPORTS = 5
 """Processes that import the requirement to measure what that costs."""
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
+_INDEX_TIMEOUT = 60  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
+_FINAL = re.compile(r"^\d+(\.\d+)*$")
 
 
 class ImportCost(msgspec.Struct, frozen=True):
@@ -50,7 +52,7 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
         return
     remove_environment(release)
     requirements = [
-        *(exactly(name, version) for name, version in release.requirements.items()),
+        *(_exactly(name, version) for name, version in release.requirements.items()),
         f"asv_runner=={pinned_asv_runner()}",
     ]
     interpreter = str(release.folder / "bin" / "python")
@@ -127,3 +129,27 @@ def _run(
         return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
     except WatchError as error:
         raise WatchError(f"{release.release}: {error}") from error
+
+
+def published_releases(requirement: str, python: str) -> list[str]:
+    """Ask which releases there are, the newest first, without local builds such as +cpu.
+
+    Args:
+        requirement: such as ``numpy``.
+        python: version of Python for which they are published, such as ``3.11``.
+
+    Raises:
+        MachineError: the index cannot be reached, or takes too long.
+        WatchError: it does not know the requirement.
+    """
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    asked = ["index", "versions", requirement, "--python-version", python]
+    printed = run_command([*pip, *asked], _INDEX_TIMEOUT, late=MachineError)
+    listed = re.search(r"^Available versions: (.*)$", printed, re.M)
+    versions = listed[1].split(", ") if listed else []
+    return [version for version in versions if _FINAL.match(version)]
+
+
+def _exactly(name: str, release: str) -> str:
+    """Return how pip is asked for the published wheel of a release, and for no local build."""
+    return f"{name.removeprefix('pip+')}==={release}" if release else name.removeprefix("pip+")

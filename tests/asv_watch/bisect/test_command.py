@@ -9,7 +9,7 @@ import pytest
 
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
 
 
@@ -25,15 +25,9 @@ def project(make_project: Callable[..., Path]) -> Path:
     return root
 
 
-def _run(project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
-    process = start_driver("bisect", project, home, *arguments)
-    output, errors = process.communicate()
-    return process.returncode, output, errors
-
-
 def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path: Path) -> None:
     range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "slow")
-    status, output, errors = _run(project, tmp_path, *range_)
+    status, output, errors = run_driver("bisect", project, tmp_path, *range_)
     assert status == 0, output + errors
     subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
     last = output.splitlines()[-1]
@@ -45,7 +39,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
 
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
-    status, output, _ = _run(project, tmp_path, *unchanged)
+    status, output, _ = run_driver("bisect", project, tmp_path, *unchanged)
     assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
 
 
@@ -62,7 +56,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
 def test_bad_input_is_one_line(
     project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    status, _, errors = _run(project, tmp_path, *arguments)
+    status, _, errors = run_driver("bisect", project, tmp_path, *arguments)
     assert status == 1
     assert message in errors
     assert errors.count("\n") == 1

@@ -10,7 +10,7 @@ from asv_watch import quantities
 from asv_watch.judge.repeated_comparisons import newest_repeats
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.conftest import git
 
 SUITE = (
@@ -42,9 +42,8 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise_and_what_
 ) -> None:
     project = make_project(SUITE, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "2")
-    process = start_driver("calibrate", project, tmp_path, *arguments)
-    output, wrong = process.communicate()
-    assert process.returncode == 0, output + wrong
+    status, output, errors = run_driver("calibrate", project, tmp_path, *arguments)
+    assert status == 0, output + errors
     comparisons, problems = read_comparisons(project / "results")
     assert problems == ()
     assert [stored.header.kind for stored in comparisons] == ["null", "null"]

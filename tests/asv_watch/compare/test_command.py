@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -15,9 +16,11 @@ import pytest
 
 from asv_watch import quantities
 from asv_watch.records.comparisons import read_comparisons
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
+
+_compare = functools.partial(run_driver, "compare")
 
 SUITE = """
 import time
@@ -61,10 +64,6 @@ def project(make_project: Callable[..., Path]) -> Path:
     return root
 
 
-def _start(project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
-    return start_driver("compare", project, home, *arguments)
-
-
 def _row(output: str, model: str) -> list[str]:
     [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", output, re.M)
     return [cell.strip() for cell in row.strip("|").split("|")]
@@ -81,9 +80,10 @@ def printed_ratio(change: str) -> float:
 def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     project: Path, tmp_path: Path
 ) -> None:
-    process = _start(project, tmp_path, "--cases", "plain|slow|absent|broken")
-    output, wrong = process.communicate()
-    assert process.returncode == 3, output + wrong  # a case failed
+    status, output, wrong = run_driver(
+        "compare", project, tmp_path, "--cases", "plain|slow|absent|broken"
+    )
+    assert status == 3, output + wrong  # a case failed
     assert wrong == ""
     parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
     assert output.startswith(f"before: HEAD~1 ({parent[:8]}), virtualenv-py3")
@@ -121,16 +121,16 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
 ) -> None:
     (project / "src/package.py").write_text(PACKAGE.format(slow=1400))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
-    process = _start(project, tmp_path, *side, "--fail-if-slower")
-    output, wrong = process.communicate()
-    assert process.returncode == 4, output + wrong
+    status, output, wrong = _compare(project, tmp_path, *side, "--fail-if-slower")
+    assert status == 4, output + wrong
     assert output.splitlines()[-1] == "not stored: no commit names the working tree's changes"
     assert not list((project / "results").glob("*/comparisons"))
     assert output.startswith("before: the working tree")
     assert 1.5 < printed_ratio(_row(output, "slow")[3]) < 2.3
-    back = _start(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
-    output, wrong = back.communicate()
-    assert back.returncode == 0, output + wrong
+    status, output, wrong = run_driver(
+        "compare", project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:]
+    )
+    assert status == 0, output + wrong
     assert _row(output, "slow")[-1] == "faster"
 
 
@@ -145,15 +145,14 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
 def test_bad_input_is_one_line(
     project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
 ) -> None:
-    process = _start(project, tmp_path, *arguments)
-    _, wrong = process.communicate()
-    assert process.returncode in {1, 2}
+    status, _, wrong = _compare(project, tmp_path, *arguments)
+    assert status in {1, 2}
     assert output in wrong.splitlines()[-1]
     assert "Traceback" not in wrong
 
 
 def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) -> None:
-    process = _start(project, tmp_path, "--cases", "plain")
+    process = start_driver("compare", project, tmp_path, "--cases", "plain")
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("round 2"):

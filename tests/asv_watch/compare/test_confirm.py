@@ -14,7 +14,7 @@ from asv_watch.compare.confirm import Suspect, find_suspects
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash
 from tests.conftest import commit, git
@@ -80,21 +80,15 @@ def pretend_history(
         result.with_name(name).write_text(json.dumps(earlier))
 
 
-def _run(job: str, project: Path, home: Path, *arguments: str) -> tuple[int, str, str]:
-    process = start_driver(job, project, home, *arguments)
-    output, errors = process.communicate()
-    return process.returncode, output, errors
-
-
 def test_a_real_change_is_measured_and_interference_is_refuted(
     project: Path, tmp_path: Path
 ) -> None:
-    status, output, errors = _run("bench", project, tmp_path, "--cases", "suite")
+    status, output, errors = run_driver("bench", project, tmp_path, "--cases", "suite")
     assert status == 0, output + errors
     [result] = (project / "results" / "m").glob("*-*.json")
     pretend_history(project, result, "HEAD~1")
 
-    status, output, errors = _run("confirm", project, tmp_path)
+    status, output, errors = run_driver("confirm", project, tmp_path)
     assert status == 0, output + errors
     head, parent = git(project, "rev-list", "--max-count=2", "HEAD").split()
     [comparison], _ = read_comparisons(project / "results")
@@ -103,9 +97,9 @@ def test_a_real_change_is_measured_and_interference_is_refuted(
     assert "measured: suite.Suite.time_it('slow'), +" in output
     assert "no change: suite.Suite.time_it('plain'), " in output
 
-    status, output, errors = _run("confirm", project, tmp_path)
+    status, output, errors = run_driver("confirm", project, tmp_path)
     assert status == 0, output + errors
     assert "measured: suite.Suite.time_it('slow'), +" in output, "a second comparison agrees"
     assert "time_it('plain')" not in output, "what was refuted is not compared again"
-    status, output, _ = _run("confirm", project, tmp_path)
+    status, output, _ = run_driver("confirm", project, tmp_path)
     assert (status, output) == (0, "no change has to be compared\n")

@@ -13,7 +13,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import BUILD, BUILT
 from tests.conftest import commit, git
 
@@ -49,9 +49,8 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
     commit(root, ignored, "A commit of the benchmarks, which nothing measures")
 
     def run(*arguments: str) -> str:
-        process = start_driver(arguments[0], root, tmp_path, *arguments[1:])
-        printed, wrong = process.communicate()
-        assert process.returncode == 0, printed + wrong
+        status, printed, errors = run_driver(arguments[0], root, tmp_path, *arguments[1:])
+        assert status == 0, printed + errors
         return printed
 
     printed = run("compare", "--before", "v1", "--after", "trunk", "--cases", "slow")

@@ -10,7 +10,7 @@ from pathlib import Path
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch import torchless
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit
 
 SUITE = """
@@ -55,9 +55,9 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     files = {"asv.conf.json": json.dumps(settings), "src/package.py": PACKAGE.format(short=1)}
     root = make_project(SUITE, files)
     commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
-    process = start_driver("compare", root, tmp_path, "--before", "HEAD~1", "--fail-if-slower")
-    printed, wrong = process.communicate()
-    assert process.returncode == 3, printed + wrong
+    arguments = ("--before", "HEAD~1", "--fail-if-slower")
+    status, printed, errors = run_driver("compare", root, tmp_path, *arguments)
+    assert status == 3, printed + errors
     verdicts = dict(re.findall(r"^\| `suite\.(\S+)`.*\| (.*?)\s*\|$", printed, re.M))
     reasons = dict(re.findall(r"^Failed: suite\.(\w+): HEAD\S* .*?: (.*)", printed, re.M))
     assert reasons["track_broken"].startswith("ZeroDivisionError")

@@ -46,7 +46,7 @@ from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Outcome
-from asv_watch.releases import package_index
+from asv_watch.releases import environments
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.published import read_published
@@ -307,10 +307,10 @@ def test_package_index(data: Any) -> None:
     printed = data.draw(damaged(versions)).decode("utf-8", "replace")
     with (
         no_hang(),
-        patch.object(package_index, "run_command", lambda *_, **__: printed),
+        patch.object(environments, "run_command", lambda *_, **__: printed),
         contextlib.suppress(WatchError),
     ):
-        package_index.published_releases("numpy", "3.11")
+        environments.published_releases("numpy", "3.11")
 
 
 @fuzz

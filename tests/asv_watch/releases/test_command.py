@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import os
 import re
-import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,10 +18,12 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.records.comparisons import CaseValues, read_comparisons
 from asv_watch.records.releases import read_releases
 from tests.asv_watch.clockwork import CLOCK
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.planted_releases import compared_releases, store
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import git
+
+_releases = functools.partial(run_driver, "releases")
 
 ENGINE = """
 __version__ = "{version}"
@@ -187,21 +189,15 @@ def _list(project: Path, release: dict[str, str]) -> None:
     git(project, "commit", "--quiet", "--all", "--message", "List a release")
 
 
-def _run(
-    project: Path, home: Path, *arguments: str, job: str = "releases"
-) -> tuple[int, str, str]:
-    process: subprocess.Popen[str] = start_driver(job, project, home, *arguments)
-    printed, errors = process.communicate()
-    return process.returncode, printed, errors
-
-
 def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path: Path) -> None:
-    status, printed, errors = _run(project, tmp_path, "list")
+    status, printed, errors = _releases(project, tmp_path, "list")
     assert status == 0, errors
     assert "| 9.1.0  | 8.1.0 | missing " in printed
     assert printed.splitlines()[-1] == "newly published: 9.2.0"
 
-    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "_it(?!.*resnet)")
+    status, printed, errors = run_driver(
+        "releases", project, tmp_path, "measure", "--cases", "_it(?!.*resnet)"
+    )
     assert status == 3, printed + errors
     failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
     assert failed in printed
@@ -239,14 +235,14 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
 
     again = ("9.1.0", "--cases", "_it(?!.*resnet)")
-    status, printed, errors = _run(project, tmp_path, "measure", *again)
+    status, printed, errors = _releases(project, tmp_path, "measure", *again)
     assert (status, errors) == (0, "")
     assert "nothing is missing: each release is compared already" in printed
-    status, printed, errors = _run(project, tmp_path, "list")
+    status, printed, errors = _releases(project, tmp_path, "list")
     assert re.search(r"\| 9\.1\.0 .*\| 7 cases, .*\(of 1\) +\| 1 of 5, 2 failed \|", printed), (
         printed
     )
-    status, printed, errors = _run(project, tmp_path, "findings")
+    status, printed, errors = _releases(project, tmp_path, "findings")
     assert (status, errors) == (0, "")
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     assert re.search(
@@ -254,7 +250,9 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
         printed,
         re.M,
     )
-    status, printed, errors = _run(project, tmp_path, "findings", "--machine", "elsewhere")
+    status, printed, errors = run_driver(
+        "releases", project, tmp_path, "findings", "--machine", "elsewhere"
+    )
     assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
 
 
@@ -278,7 +276,7 @@ def test_a_night_compares_a_release_that_was_added_since(
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
     _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
-    status, printed, _ = _run(project, tmp_path, "--cases", "time_it", job="nightly")
+    status, printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it")
     assert status == 3, "asv's own environment has no engine, so its cases fail"
     assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
     stored = read_comparisons(project / "results")[0]
@@ -290,7 +288,9 @@ def test_a_night_compares_a_release_that_was_added_since(
         "suite.Suite.time_it('all')",
         "suite.Suite.time_it('new')",
     }
-    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    status, printed, errors = run_driver(
+        "releases", project, tmp_path, "measure", "--cases", "time_it"
+    )
     assert (status, errors) == (0, "")
     assert "nothing is missing" in printed
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
@@ -303,7 +303,9 @@ def test_a_release_is_compared_with_itself_at_a_commit_that_is_named(
     git(project, "commit", "--quiet", "--all", "--message", "Change the package")
     older = git(project, "rev-parse", "HEAD~1")
     options = ("--against", "9.1.0", "--commit", "HEAD~1", "--cases", "all")
-    status, printed, errors = _run(project, tmp_path, "measure", "9.1.0", *options)
+    status, printed, errors = run_driver(
+        "releases", project, tmp_path, "measure", "9.1.0", *options
+    )
     assert status == 0, printed + errors
     assert "**engine 9.1.0** against **engine 9.1.0**" in printed
     [comparison] = read_comparisons(project / "results")[0]
@@ -314,7 +316,9 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     project: Path, tmp_path: Path
 ) -> None:
     _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
-    status, printed, _ = _run(project, tmp_path, "measure", "9.2.0", "--cases", "time_it")
+    status, printed, _ = run_driver(
+        "releases", project, tmp_path, "measure", "9.2.0", "--cases", "time_it"
+    )
     assert status == 3
     assert "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999" in printed
     assert not list((project / ".asv" / "releases").iterdir())
@@ -324,7 +328,9 @@ def test_a_release_that_cannot_be_installed_is_kept_as_failed(
     project: Path, tmp_path: Path, wheels: Path
 ) -> None:
     (wheels / "engine-9.0.0-py3-none-any.whl").unlink()
-    status, printed, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    status, printed, errors = run_driver(
+        "releases", project, tmp_path, "measure", "--cases", "time_it"
+    )
     assert status == 3, errors
     assert "engine 9.1.0 against 9.0.0: engine 9.0.0: " in printed
     releases, _ = read_releases(project / "results", "m")
@@ -343,11 +349,11 @@ def test_without_an_index_the_list_says_what_is_unknown(
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_RETRIES", "0")
-    status, printed, errors = _run(project, tmp_path, "list")
+    status, printed, errors = _releases(project, tmp_path, "list")
     assert status == 0, errors
     assert "| 9.1.0  | 8.1.0 " in printed
     assert printed.splitlines()[-1].startswith("newly published: unknown (")
-    status, _, errors = _run(project, tmp_path, "measure", "--cases", "time_it")
+    status, _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it")
     assert status == 1
     assert len(errors.splitlines()) == 1
     assert "the package index" in errors
@@ -365,7 +371,7 @@ def test_without_an_index_the_list_says_what_is_unknown(
 def test_bad_input_is_one_line(
     project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    status, _, errors = _run(project, tmp_path, *arguments)
+    status, _, errors = _releases(project, tmp_path, *arguments)
     assert status in {1, 2}
     assert len(errors.splitlines()) == 1
     assert message in errors
