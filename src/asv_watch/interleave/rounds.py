@@ -247,8 +247,9 @@ def _folders() -> Iterator[tuple[Path, Path]]:
 def _time_left(
     sampling: Sampling, number: int, left_of_round: int, open_cases: int, mean: float
 ) -> str:
-    """Estimate the time until every case has its fewest rounds; some may need more."""
+    """Say how long it takes until every case has its fewest rounds, and that some need more."""
     rounds = max(0, sampling.fewest_rounds - number - 1)
     left = rounds * open_cases + left_of_round
-    more = "" if rounds else ", then uncertain cases"
-    return f", {human_time(left * mean)} left{more}"
+    if not left:
+        return ", then more rounds where the interval is too wide"
+    return f", {human_time(left * mean)} left"
