@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.measure.simulated_machine import SimulatedMachine
 from torchspeed.measure import floor
 from torchspeed.measure.costs import Costs
 from torchspeed.measure.floor import (
@@ -58,44 +58,23 @@ def test_what_a_pass_must_move_is_counted_by_hand() -> None:
     assert len(forward.operations) == work.forward.dispatches
 
 
-class SimulatedMachine:
-    """A machine whose speed changes between measurements, of passes and costs alike."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, speeds: list[float]) -> None:
-        self._speeds = itertools.cycle(speeds)
-        self._speed = next(self._speeds)
-        self.order: list[str] = []
-        fake = SimpleNamespace(forward=lambda: None, backward=lambda: None)
-        patch.setattr(floor, "Passes", lambda *_, **__: fake)
-        patch.setattr(floor, "seconds_per_call", self._time)
-        patch.setattr(floor, "meter_for", lambda *_: SimpleNamespace(measure=self._measure))
-        works = [PassWork([Operation("aten::add", {}, 0, 20)], 20)] * 2
-        patch.setattr(floor, "pass_works", lambda *_: works)
-
-    def _time(self, run: Any, clock: Any) -> float:
-        del run, clock
-        self.order.append("pass")
-        return 6.0 / self._speed
-
-    def _measure(self) -> Costs:
-        self.order.append("costs")
-        speed = self._speed
-        if self.order.count("costs") % 4 == 0:  # the speed holds for a few measurements
-            self._speed = next(self._speeds)
-        return Costs(1 / speed, {2**16: 10.0 * speed}, {}, 1.0)
-
-
-PEAK: Any = SimpleNamespace(device=SimpleNamespace(type="cpu"))
-
-
 @given(speeds=st.lists(st.floats(0.5, 2.0), min_size=1, max_size=6))
 @settings(deadline=None, max_examples=30)
 def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
     speeds: list[float],
 ) -> None:
+    peak: Any = SimpleNamespace(device=SimpleNamespace(type="cpu"))
     with pytest.MonkeyPatch.context() as patch:
-        machine = SimulatedMachine(patch, speeds)
-        measured = floor_of("lstnet", PEAK).forward
+        machine = SimulatedMachine(patch, floor, speeds, seconds=6.0)
+
+        def measure() -> Costs:
+            speed = machine.measure_speed()
+            return Costs(1 / speed, {2**16: 10.0 * speed}, {}, 1.0)
+
+        patch.setattr(floor, "meter_for", lambda *_: SimpleNamespace(measure=measure))
+        works = [PassWork([Operation("aten::add", {}, 0, 20)], 20)] * 2
+        patch.setattr(floor, "pass_works", lambda *_: works)
+        measured = floor_of("lstnet", peak).forward
     assert measured.times_floor == pytest.approx(2.0)
     assert measured.least_times_floor <= measured.times_floor <= measured.most_times_floor
     assert 3.0 / 2.0 * 0.99 <= measured.floor_seconds <= 3.0 / 0.5 * 1.01
@@ -103,7 +82,7 @@ def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
     rounds = machine.order.count("pass") // 2
     assert least <= rounds <= most
     # Costs come first and last, and both passes lie between any two of them.
-    assert machine.order == ["costs", *["pass", "pass", "costs"] * rounds]
+    assert machine.order == ["mark", *["pass", "pass", "mark"] * rounds]
 
 
 def test_real_passes_take_longer_than_their_floors() -> None:

@@ -70,17 +70,3 @@ def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(siz
     for function in (attend, _compiled()):
         mixed = function(query, key, value, drop)
         torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
-
-
-def test_the_weights_of_a_part_of_the_batch_are_2_mib_at_most() -> None:
-    parts: list[Tensor] = []
-
-    def record(weights: Tensor) -> Tensor:
-        parts.append(weights)
-        return weights
-
-    query, key, value = torch.randn(3, 20, 2, 300).unbind()
-    attend(query, key, value, record)
-    assert sum(len(weights) for weights in parts) == 20
-    assert len(parts) == 4, "five samples of 360 kB each at a time"
-    assert all(weights.nbytes <= 2**21 for weights in parts)

@@ -1,14 +1,16 @@
-"""Every tuned time-series model compiles to one graph, once, and computes the same."""
+"""Every tuned model compiles to one graph, once, and computes the same."""
 
 from typing import Any
 
 import pytest
 import torch
 
+from tests.models.test_plain_and_tuned import TUNED
+from tests.models.test_promises import batch_for
 from torchspeed.models import create_model
 
 
-@pytest.mark.parametrize("name", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
+@pytest.mark.parametrize("name", TUNED)
 def test_one_graph_no_recompilation_same_results(name: str) -> None:
     torch._dynamo.reset()
     graphs = []
@@ -20,25 +22,15 @@ def test_one_graph_no_recompilation_same_results(name: str) -> None:
     model: Any = create_model(name).eval()
     compiled: Any = torch.compile(model, fullgraph=True, backend=count)
     for _ in range(3):
-        x = torch.randn(4, model.window, model.features, requires_grad=True)
+        x = batch_for(name, model, 4).requires_grad_()
         out, expected = compiled(x), model(x)
         torch.testing.assert_close(out, expected)
-        ours = torch.autograd.grad(out.sum(), [x, *model.parameters()])
-        eager = torch.autograd.grad(expected.sum(), [x, *model.parameters()])
+        ours, eager = (
+            torch.autograd.grad(result.square().sum(), [x, *model.parameters()])
+            for result in (out, expected)
+        )
         torch.testing.assert_close(ours, eager)
     assert len(graphs) == 1
-
-
-@pytest.mark.parametrize("name", ["flux_cnn", "lenet5"])
-def test_the_small_cnns_compile_to_one_graph(name: str) -> None:
-    torch._dynamo.reset()
-    model: Any = create_model(name).eval()
-    x = torch.randn(2, *{"flux_cnn": (3, 32, 32), "lenet5": (1, 28, 28)}[name])
-    compiled: Any = torch.compile(model, fullgraph=True, backend="aot_eager")
-    torch.testing.assert_close(compiled(x), model(x))
-    x.requires_grad_()
-    ours, eager = (torch.autograd.grad(f(x).square().sum(), x) for f in (compiled, model))
-    torch.testing.assert_close(ours, eager)
 
 
 def test_a_wrong_input_is_still_named_when_compiled() -> None:

@@ -44,7 +44,6 @@ def test_units_are_si() -> None:
     assert (published.printed, published.value, published.unit) == ("13.808 s", 13.808, "s")
     [published] = find("flux_blog", "epoch time", device="cuda")
     assert published.value == pytest.approx(0.828756)
-    assert published.hardware.gpu == "NVIDIA GTX 1080"
     accuracy = find("dl_benchmark", "best training accuracy", framework="PyTorch", workers="16")
     assert (accuracy[0].value, accuracy[0].unit) == (98.922, "%")
 
@@ -72,9 +71,6 @@ def test_the_published_trainings_are_of_workloads_that_do_the_same_work() -> Non
     models = {f.labels["model"] for f in SOURCES["fluxarchitectures_training"].values}
     trained = list_workloads("flux_training")
     assert models == {name for name in trained if name.endswith("_literal")}
-    [published] = find("fluxarchitectures_training", "time of five steps",
-                    model="lstnet_solar_literal", device="cpu")[:1]  # fmt: skip
-    assert published.value == 0.905873
 
 
 def test_reading_needs_no_torch() -> None:
