@@ -10,15 +10,19 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import asv.util
+
+from asv_watch.asv.declared import SCRIPTS
 from asv_watch.asv.selection import EVERYTHING, Selection
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.progress import Progress
-from asv_watch.records.git import variables_for_git
+from asv_watch.records.git import top_of, variables_for_git
 
 _PHASES = {
     re.compile(r"Creating virtualenv for"): "creating the environment (once)",
@@ -295,3 +299,41 @@ def run_asv(
             raise MachineError(f"{cause.reason} (full output: {log})")
         raise AsvError(arguments[0], cause.reason, log)
     return status
+
+
+def discover(
+    folder: Path,
+    checkout: Path,
+    repository: Path,
+    commit: str,
+    environments: Iterable[EnvironmentSpec],
+    machine: str,
+) -> Path:
+    """List the suites of a checkout's working tree; make environments where they are missing.
+
+    Suites, environments, launch method and every other setting are the checkout's own; only the
+    list goes into the folder.
+
+    Returns:
+        A folder of results that holds the list.
+
+    Raises:
+        WatchError: asv failed.
+    """
+    results = folder / "results"
+    settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
+    settings |= {
+        "repo": top_of(repository),
+        "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
+        "env_dir": str(checkout / settings.get("env_dir", "env")),
+        "results_dir": str(results),
+        "html_dir": str(folder / "html"),
+    }
+    settings |= {key: str(checkout / settings[key]) for key in SCRIPTS if settings.get(key)}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    for name in dict.fromkeys(environment.name for environment in environments):
+        where = ["--machine", machine, "--environment", name]
+        arguments = ["run", *where, "--bench", "just-discover", f"{commit}^!"]
+        run_asv(folder, arguments, Progress({}))
+    return results

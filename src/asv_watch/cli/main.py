@@ -39,7 +39,7 @@ _REMEDIES = {
 """What a person can do about an error of the operating system, by its number."""
 
 
-def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
+def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
     """Return the exit status and the message of an error that ended a command.
 
     Raises:
@@ -55,7 +55,7 @@ def explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSta
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 
-def explain_interrupt(arguments: Sequence[str], number: int) -> str:
+def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
     """Return the message after Ctrl-C, or another signal, with what the command leaves behind."""
     how = "interrupted"
     if number != signal.SIGINT:
@@ -181,14 +181,14 @@ def main(arguments: list[str] | None = None) -> int:
             return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         number = received[0] if received else signal.SIGINT
-        status, message = 128 + number, explain_interrupt(arguments, number)
+        status, message = 128 + number, _explain_interrupt(arguments, number)
     except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second
         # Python would complain once more when it closes the broken stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = ExitStatus.FAILED
         message = "standard output was closed, so the job was stopped"
     except (TyperException, WatchError, MachineError, OSError, ImportError) as error:
-        status, message = explain_failure(error, arguments)
+        status, message = _explain_failure(error, arguments)
     except MemoryError:
         status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"
     print(f"asv-watch: {' '.join(message.split())}", file=sys.stderr)

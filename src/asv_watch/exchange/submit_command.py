@@ -2,34 +2,98 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import json
+import os
 import re
 import shutil
 import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from asv_watch.asv.settings import load_settings
 from asv_watch.checkout.workplace import load_results
 from asv_watch.errors import WatchError
-from asv_watch.exchange.codespeed import codespeed_results, send_to_codespeed
 from asv_watch.exchange.merging import Merged, merge_results
 from asv_watch.exchange.sources import find_results, list_results, refuse_links
-from asv_watch.exchange.table import measurements
+from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
 from asv_watch.publish.command import report_damage
 from asv_watch.records import suite_lists
 from asv_watch.records.git import ask_git, run_git
+from asv_watch.records.records import main_release
+
+_LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
+"""Variable with name and password for a server that asks for them: ``name:password``."""
+_TIMEOUT_S = 60
+_LONGEST_EXECUTABLE = 30
+"""Characters of an executable's name in Codespeed."""
+
+
+def _codespeed_results(
+    rows: Iterable[TableRow], *, project: str, branch: str
+) -> Iterator[dict[str, Any]]:
+    """Give the times of a history in the form that Codespeed takes.
+
+    Codespeed's executable is the main requirement, or asv's name of the environment where none is
+    pinned; its environment is the machine.
+    """
+    for measured in rows:
+        if measured.value is None or measured.unit != "seconds":
+            continue
+        release = main_release(json.loads(measured.requirements))
+        at = datetime.datetime.fromtimestamp(measured.commit_date, datetime.UTC)
+        yield {
+            "commitid": measured.commit_hash,
+            "branch": branch,
+            "project": project,
+            "executable": (release or measured.environment)[:_LONGEST_EXECUTABLE],
+            "benchmark": measured.case_name,
+            "environment": measured.machine,
+            "result_value": measured.value,
+            "revision_date": f"{at:%Y-%m-%d %H:%M:%S}",
+        }
+
+
+def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
+    """Send results in one request, with the login of the variable `_LOGIN`; return the answer."""
+    if not server.startswith(("https://", "http://")):
+        raise WatchError(f"--codespeed {server!r} is not an http address")
+    address = f"{server.rstrip('/')}/result/add/json/"
+    content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
+    request = urllib.request.Request(address, content)  # noqa: S310 - an http address, see above
+    if login := os.environ.get(_LOGIN):
+        encoded = base64.b64encode(login.encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {encoded}")
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+            return str(answer.read(1000).decode("utf-8", "replace")).strip()
+    except urllib.error.HTTPError as error:
+        reason = error.read(300).decode("utf-8", "replace").strip()
+        remedy = "add an environment with the machine's name there before results are sent"
+        if error.code in {401, 403}:
+            remedy = f"give name:password of a user there in {_LOGIN}"
+        raise WatchError(
+            f"{address} refuses the results ({error.code}: {reason}); {remedy}"
+        ) from error
+    except (urllib.error.URLError, TimeoutError) as error:
+        raise WatchError(f"{address} does not answer ({error}); check the address") from error
+
 
 _LINK = "120000"
 """git's mode of a symbolic link."""
 
 
-def push_branch(results: Path, machine: str, repository: str, branch: str) -> Merged:
+def _push_branch(results: Path, machine: str, repository: str, branch: str) -> Merged:
     """Merge a machine's results into a clone of a repository, and push that as a new branch.
 
     Args:
@@ -41,12 +105,8 @@ def push_branch(results: Path, machine: str, repository: str, branch: str) -> Me
 
     Returns:
         What the branch changes; it is pushed only if that is something.
-
-    Raises:
-        WatchError: the machine has no results, one of its files is damaged, or the
-            repository cannot be cloned or pushed to.
     """
-    own, name = results / machine, without_login(repository)
+    own, name = results / machine, _without_login(repository)
     if not (own / "machine.json").is_file():
         raise WatchError(f"{own} holds no results; measure first, or give --machine")
     refuse_links(results, own)
@@ -71,7 +131,7 @@ def push_branch(results: Path, machine: str, repository: str, branch: str) -> Me
     return merged
 
 
-def without_login(address: str) -> str:
+def _without_login(address: str) -> str:
     """Return an address without the name and password that it may hold, for messages."""
     return re.sub(r"(?<=://)[^/\s]*@", "", address)
 
@@ -93,7 +153,7 @@ def _clone(checkout: Path, repository: str, clone: Path) -> None:
     ask_git(checkout, "clone", *options, "--", repository, str(clone))
     if not (clone / ".git").is_dir():
         raise WatchError(
-            f"{without_login(repository)} cannot be cloned; give the path or address of a git "
+            f"{_without_login(repository)} cannot be cloned; give the path or address of a git "
             "repository that you can read"
         )
 
@@ -115,7 +175,7 @@ def _push(clone: Path, repository: str, branch: str) -> None:
         run_git(clone, "push", "--quiet", "origin", f"HEAD:refs/heads/{branch}")
     except WatchError as error:
         raise WatchError(
-            f"{repository} does not take the branch {branch} ({without_login(str(error))}); "
+            f"{repository} does not take the branch {branch} ({_without_login(str(error))}); "
             "submit to a fork that you can push to"
         ) from error
 
@@ -154,8 +214,8 @@ def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
     now = datetime.datetime.now(datetime.UTC)
     plain = re.sub(r"[^\w-]+", "-", name)
     branch = f"results-{plain}-{now:%Y%m%dT%H%M%S}"
-    merged = push_branch(Path(load_settings(root).results_dir), name, repository, branch)
-    address = without_login(repository)
+    merged = _push_branch(Path(load_settings(root).results_dir), name, repository, branch)
+    address = _without_login(repository)
     if not (merged.added or merged.extended):
         print(f"{address} has all results of {name} already")
         return ExitStatus.DONE
@@ -173,8 +233,8 @@ def _submit_to_codespeed(root: Path, server: str, name: str, *, every_commit: bo
         newest = [commit.hash for commit in history.commits if commit.hash in measured_at][-1:]
         own = [measured for measured in own if measured.commit_hash in newest]
     branch = str(settings.branches[0])
-    results = list(codespeed_results(own, project=str(settings.project), branch=branch))
+    results = list(_codespeed_results(own, project=str(settings.project), branch=branch))
     if not results:
         raise WatchError(f"no time of machine {name!r} is stored; measure, or give --machine")
-    print(f"{len(results)} results: {send_to_codespeed(server, results)}")
+    print(f"{len(results)} results: {_send_to_codespeed(server, results)}")
     return report_damage(history)

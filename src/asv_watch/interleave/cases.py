@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.asv.cases import cannot_run, case_name, cases_of, process_name
-from asv_watch.asv.commands import run_command
+from asv_watch.asv.commands import discover, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.processes import listing_command
-from asv_watch.asv.scratch import discover
 from asv_watch.asv.selection import Selection, in_short_set
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.checkout.workplace import Workplace

@@ -17,8 +17,7 @@ from typing import Any
 from asv_watch.asv import publish_hook
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.files import digest
-from asv_watch.records.ancestry import Ancestry, read_ancestry
-from asv_watch.records.git import read_commits
+from asv_watch.records.git import Ancestry, read_ancestry, read_commits
 from asv_watch.records.records import Commit
 from asv_watch.site.published import read_published
 from asv_watch.site.swap import MANIFEST, STEPS, swapped_in

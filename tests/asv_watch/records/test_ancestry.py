@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.ancestry import Ancestry, read_ancestry
-from asv_watch.records.git import read_commits
+from asv_watch.records.git import Ancestry, read_ancestry, read_commits
 from asv_watch.records.records import Commit
 from tests.asv_watch.generator import git
 
