@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect.command import describe_culprit
@@ -23,9 +22,8 @@ from asv_watch.explain.operators import explain
 from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Change
+from asv_watch.night.queue import Situation
 from asv_watch.records.git import ask_git
-from asv_watch.records.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,38 +71,26 @@ def _count_candidates(repository: Path, before: str, after: str, package: str) -
     return int(ask_git(repository, "rev-list", *span) or 0)
 
 
-def examinations(
-    repository: Path,
-    history: History,
-    changes: Sequence[Change],
-    machine: str,
-    environments: Sequence[EnvironmentSpec],
-    package: str,
-    declared: Declared,
-) -> Iterator[Examination]:
-    """Yield what is not known yet about the measured changes of a machine.
-
-    Args:
-        repository: where the commits are.
-        history: everything that is stored.
-        changes: those of the analysis.
-        machine: whose changes are examined.
-        environments: those that can be measured.
-        package: folder whose changes count; every file of the repository if empty.
-        declared: which cases use a GPU, and whether any can be explained.
-    """
-    by_release = {environment.release: environment for environment in environments}
-    for change in changes:
+def examinations(situation: Situation) -> Iterator[Examination]:
+    """Yield what is not known yet about the measured changes of this machine."""
+    history, configuration = situation.history, situation.configuration
+    if history is None:
+        return
+    by_release = {environment.release: environment for environment in situation.environments}
+    for change in situation.changes:
         series = history.series[change.series]
         environment = by_release.get(history.environments[series.environment].release)
-        on_cpu = not declared.uses_gpu(series.case.name)
-        is_ours = series.machine == machine and on_cpu
+        on_cpu = not configuration.declared.uses_gpu(series.case.name)
+        is_ours = series.machine == situation.machine and on_cpu
         if environment is None or not is_ours or not change.is_measured:
             continue
-        ends = (history.commits[at].hash for at in (change.previous, change.commit))
+        ends = (history.commits[index].hash for index in (change.previous, change.commit))
         before, after = change.made_by or ends
-        if _count_candidates(repository, before, after, package) > 1:
+        candidates = _count_candidates(
+            configuration.repository, before, after, configuration.package
+        )
+        if candidates > 1:
             yield Examination("bisect", series.case.name, environment, before, after)
         is_explained = change.explanation is not None or change.kind != "time"
-        if not is_explained and declared.profiler is not None:
+        if not is_explained and configuration.declared.profiler is not None:
             yield Examination("explain", series.case.name, environment, before, after)

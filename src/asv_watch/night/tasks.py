@@ -130,7 +130,7 @@ def examine_task(examination: Examination) -> Task:
     description = f"{what} between {before[:8]} and {after[:8]}, {environment.label}"
 
     def is_done(situation: Situation) -> bool:
-        return examination not in _examinations(situation)
+        return examination not in examinations(situation)
 
     def run(tonight: Tonight) -> str:
         print(description, flush=True)
@@ -222,20 +222,7 @@ def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], En
 
 def measured_changes(situation: Situation) -> Iterator[Task]:
     """Yield what is not known yet about measured changes, those of the newest commits first."""
-    return map(examine_task, _examinations(situation))
-
-
-def _examinations(situation: Situation) -> Iterator[Examination]:
-    if situation.history is not None:
-        yield from examinations(
-            situation.configuration.repository,
-            situation.history,
-            situation.changes,
-            situation.machine,
-            situation.environments,
-            situation.configuration.package,
-            situation.configuration.declared,
-        )
+    return map(examine_task, examinations(situation))
 
 
 def new_releases(situation: Situation) -> Iterator[Task]:
