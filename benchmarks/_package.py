@@ -7,6 +7,7 @@ torch lacks is skipped with the reason; so is what this machine lacks.
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -59,3 +60,12 @@ def skip_what_cannot_run(device: str, workload: str | None = None) -> None:
         raise NotImplementedError(absent)
     if workload is not None and workload not in from_commit("workloads", "list_workloads")():
         raise NotImplementedError(f"this commit has no workload {workload!r}")
+
+
+@lru_cache
+def device_peak(device: str) -> Any:
+    """Return the peak of a device, which a process looks for once.
+
+    On CUDA it is that of TF32, because cuDNN's convolutions take it by default.
+    """
+    return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")

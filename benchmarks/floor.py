@@ -6,20 +6,12 @@ Passes and costs are measured in one process, in turn.
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
 from importlib import import_module
-from typing import Any
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._compiled import TIMEOUT, compile_once, use_compiled_code
-from ._package import from_commit, skip_what_cannot_run
+from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._tracked import Measured, _MeasuredOnce, tracked
-
-
-@lru_cache
-def _peak(device: str) -> Any:
-    # cuDNN's convolutions take TF32 by default, and only they are held against the peak.
-    return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")
 
 
 class _Floor(_MeasuredOnce):
@@ -34,7 +26,7 @@ class _Floor(_MeasuredOnce):
         """Time both passes in turn with what they consist of."""
         floor_of = from_commit("measure.floor", "floor_of")
         skip_what_cannot_run(device, model)
-        floor: Measured = dataclasses.asdict(floor_of(model, _peak(device), mode))
+        floor: Measured = dataclasses.asdict(floor_of(model, device_peak(device), mode))
         return floor
 
     track_floor_seconds_forward = tracked("forward", "floor_seconds", unit="seconds")

@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from functools import lru_cache
-from typing import Any
 
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
-from ._package import from_commit, skip_what_cannot_run
+from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._suite import _Suite, skipped
 from ._tracked import Measured, _MeasuredOnce, tracked
-
-
-@lru_cache
-def _peak(device: str) -> Any:
-    # cuDNN's convolutions take TF32 by default, so the peak does.
-    return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")
 
 
 class _Utilisation(_MeasuredOnce):
@@ -37,7 +29,7 @@ class _Utilisation(_MeasuredOnce):
         """Time both passes in turn with the peak."""
         utilisation_of = from_commit("measure.utilisation", "utilisation_of")
         skip_what_cannot_run(device, model)
-        return dataclasses.asdict(utilisation_of(model, _peak(device)))
+        return dataclasses.asdict(utilisation_of(model, device_peak(device)))
 
     track_flops_per_second_forward = tracked(
         "forward", "flops_per_second", unit="FLOP/s", higher_is_better=True

@@ -287,17 +287,3 @@ def test_short_calls_are_timed_in_batches_and_set_up_once(
     assert measured["number"] > 1
     assert len(measured["samples"]) >= 3
     assert all(0 < sample < 1 for sample in measured["samples"])
-
-
-def test_asv_hands_the_phases_of_one_run_to_every_case(root: Path, tmp_path: Path) -> None:
-    # As the first case leaves it behind for the others. Set 8 is smooth inference: cpu, small.
-    seconds = {"data loading": 1.5, "data processing": 2.5, "forward": 3.5}
-    name = "benchmarks.training-BenchmarkJade-smooth-inference-cpu-small.json"
-    (tmp_path / name).write_text(json.dumps(seconds))
-    (tmp_path / "cache.pickle").write_bytes(pickle.dumps(str(tmp_path)))
-    result = tmp_path / "result.json"
-    for phase, figure in (("data_processing", 2.5), ("forward", 3.5)):
-        case = f"training.BenchmarkJade.track_{phase}-8"
-        done = _asv(tmp_path, "run", str(root / "benchmarks"), case, "{}", "None", str(result))
-        assert done.returncode == 0, done.stderr
-        assert json.loads(result.read_text()) == figure

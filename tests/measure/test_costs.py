@@ -17,8 +17,8 @@ from torchspeed.measure.costs import (
     Costs,
     traffic_class,
 )
+from torchspeed.measure.operations import Product
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.products import Product
 from torchspeed.measure.work import count
 
 PRODUCT = Product(4, 64, 32, 48)

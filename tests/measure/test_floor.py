@@ -20,9 +20,8 @@ from torchspeed.measure.floor import (
     floor_of,
     pass_works,
 )
-from torchspeed.measure.operations import Operation
+from torchspeed.measure.operations import Operation, Product
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.products import Product
 from torchspeed.measure.work import work_of
 
 PRODUCT = Product(1, 8, 4, 2)

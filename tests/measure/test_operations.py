@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from torchspeed.measure.operations import Operation, record
-from torchspeed.measure.products import Product
+from torchspeed.measure.operations import Operation, Product, record
 from torchspeed.measure.work import CountablePasses, count
 from torchspeed.models.lstm import LSTM
 

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.operations import Product
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.products import Product
 
 SMALLEST_TRAFFIC, LARGEST_TRAFFIC = 2**16, 2**28
 """Bytes read and written by the smallest and largest copy that bandwidth is measured with.

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.costs import CostMeter, Costs
-from torchspeed.measure.operations import Operation, record
+from torchspeed.measure.operations import Operation, Product, record
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.products import Product
 from torchspeed.measure.work import CountablePasses, parameter_bytes
 from torchspeed.models import Implementation
 
