@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import geometric_mean
 from typing import Annotated
 
 import typer
@@ -27,7 +26,6 @@ from asv_watch.interleave.cases import (
     value_cases,
 )
 from asv_watch.interleave.sides import Side, side
-from asv_watch.judge.compared_values import value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.machine.facts import default_name
@@ -37,7 +35,6 @@ from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.releases import TriedRelease, read_releases, release_order
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
-from asv_watch.statistics.rule import Verdict
 
 _MIB = 1024**2
 
@@ -127,15 +124,10 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
             (
                 release.version,
                 *(release.requirements.get(companion, "") for companion in companions),
-                "oldest" if step is None else _compared(step),
-                *_import_cells(tried.get(release.release)),
-                *_memory_and_counts(step),
+                _compared(step, tried.get(release.release)),
             )
         )
-    header = (
-        *(requirement, *companions, "against its predecessor", "import, CPU s", "peak, MiB"),
-        *("memory", "counts changed"),
-    )
+    header = (requirement, *companions, "against its predecessor")
     print(
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
     )
@@ -284,42 +276,21 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
     )
 
 
-def _compared(step: ReleaseStep) -> str:
-    """Return how many cases of two releases were compared, and when."""
-    if not step.commits:
-        return "missing"
+def _compared(step: ReleaseStep | None, tried: TriedRelease | None) -> str:
+    """Return how many cases of two releases were compared, and when; or why none could be."""
+    if step is None or not step.commits:
+        failed = f"failed: {tried.failed}" if tried is not None and tried.failed else ""
+        return failed or ("oldest" if step is None else "missing")
     first, *later = sorted(step.days)
     again = f", again {_day(later[-1] * 86_400)}" if later else ""
-    return f"{len(step.commits)} cases, {_day(first * 86_400)}{again}"
+    count = sum(bool(case.failed) for case in step.unmeasured.values())
+    failures = f", {count} failed" if count else ""
+    return f"{len(step.commits)} cases{failures}, {_day(first * 86_400)}{again}"
 
 
 def _day(at: int) -> str:
     """Return the day (UTC) of a moment in seconds since the epoch."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
-
-
-def _import_cells(release: TriedRelease | None) -> tuple[str, str]:
-    if release is None:
-        return "", ""
-    if release.failed:
-        return f"failed: {release.failed}", ""
-    best = min(release.import_s)
-    return f"{best:.2f}", f"{min(release.import_peak_bytes) / _MIB:.0f}"
-
-
-def _memory_and_counts(step: ReleaseStep | None) -> tuple[str, str]:
-    """Return the mean ratio of peak memories, and how many exact counts changed."""
-    if step is None:
-        return "", ""
-    ratios = [ratio.ratio for ratio in step.ratios.values() if ratio.kind == "memory"]
-    mean = quantities.change(geometric_mean(ratios), "memory") if ratios else ""
-    changed = [value_verdict(values) is not Verdict.SAME for values in step.counts.values()]
-    failed = sum(bool(case.failed) for case in step.unmeasured.values())
-    counts = f"{sum(changed)} of {len(changed)}" if changed else "missing"
-    return (
-        f"{mean} (of {len(ratios)})" if ratios else "missing",
-        f"{counts}, {failed} failed" if failed else counts,
-    )
 
 
 def _published(configuration: Configuration, requirement: str) -> str:

@@ -150,42 +150,29 @@ def test_no_name_of_a_case_is_taken_for_the_state() -> None:
     assert not is_ours(f"{text}\nsomebody's text")
 
 
+SOUND = json.loads(msgspec.json.encode(result(GateCase("a", (SAME,)))))
+CHANGE = json.loads(msgspec.json.encode(SAME))
+
+
 @pytest.mark.parametrize(
     "content",
     [
         "[]",
         "{",
         "[" * 100_000,
+        json.dumps(SOUND | {"threshold": 9}),
+        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [{"ratio": 1}]}]}),
+        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [CHANGE] * 10}]}),
+        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [CHANGE | {"ratio": 2}]}]}),
     ],
+    ids=range(7),
 )
 def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "gate.json"
+    path.write_text(json.dumps(SOUND))
+    assert read_result(path).cases[0].changes == (SAME,)
     path.write_text(content)
     with pytest.raises(WatchError, match="is not a result of `asv-watch gate`"):
-        read_result(path)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("threshold", 9),
-        ("cases", [{"case": "a", "changes": [{"ratio": 1}]}]),
-        ("cases", [{"case": "a", "changes": [json.loads(msgspec.json.encode(SAME))] * 10}]),
-        (
-            "cases",
-            [{"case": "a", "changes": [json.loads(msgspec.json.encode(SAME)) | {"ratio": 2}]}],
-        ),
-    ],
-)
-def test_a_result_with_an_impossible_field_is_refused(
-    tmp_path: Path, field: str, value: object
-) -> None:
-    path = tmp_path / "gate.json"
-    sound = json.loads(msgspec.json.encode(result(GateCase("a", (SAME,)))))
-    path.write_text(json.dumps(sound))
-    assert read_result(path).cases[0].changes == (SAME,)
-    path.write_text(json.dumps(sound | {field: value}))
-    with pytest.raises(WatchError, match="is not a result"):
         read_result(path)
 
 

@@ -239,9 +239,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert (status, errors) == (0, "")
     assert "nothing is missing: each release is compared already" in printed
     status, printed, errors = _releases(project, tmp_path, "list")
-    assert re.search(r"\| 9\.1\.0 .*\| 7 cases, .*\(of 1\) +\| 1 of 5, 2 failed \|", printed), (
-        printed
-    )
+    assert re.search(r"\| 9\.1\.0 .*\| 7 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
     status, printed, errors = _releases(project, tmp_path, "findings")
     assert (status, errors) == (0, "")
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
