@@ -37,8 +37,8 @@ from asv_watch.records.git import ask_git, find_commit
 from asv_watch.statistics.rule import Verdict, verdict
 
 _FIRST_TOGETHER = 5
-"""Cases that are measured together at first, the nearest to the diff: how many more fit into the
-time is known once they are finished."""
+"""Most cases that are measured together at first, those that run what was changed if any is known
+to: how many more fit into the time is known once they are finished."""
 _MOST_TOGETHER = 20
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _SHARE_OF_PROFILE = 0.2
@@ -121,9 +121,9 @@ def gate(
                 benchmarks = list_benchmarks(place, [head_side.environment], newest)
                 listed = timed_cases(benchmarks, selection, place.declared)
                 print(f"base: {base_side.name}\nhead: {head_side.name}")
-                chosen = listed
+                chosen, near = listed, _FIRST_TOGETHER
                 if not cases:
-                    chosen = _nearest(
+                    chosen, near = _nearest(
                         place,
                         (merge_base, newest),
                         head_side,
@@ -135,7 +135,7 @@ def gate(
         except BudgetSpentError:
             print("the time was over before anything could be measured", flush=True)
         else:
-            measured = measure((base_side, head_side), configuration.suites, chosen, budget)
+            measured = measure((base_side, head_side), configuration.suites, chosen, budget, near)
         result = GateResult(
             pull_request=pull_request,
             base=merge_base,
@@ -167,15 +167,19 @@ def _nearest(
     benchmarks: Benchmarks,
     listed: Sequence[TimedCase],
     limit_s: float,
-) -> list[TimedCase]:
-    """Choose the cases that a diff can have made slower, the nearest first."""
+) -> tuple[list[TimedCase], int]:
+    """Choose the cases that a diff can have made slower, the nearest first.
+
+    Returns:
+        The cases, and how many of them to measure first.
+    """
     configuration = place.configuration
     changed = measured_files(place.root, configuration, *commits)
     changes = read_changes(configuration.repository, *commits, changed)
     files = "1 changed file" if len(changed) == 1 else f"{len(changed)} changed files"
     if changes.is_traceable and not changes.functions:
         print(f"{files}, none of which changes measured code")
-        return []
+        return [], 0
     cases = [case for case in listed if case.short] or listed
     shares = {}
     if changes.functions:
@@ -186,28 +190,34 @@ def _nearest(
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     chosen = rank(cases, shares, texts, changes)
     print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
-    for case in chosen[:_FIRST_TOGETHER]:
+    nearest = chosen[:_FIRST_TOGETHER]
+    for case in nearest:
         part = shares.get(case.identity)
         note = f" (changed functions: {quantities.share(part)})" if part else ""
         print(f"  {case.name}{note}", flush=True)
-    return chosen
+    return chosen, sum(bool(shares.get(case.identity)) for case in nearest) or len(nearest)
 
 
 def measure(
-    sides: tuple[Side, Side], suites: Path, cases: Sequence[TimedCase], budget: Budget
+    sides: tuple[Side, Side],
+    suites: Path,
+    cases: Sequence[TimedCase],
+    budget: Budget,
+    first: int = _FIRST_TOGETHER,
 ) -> list[GateCase]:
     """Measure cases, then the slower ones again, until the time is over.
 
-    Few cases are finished before others begin, and none begins that would not be finished in time.
-    A case is finished as soon as one measurement does not call it slower. A case that is called
-    slower by chance is rarely called slower again, so the answer holds for all cases together.
+    The first few are finished before others begin, and none begins that would not be finished in
+    time. A case is finished as soon as one measurement does not call it slower. A case that is
+    called slower by chance is rarely called slower again, so the answer holds for all cases
+    together.
 
     Returns:
         Every case, in the order given.
     """
     results: dict[str, list[CaseResult]] = {case.name: [] for case in cases}
     waiting = list(cases)
-    count, started = _FIRST_TOGETHER, time.monotonic()
+    count, started = first, time.monotonic()
     try:
         with budget.enforced():
             while waiting and count:
