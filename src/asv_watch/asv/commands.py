@@ -65,7 +65,7 @@ _OF_THE_MACHINE = (
     (
         re.compile(
             r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
-            r"ConnectTimeoutError|Network is unreachable"
+            r"ConnectTimeoutError|Network is unreachable|failed to lookup address"
         ),
         "the package index cannot be reached; connect to the network and run the same again",
     ),

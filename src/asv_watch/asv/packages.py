@@ -8,7 +8,6 @@ from pathlib import Path
 
 import asv.environment
 import asv.repo
-import asv.util
 
 from asv_watch.asv.commands import find_cause
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
@@ -57,7 +56,7 @@ def build_package(
             ["-m", "pip", "install", "--no-deps", *target],
             env=os.environ | environment.build_env_vars,
         )
-    except (asv.util.ProcessError, asv.util.UserError) as error:
+    except Exception as error:  # py-rattler has errors of its own
         output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
         cause = find_cause(output)
         if cause.is_machine:
