@@ -4,6 +4,6 @@ There is a TOML file for each source, with the numbers as printed there. Reading
 torch nor asv, so that the site can show them next to ours.
 """
 
-from torchspeed.published.values import Hardware, PublishedSource, PublishedValue, load_sources
+from torchspeed.published.values import PublishedSource, PublishedValue, load_sources
 
-__all__ = ["Hardware", "PublishedSource", "PublishedValue", "load_sources"]
+__all__ = ["PublishedSource", "PublishedValue", "load_sources"]

@@ -13,16 +13,6 @@ SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a value was measured on, as far as its source says."""
-
-    name: str
-    cpu: str = ""
-    gpu: str = ""
-    software: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PublishedValue:
     """One published number."""
 
@@ -30,14 +20,13 @@ class PublishedValue:
     """In ``unit``."""
     unit: str
     """``s``, ``%``, or nothing for a loss."""
-    printed: str
-    """The number as its source prints it."""
     quantity: str
     """What the number is of: ``forward``, ``epoch time``, …"""
     table: str
     labels: dict[str, str]
     """Model, data, batch, device, pass and the like, in our names."""
-    hardware: Hardware
+    hardware: str
+    """What it was measured on."""
     case: str | None
     """The asv case that measures the model of that name here."""
     same_work: str | None
@@ -50,17 +39,14 @@ class PublishedValue:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSource:
-    """A document with published values."""
+    """A document with published values; its file also says who wrote it, and what the work was."""
 
     key: str
     title: str
-    authors: str
     url: str
     date: str
     """Year, or year-month-day, of the values."""
     framework: str
-    work: str
-    """What was measured."""
     differences: tuple[str, ...]
     """What is different here; every comparison says it."""
     values: tuple[PublishedValue, ...]
@@ -87,7 +73,7 @@ def site_rows() -> list[dict[str, Any]]:
         for published in source.values:
             if published.case is None:
                 continue
-            where = f"{published.hardware.name}, {source.framework}."
+            where = f"{published.hardware}, {source.framework}."
             model, differs = published.labels["model"], source.differences
             rows.append(_site_row(source, published, model, published.case, where, *differs))
             work, case = published.same_work, published.same_case
@@ -108,22 +94,26 @@ def _site_row(
         "batch": published.labels.get("batch", ""),
         "value": published.value,
         "unit": "seconds",
-        "source": f"{published.hardware.name}: {source.title} ({source.date}), {source.url}",
+        "source": f"{published.hardware}: {source.title} ({source.date}), {source.url}",
         "note": " ".join(note for note in (*notes, published.note) if note),
     }
 
 
 def _source(key: str, content: dict[str, Any]) -> PublishedSource:
-    hardware = {name: Hardware(**facts) for name, facts in content.pop("hardware").items()}
-    values = chain.from_iterable(_values(table, hardware) for table in content.pop("tables"))
-    fields = content | {
-        "work": content["work"].strip(),
-        "differences": tuple(content["differences"]),
-    }
-    return PublishedSource(key=key, values=tuple(values), **fields)
+    hardware = {name: facts["name"] for name, facts in content["hardware"].items()}
+    values = chain.from_iterable(_values(table, hardware) for table in content["tables"])
+    return PublishedSource(
+        key=key,
+        title=content["title"],
+        url=content["url"],
+        date=content["date"],
+        framework=content["framework"],
+        differences=tuple(content["differences"]),
+        values=tuple(values),
+    )
 
 
-def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[PublishedValue]:
+def _values(table: dict[str, Any], hardware: dict[str, str]) -> list[PublishedValue]:
     values = []
     for row in table["rows"]:
         names, cells = row[: len(table["rows_by"])], row[len(table["rows_by"]) :]
@@ -137,7 +127,6 @@ def _values(table: dict[str, Any], hardware: dict[str, Hardware]) -> list[Publis
                 PublishedValue(
                     value=value,
                     unit=unit,
-                    printed=printed,
                     quantity=labels.pop("quantity"),
                     table=table["title"],
                     hardware=hardware[labels.pop("hardware")],

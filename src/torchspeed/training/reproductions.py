@@ -74,7 +74,7 @@ class Reproduction:
         [source] = (source for source in load_sources() if source.key == self.source)
         rows: dict[tuple[str, float | str], dict[str, float]] = {}
         for value in source.values:
-            labels = {**value.labels, "hardware": value.hardware.name,
+            labels = {**value.labels, "hardware": value.hardware,
                       "quantity": value.quantity, "table": value.table}  # fmt: skip
             chosen = all(labels.get(name) == text for name, text in self.labels.items())
             if not chosen or self.axis not in labels:
