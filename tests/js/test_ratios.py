@@ -43,6 +43,11 @@ def test_other_conditions_start_at_the_level_that_was_reached() -> None:
     assert drawn == pytest.approx({0: 1.0, 1: 1.0, 2: 1.0, 3: 0.5})
 
 
+def test_a_step_just_before_other_conditions_is_not_taken_back() -> None:
+    drawn = ratios([1.0, 1.0, 1.0, 1.0, 0.4, 0.4, 0.6], segments=[0, 6])
+    assert drawn[6] == pytest.approx(0.4)
+
+
 def test_zero_is_the_commit_that_was_chosen() -> None:
     drawn = ratios([1.0, 2.0, 4.0], base=1)
     assert math.isclose(drawn[1], 1.0)

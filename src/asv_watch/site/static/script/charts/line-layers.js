@@ -7,26 +7,32 @@ import { fix, markPath, SIGNS } from "./marks.js";
 const interrupts = (run) => run.outcome !== "skipped";
 
 /**
- * The line itself, interrupted where a run failed and where a segment starts; a value alone is a
- * short dash.
+ * The line itself, interrupted where a run failed; a value alone is a short dash. What joins values
+ * of different conditions that were not compared is a path of its own.
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePath(line, { x, y, frame }) {
-  const breaks = [...line.segments, ...line.others.filter(interrupts).map((run) => run.at)];
-  const starts = line.points.map(({ at }, i) => {
-    const from = line.points[i - 1]?.at ?? -Infinity;
-    return from === -Infinity || breaks.some((place) => place > from && place <= at);
+function linePaths({ points, segments, others }, { x, y, frame }) {
+  const failed = others.filter(interrupts).map((run) => run.at);
+  /** Whether one of some places lies between a point and the one before it. @param {number[]} places @param {number} i */
+  const parted = (places, i) =>
+    places.some((at) => at > (points[i - 1]?.at ?? 0) && at <= (points[i]?.at ?? 0));
+  let [solid, dotted, before] = ["", "", ""];
+  points.forEach(({ at, value, compared }, i) => {
+    const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
+    const here = `${fix(x(at))} ${top}`;
+    const ends = i === points.length - 1 || parted(failed, i + 1);
+    if (!i || parted(failed, i)) solid += ends ? `M${fix(x(at) - 3)} ${top}h6` : `M${here}`;
+    else if (parted(segments, i) && !(compared && points[i - 1]?.compared)) {
+      dotted += `M${before}L${here}`;
+      solid += `M${here}`;
+    } else solid += `L${here}`;
+    before = here;
   });
-  return line.points
-    .map(({ at, value }, i) => {
-      const left = x(at);
-      const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-      if (!starts[i]) return `L${fix(left)} ${top}`;
-      if (!(starts[i + 1] ?? true)) return `M${fix(left)} ${top}`;
-      return `M${fix(left - 3)} ${top}h6`;
-    })
-    .join("");
+  return [
+    svg("path", { class: "line", d: solid }),
+    dotted ? svg("path", { class: "line assumed", d: dotted }) : "",
+  ];
 }
 
 /**
@@ -40,7 +46,7 @@ export function drawLine(line, plot, small) {
   const { x, y, inner, frame } = plot;
   const { points } = line;
   const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
-  group.append(svg("path", { class: "line", d: linePath(line, plot) }));
+  group.append(...linePaths(line, plot));
   for (const run of small ? [] : line.others.filter(interrupts)) {
     const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
     group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));

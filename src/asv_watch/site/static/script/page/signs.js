@@ -155,8 +155,8 @@ const MEANINGS = {
   chart: [
     ["vertical bar", "The interval of a value, or of an interleaved comparison."],
     ["◆ and dashes", "The recipe, the machine or its settings changed there."],
-    ["gap", "The values on both sides were measured in different conditions."],
-    ["× at the axis", "The run failed."],
+    ["dotted line", "It joins values of different conditions. They were not compared."],
+    ["gap, × at the axis", "The run failed."],
   ],
   cell: [
     ["small line", "The newest values, oldest first. A gap: other conditions."],

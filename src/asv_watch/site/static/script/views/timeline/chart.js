@@ -80,7 +80,13 @@ export class Chart {
     const few = scene.stops.length < 6;
     const { metric } = scene.asked.place;
     const tagged = getModel().commits.filter((commit) => commit.tags.length);
-    this.plot = drawLines(this.svg, scene.drawn, {
+    /** @param {Change} change */
+    const named = (change) => ({
+      ...change,
+      text: `${change.text} at ${getModel().shortOf(change.c)}`,
+    });
+    const lines = scene.drawn.map((line) => ({ ...line, changes: line.changes.map(named) }));
+    this.plot = drawLines(this.svg, lines, {
       width: few ? Math.min(inner, 640) : inner,
       height: few ? 240 : inner < 560 ? 280 : 400,
       place: scene.axis.place,

@@ -1,6 +1,6 @@
 // The lines of a chart: series with their runs.
 
-import { lookOf } from "../../charts/marks.js";
+import { lookOf, SIGNS } from "../../charts/marks.js";
 import { getModel, isComparable } from "../../data/model.js";
 import { runsOf } from "../../data/runs.js";
 import { columnOf } from "../../page/tables.js";
@@ -64,7 +64,13 @@ export function readingOf(line, drawn, at, asked) {
   const value = point ? formatValue(point.value, line.series.metric) : "";
   const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
   const text = [value, how].filter(Boolean).join(", ") || outcome;
-  return text && `${line.label}: ${text}`;
+  const changes = line.changes
+    .filter(({ c }) => c === at)
+    .map(
+      ({ verdict, text: size, interval_text: interval, p }) =>
+        ` ${SIGNS[verdict]}${size} (${interval}) since ${getModel().shortOf(p)}`,
+    );
+  return text && `${line.label}: ${text}${changes.join("")}`;
 }
 
 /**
@@ -83,7 +89,7 @@ export function courseNote({ drawn, stops, asked }) {
     ratio && elsewhere.size
       ? `Commits that were not compared here go on with ${[...elsewhere].map(nameOf).join(", ")}.`
       : "",
-    restarts ? "A gap: the recipe or the conditions changed (◆)." : "",
+    restarts ? "Dotted: the recipe or the conditions changed (◆)." : "",
     restarts && ratio ? "The line goes on at the level it had." : "",
   ]
     .filter(Boolean)

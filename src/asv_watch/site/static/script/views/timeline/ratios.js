@@ -11,7 +11,7 @@ function medianOf(points) {
 
 /**
  * The course of a line. A compared commit has its measured ratio. A run is drawn relative to the
- * compared run before it. Where other conditions begin, the line goes on at the level that it had.
+ * compared run before it. Where other conditions begin, the line goes on where it ended.
  * @param {SeriesLine} line
  * @returns {Point[]}
  */
@@ -28,12 +28,8 @@ function joinedPoints({ values, joined, segments }) {
   for (const at of places) {
     const run = values.get(at)?.value;
     const start = segments.findLast((first) => first <= at) ?? -Infinity;
-    const [last] = course.slice(-1);
-    if (last && last.at < start) {
-      const lately = course.slice(course.findLastIndex((point) => point.compared) + 1);
-      level = lately.length ? medianOf(lately.slice(-BASE_VALUES)) : level;
-      base = null;
-    }
+    const last = course.at(-1);
+    if (last && last.at < start) [level, base] = [last.value, null];
     base ??= run ?? null;
     const expected = run && base ? (level * run) / base : level;
     const ratio = compared.get(at);

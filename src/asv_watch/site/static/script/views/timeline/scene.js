@@ -72,17 +72,20 @@ function buildAxis(asked, lines) {
   const place = asked.x === "date" ? date : order;
   const [first, last] = rangeOf(asked, whole);
   const stops = whole.filter((at) => at >= first && at <= last);
-  const sameDay = formatDay(date(first)) === formatDay(date(last));
-  // Within a day the date would tell nothing: the hash does.
-  /** @param {CommitIndex} at */
-  const tick = (at) => ({ at, text: sameDay ? model.shortOf(at) : formatDay(date(at)) });
+  // A date is told once: the other commits of a day have their hash.
+  /** @param {CommitIndex[]} places */
+  const labelled = (places) =>
+    places.map((at, i) => {
+      const [before, day] = [places[i - 1] ?? at, at].map((stop) => formatDay(date(stop)));
+      return { at, text: i && day === before ? model.shortOf(at) : (day ?? "") };
+    });
   const stride = Math.max(1, Math.ceil(stops.length / 7));
   return {
     stops,
     place,
     domain: [place(first), place(last)],
-    ticks: stops.filter((_, i) => i % stride === 0).map(tick),
-    ends: stops.filter((_, i) => i === 0 || i === stops.length - 1).map(tick),
+    ticks: labelled(stops.filter((_, i) => i % stride === 0)),
+    ends: labelled(stops.filter((_, i) => i === 0 || i === stops.length - 1)),
   };
 }
 
