@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -25,15 +24,6 @@ def read_regular(path: Path | str) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return stream.read()
-
-
-def digest(path: Path | str) -> str:
-    """Return the digest of the content of a file, or of the reason why it cannot be read."""
-    try:
-        content = read_regular(path)
-    except OSError as error:
-        content = f"{error.errno}, not read".encode()
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def lock(descriptor: int, path: Path) -> bool:

@@ -25,7 +25,6 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import CaseRatio, Header, Kind, StoredComparison, Version
 from asv_watch.records.history import History
-from asv_watch.statistics.block_cache import BlockCache
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from tests.asv_watch.making import (
@@ -100,7 +99,6 @@ class Simulation:
     """Number of commits that exist on each night."""
     spread: float
     """Standard deviation of the logarithm of a round's ratio."""
-    cache: BlockCache
     runs: dict[int, float] = field(default_factory=dict)
     comparisons: list[StoredComparison] = field(default_factory=list)
     _left: int = 0
@@ -161,7 +159,7 @@ class Simulation:
             positions={commit_hash(number): number for number in range(count)},
             comparisons={MACHINE: tuple(self.comparisons)},
         )
-        return history, analyse(history, self.cache).changes
+        return history, analyse(history).changes
 
     def _compare_new_commit(self, newest: int) -> None:
         compared = {commit_hash(newest)} & {c.header.after.commit for c in self.comparisons}
@@ -196,7 +194,7 @@ class Simulation:
         narrow(last - first + 1, split)
 
 
-def draw(rng: np.random.Generator, cache: BlockCache, nights: int) -> Simulation:
+def draw(rng: np.random.Generator, nights: int) -> Simulation:
     """Draw a history."""
     arrivals = [*(10 + np.cumsum(rng.integers(1, 5, nights))).tolist()]
     count = arrivals[-1]
@@ -205,7 +203,7 @@ def draw(rng: np.random.Generator, cache: BlockCache, nights: int) -> Simulation
     for place in places:
         levels[place:] *= 1 + rng.uniform(-LARGEST_STEP, LARGEST_STEP)
     arrivals += [count] * SETTLING_NIGHTS
-    simulation = Simulation(rng, levels.tolist(), arrivals, rng.uniform(0.005, 0.02), cache)
+    simulation = Simulation(rng, levels.tolist(), arrivals, rng.uniform(0.005, 0.02))
     for commit in range(10):
         simulation._run(commit)
     return simulation
@@ -249,9 +247,9 @@ def simulate(histories: int, *, nights: int = 20, seed: int = 2026) -> Tally:
         nights: on which commits arrive, for each.
         seed: of all that is drawn.
     """
-    rng, cache, total = np.random.default_rng(seed), BlockCache(), Tally()
+    rng, total = np.random.default_rng(seed), Tally()
     for _ in range(histories):
-        total.add(tally_of(draw(rng, cache, nights)))
+        total.add(tally_of(draw(rng, nights)))
     return total
 
 

@@ -39,8 +39,6 @@ class PublishRequest:
     """File with values that others published (key ``published_values``), if there is one."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
-    settings: str
-    """All settings of asv.conf.json that a site depends on, as text."""
 
 
 def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
@@ -70,7 +68,6 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
     repo = get_repo(conf)
     if pull:
         repo.pull()
-    settings = {key: value for key, value in vars(conf).items() if key != "html_dir"}
     declared = read_declared(conf, Path.cwd())
     return PublishRequest(
         results=Path(conf.results_dir),
@@ -81,7 +78,6 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
         measured_paths=declared.measured_paths,
         published_values=declared.published_values,
         project=_project(conf, declared.site_url),
-        settings=repr(sorted(settings.items())),
     )
 
 

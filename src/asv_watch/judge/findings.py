@@ -22,8 +22,7 @@ from asv_watch.judge.series_noise import MachineNoise, known_noise, machine_nois
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
-from asv_watch.statistics.block_cache import BlockCache
-from asv_watch.statistics.change_points import Step
+from asv_watch.statistics.change_points import Step, find_all_steps
 
 Segments = tuple[Segment, ...]
 
@@ -52,13 +51,13 @@ class Findings:
     """For each machine, device and metric."""
 
 
-def analyse(history: History, cache: BlockCache | None = None) -> Findings:
+def analyse(history: History) -> Findings:
     """Work out the noise, changes, events and release comparisons of a history."""
     segments = split(history)
     own = own_noises(segments)
     noise = known_noise(history, own)
     events = find_events(history)
-    steps = _steps(segments, cache or BlockCache())
+    steps = _steps(segments)
     of_machines = machine_steps(history, _by_commit(segments, steps))
     pairs = _pairs(history)
     changes: list[Change] = []
@@ -88,10 +87,10 @@ def analyse(history: History, cache: BlockCache | None = None) -> Findings:
     )
 
 
-def _steps(segments: Sequence[Segments], cache: BlockCache) -> list[list[list[Step]]]:
+def _steps(segments: Sequence[Segments]) -> list[list[list[Step]]]:
     """Find the change points of each segment of each series."""
     steps_of_segments = iter(
-        cache.find_all([segment.values for of_series in segments for segment in of_series])
+        find_all_steps(segment.values for of_series in segments for segment in of_series)
     )
     return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
 

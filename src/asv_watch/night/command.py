@@ -26,7 +26,6 @@ from asv_watch.publish.command import publish
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.loading import load_history
-from asv_watch.statistics.block_cache import BlockCache
 
 
 def nightly(
@@ -85,7 +84,6 @@ class _Night:
         ]
         self._reference = self._find_reference()
         attempts = Attempts(place.results, " ".join(suites), time.time)
-        self._steps = BlockCache()
         self._tonight = Tonight(place, selection, attempts, Tally())
         self._situation = self._read_results()
 
@@ -196,7 +194,6 @@ class _Night:
             attempts=self._tonight.attempts,
             history=history,
             reference=self._reference,
-            steps=self._steps,
         )
 
     def _fail(self, name: str, what: str, reason: str) -> None:

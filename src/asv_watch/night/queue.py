@@ -31,7 +31,6 @@ from asv_watch.records.git import ask_git, find_commit
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
-from asv_watch.statistics.block_cache import BlockCache
 
 _ALIKE = 2
 """Commits that fail for the same reason, after which older ones are not tried."""
@@ -56,8 +55,6 @@ class Situation:
     """This machine's results of all commits of the branch; ``None`` before the first."""
     reference: Version | None = None
     """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
-    steps: BlockCache | None = None
-    """Change points that were found when earlier tasks were chosen."""
 
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:
@@ -123,7 +120,7 @@ class Situation:
     @cached_property
     def findings(self) -> Findings | None:
         """What the analysis says about the results; ``None`` before the first."""
-        return None if self.history is None else analyse(self.history, self.steps)
+        return None if self.history is None else analyse(self.history)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

@@ -15,9 +15,8 @@ from asv_watch.site.feeds import write_badge, write_feed
 from asv_watch.site.index import Json, index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page
-from asv_watch.site.regressions import lasting_regressions, regressions_data
 from asv_watch.site.release_data import release_data
-from asv_watch.site.scripts import json_bytes, write_script
+from asv_watch.site.scripts import write_script
 
 STATIC = Path(__file__).parent / "static"
 
@@ -61,29 +60,10 @@ def build_site(
     write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)
     write_case_files(folder, contents)
-    regressions = lasting_regressions(contents)
-    worse = sorted(
-        (change for regression in regressions for change in regression.changes),
-        key=lambda change: (-change.commit, change.series),
-    )
-    measured = [change for change in contents.changes if change.is_measured]
-    for file, changes, name, title in (
-        ("feed.xml", measured, "changes", "measured changes"),
-        ("regressions.xml", worse, "regressions", "regressions that last"),
-    ):
-        feed = write_feed(
-            contents,
-            changes,
-            name=name,
-            title=title,
-            project=project["name"],
-            site=project["site"],
-        )
-        (folder / file).write_bytes(feed)
+    feed = write_feed(contents, project=project["name"], site=project["site"])
+    (folder / "feed.xml").write_bytes(feed)
     page = render_page(
         contents, table, generated=generated, project=project, headline=overview["headline"]
     )
     (folder / "index.html").write_bytes(page)
-    data = regressions_data(contents, regressions)
-    (folder / "regressions.json").write_bytes(json_bytes(data) + b"\n")
     (folder / "badge.svg").write_bytes(write_badge(contents))

@@ -22,7 +22,7 @@ from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.data_files import series_files
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import write_script
+from asv_watch.site.scripts import distance, write_script
 
 Json = dict[str, Any]
 
@@ -185,4 +185,4 @@ def _distances(point: Point) -> Iterable[int]:
     if len(ordered) > SAMPLES:
         last = len(ordered) - 1
         ordered = [ordered[round(index * last / (SAMPLES - 1))] for index in range(SAMPLES)]
-    return (names.distance(sample - point.value, point.value) for sample in ordered)
+    return (distance(sample - point.value, point.value) for sample in ordered)

@@ -10,7 +10,7 @@ from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
-from asv_watch.site.stored_numbers import shortened
+from asv_watch.site.scripts import shortened
 
 Json = dict[str, Any]
 

@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from asv_watch.records.series import Indices
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
-from asv_watch.site.index import (
-    Json,
-    series_in_a_file,
-)
-from asv_watch.site.scripts import json_bytes, write_script
-from asv_watch.site.stored_numbers import published_values, shortened, whole_numbers
-
-_Column = list[float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """What a series has at each commit of the history."""
-
-    numbers: dict[str, _Column]
-    """Numbers of each commit, by their kind."""
-    scale: tuple[int, int] | None = None
-    """Decimals and middle of the values (`whole_numbers`); ``None`` if they are as they are."""
-
-    def part(self, span: slice) -> Json:
-        """Return the numbers at some commits."""
-        part: Json = {} if self.scale is None else {"scale": self.scale}
-        return part | {kind: column[span] for kind, column in self.numbers.items()}
+from asv_watch.site.index import Json, series_in_a_file
+from asv_watch.site.scripts import distance, json_bytes, shortened, write_script
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index and the files of every benchmark."""
     write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
-    commits = len(contents.history.commits)
-    columns = [_columns(row, commits) for row in contents.series]
     for name, benchmark, members in series_files("s", contents):
-        series = [_history_of(contents, row, columns[row.index]) for row in members]
+        series = [_history_of(contents, row) for row in members]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
 
 
@@ -70,51 +43,43 @@ def series_files(
             yield name, benchmark, members[first : first + share]
 
 
-def _columns(summary: SeriesSummary, commits: int) -> _Columns:
-    if not summary.has_value:
-        return _Columns({})
+def _values_of(summary: SeriesSummary) -> Json:
+    """Return values and intervals with a place for each commit from the first to the last."""
     at, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
-    shown = published_values(values, is_exact=np.isnan(interval[:, 0]))
-    whole = whole_numbers(shown)
-    columns = {"v": _spread_out(at, shown if whole is None else whole.numbers, commits)}
     # A distance from a value of zero has no relative size.
     known = ~np.isnan(interval[:, 0]) & (values != 0)
+    is_exact = np.isnan(interval[:, 0]).tolist()
+    shown = [
+        value if exact else shortened(value)
+        for value, exact in zip(values.tolist(), is_exact, strict=True)
+    ]
+    data = {"from": int(at[0]), "v": _spread_out(at, at, shown)}
     if known.any():
-        known_values, ends = values[known], interval[known]
-        for key, differences in (
-            ("lo", known_values - ends[:, 0]),
-            ("hi", ends[:, 1] - known_values),
-        ):
-            columns[key] = _spread_out(
-                at[known], names.distances(differences, known_values), commits
-            )
-    return _Columns(columns, None if whole is None else (whole.decimals, whole.middle))
+        centres, ends = values[known], interval[known]
+        for key, differences in (("lo", centres - ends[:, 0]), ("hi", ends[:, 1] - centres)):
+            distances = map(distance, differences.tolist(), centres.tolist())
+            data[key] = _spread_out(at, at[known], list(distances))
+    return data
 
 
-def _spread_out(at: Indices, numbers: npt.NDArray[Any], commits: int) -> _Column:
-    """Return a place for each commit, with the numbers in the places of theirs."""
-    column: _Column = []
-    of_places = numbers.tolist()
-    edges = [0, *(np.flatnonzero(np.diff(at) != 1) + 1).tolist(), len(at)]
-    for start, end in pairwise(edges):
-        column += [None] * (int(at[start]) - len(column))
-        column += of_places[start:end]
-    return column + [None] * (commits - len(column))
+def _spread_out(span: Indices, at: Indices, numbers: Sequence[float]) -> list[float | None]:
+    """Return a place for each commit of a span, with the numbers in the places of theirs."""
+    column: list[float | None] = [None] * int(span[-1] - span[0] + 1)
+    for index, number in zip((at - span[0]).tolist(), numbers, strict=True):
+        column[index] = number
+    return column
 
 
-def _history_of(contents: Contents, summary: SeriesSummary, columns: _Columns) -> Json:
+def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
-        span = slice(int(summary.commits[0]), int(summary.commits[-1]) + 1)
-        data["from"] = span.start
-        data |= columns.part(span)
+        data |= _values_of(summary)
     if summary.others:
         reasons = sorted({reason for _, _, reason in summary.others})
-        place = {reason: index for index, reason in enumerate(reasons)}
         data["reasons"] = reasons
         data["other"] = [
-            [commit, outcome, place[reason]] for commit, outcome, reason in summary.others
+            [commit, outcome, reasons.index(reason)] for commit, outcome, reason in summary.others
         ]
     if joined := _joined(contents, summary.index):
         data["joined"] = joined

@@ -1,22 +1,20 @@
-"""What other programs show of the site: Atom feeds (RFC 4287) and the badge.
+"""What other programs show of the site: an Atom feed (RFC 4287) and the badge.
 
-A feed has an entry for each measured change, under an id that never changes.
+The feed has an entry for each measured change, under an id that never changes.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from urllib.parse import quote
 
-from asv_watch.judge.changes import Change
 from asv_watch.site.change_data import change_id, recent_changes
 from asv_watch.site.contents import Contents
-from asv_watch.site.rendering import render
+from asv_watch.site.pages import render
 
 ENTRIES = 100
-"""Newest changes that a feed holds."""
+"""Newest changes that the feed holds."""
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold at all, not even as a character reference."""
@@ -26,32 +24,20 @@ _GREY, _BLUE, _ORANGE = "#57606a", "#0550ae", "#a04100"
 _LETTER = 6.6  # pixels of an average letter at 11 px
 
 
-def write_feed(
-    contents: Contents,
-    changes: Sequence[Change],
-    *,
-    name: str,
-    title: str,
-    project: str,
-    site: str = "",
-) -> bytes:
-    """Render a feed; it depends on the changes alone, not on when it is written.
+def write_feed(contents: Contents, *, project: str, site: str = "") -> bytes:
+    """Render the feed; it depends on the changes alone, not on when it is written.
 
     Args:
-        contents: The series and commits that the changes refer to.
-        changes: What to list, newest first; only the first `ENTRIES` are.
-        name: Name of the feed among those of the project, part of its permanent id.
-        title: What the feed holds, in words.
+        contents: The changes, and the series and commits that they refer to.
         project: Name of the project.
         site: Address that the site is served under, with a slash at its end; without
             it links are relative to the feed's own address.
     """
-    shown, commits = changes[:ENTRIES], contents.history.commits
+    commits = contents.history.commits
+    shown = [change for change in contents.changes if change.is_measured][:ENTRIES]
     text = render(
         "feed.xml",
         urn=f"urn:torchspeed:{quote(project, safe='')}",
-        name=name,
-        title=title,
         project=project,
         site=site,
         updated=max((commits[change.commit].date for change in shown), default=0),

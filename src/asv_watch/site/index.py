@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
-import numpy as np
-
 from asv_watch import quantities
 from asv_watch.records.labels import plain_value
 from asv_watch.records.records import Benchmark, Environment
@@ -17,8 +15,7 @@ from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, implementation, look, main_groups, title
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup, baseline
-from asv_watch.site.failures import exception_line
-from asv_watch.site.stored_numbers import published_values, shortened
+from asv_watch.site.scripts import shortened
 
 _T = TypeVar("_T")
 
@@ -261,7 +258,7 @@ def _series(contents: Contents, table: CaseTable, indices: Indices) -> Json:
 def _reason(summary: SeriesSummary) -> str:
     """Return one line: of a failure that of its exception."""
     if summary.status in {"failed", "timed out"}:
-        return exception_line(summary.reason)
+        return names.exception_line(summary.reason)
     return summary.reason
 
 
@@ -274,7 +271,7 @@ def _last(summary: SeriesSummary) -> Json | None:
         return None
     commit, point = summary.last
     low, high = point.interval or (None, None)
-    [value] = published_values(np.array([point.value]), np.array([low is None])).tolist()
+    value = point.value if low is None else shortened(point.value)
     return {
         "c": commit,
         "v": value,

@@ -11,16 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-import numpy.typing as npt
-
 from asv_watch.judge.events import Event
 from asv_watch.records.records import Case, Environment
 from asv_watch.records.series import Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_FARTHEST = 1e12
-"""A larger distance, of a value next to nothing, is given as this one."""
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
 
 
@@ -113,20 +108,6 @@ def _facts(environment: Environment) -> dict[str, str]:
     return required | python | dict(sorted(environment.variables.items()))
 
 
-def distance(difference: float, value: float) -> int:
-    """Return a distance from a value in 1/10,000 of it, as data files store it."""
-    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
-
-
-def distances(
-    differences: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
-    """`distance` of each difference from the value in its place."""
-    with np.errstate(over="ignore"):
-        shares = differences / np.abs(values) * 10_000
-    return np.rint(np.clip(shares, -_FARTHEST, _FARTHEST)).astype(np.int64)
-
-
 def setting(name: str, value: str) -> str:
     """Return a parameter as displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
     is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
@@ -169,3 +150,23 @@ def case_name(case: Case) -> str:
         if value and not (key == "metric" and value == "time")
     ]
     return " ".join(filter(None, words))
+
+
+_EXCEPTION = re.compile(
+    r"^(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|Exit|Warning|Failed)\b"
+)
+_FRAME = re.compile(r'^(?:Traceback \(most recent call last\):|  File "|\s+[\^~]+$)')
+_LONGEST = 200  # characters of a line
+
+
+def exception_line(message: str) -> str:
+    """Find the line of the exception in what a failed case printed.
+
+    That is the last line that starts with the name of an exception; without one the last
+    line that is neither empty nor part of a traceback. The line is cut at 200 characters.
+    """
+    lines = [line.rstrip() for line in message.splitlines() if line.strip()]
+    named = [line for line in lines if _EXCEPTION.match(line)]
+    others = [line.strip() for line in lines if not _FRAME.match(line)]
+    line = (named or others or [""])[-1]
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

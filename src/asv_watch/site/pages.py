@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from asv_watch import quantities
+from asv_watch.judge.causes import in_words
 from asv_watch.site.case_table import CaseTable, title
+from asv_watch.site.change_data import size
 from asv_watch.site.contents import Contents
-from asv_watch.site.rendering import render
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 POLICY = (
@@ -67,3 +75,27 @@ def render_page(
         project=project,
     )
     return page.encode("utf-8", "replace")
+
+
+def render(template: str, **context: Any) -> str:
+    """Render a template of the folder ``templates``; all that it shows is escaped."""
+    return _templates().get_template(template).render(**context)
+
+
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        quantity=quantities.quantity,
+        instant=quantities.timestamp,
+        moment=partial(quantities.timestamp, pattern="%Y-%m-%d %H:%M UTC"),
+        size=size,
+        in_words=in_words,
+    )
+    return templates

@@ -17,10 +17,10 @@ from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.releases import import_case
+from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
-from asv_watch.site.failures import exception_line
-from asv_watch.site.stored_numbers import shortened
+from asv_watch.site.scripts import shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 Json = dict[str, Any]
@@ -67,10 +67,10 @@ def _of_machine(
 ) -> Json:
     steps = history.steps
     measured = {case for step in steps for case in (*step.commits, *step.values)}
-    names = sorted(
+    cases = sorted(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
     )
-    index_of = {case: index for index, case in enumerate(names)}
+    index_of = {case: index for index, case in enumerate(cases)}
 
     def is_main(case: str) -> bool:
         index = table.index_of.get(case)
@@ -85,12 +85,12 @@ def _of_machine(
         "cpu": contents.history.machines[history.machine].facts.get("cpu", ""),
         "package": history.requirement,
         "versions": history.releases,
-        "cases": [_case(history, table, case, is_main=is_main(case)) for case in names],
+        "cases": [_case(history, table, case, is_main=is_main(case)) for case in cases],
         "steps": [_step(step, index_of, import_case(history.requirement)) for step in steps],
         "findings": _findings(history, index_of, contents),
         "method": _method(history),
         "failed": [
-            {"version": name, "reason": exception_line(tried.failed)}
+            {"version": name, "reason": names.exception_line(tried.failed)}
             for name, tried in contents.history.releases.get(history.machine, {}).items()
             if tried.failed and history.requirement in tried.requirements
         ],
@@ -136,7 +136,7 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], of_import: str) -> Jso
             {
                 "case": index_of[case],
                 "outcome": "skipped" if result.skipped else "failed",
-                "reason": exception_line(result.skipped or result.failed),
+                "reason": names.exception_line(result.skipped or result.failed),
             }
             for case, result in step.unmeasured.items()
             if case not in step.ratios

@@ -23,6 +23,8 @@ _ESCAPES = (
     ("\u2028".encode(), b"\\u2028"),
     ("\u2029".encode(), b"\\u2029"),
 )
+_FARTHEST = 1e12
+"""A larger distance, of a value next to nothing, is given as this one."""
 
 
 def json_bytes(data: Any) -> bytes:
@@ -50,6 +52,16 @@ def write_script(site: Path, name: str, data: Any) -> None:
     path = site / "data" / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(script(name, data))
+
+
+def shortened(value: float, significant: int = 5) -> float:
+    """Round a value to so many significant digits: further ones would only show noise."""
+    return float(f"{value:.{significant}g}")
+
+
+def distance(difference: float, value: float) -> int:
+    """Return a distance from a value in 1/10,000 of it, as data files store it."""
+    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
 
 
 def _encodable(data: Any) -> Any:

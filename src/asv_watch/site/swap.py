@@ -26,8 +26,6 @@ KEPT_TEXT = """\
 """
 MANIFEST = ".asv-watch-site.json"
 """The file that marks a folder as a published site."""
-STEPS = ".asv-watch-steps.msgpack"
-"""The file with the partitions of its series, for the next publish."""
 
 _ASIDE = ".publishing"
 _ENTRY = "index.html"
@@ -49,15 +47,16 @@ def swapped_in(folder: Path) -> Iterator[Path]:
     try:
         with _locked(folder):
             aside = folder / _ASIDE
-            if aside.exists() and not (folder / MANIFEST).exists():
+            if aside.exists():
                 # A run was killed while it moved the entries: the folder is a site all the same.
-                (folder / MANIFEST).write_text("{}\n", encoding="utf-8")
+                (folder / MANIFEST).touch()
             _refuse_foreign(folder)
             shutil.rmtree(aside, ignore_errors=True)
             try:
                 fresh = aside / "new"
                 fresh.mkdir(parents=True)
                 yield fresh
+                (fresh / MANIFEST).touch()
                 _swap(folder, fresh, aside / "old")
             finally:
                 shutil.rmtree(aside, ignore_errors=True)

@@ -43,7 +43,7 @@ Romano, Rigaill, Runge and Fearnhead (2022), doi:10.1080/01621459.2021.1909598.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,10 +52,13 @@ from asv_watch.statistics.noise import median_of
 from asv_watch.statistics.partition import (
     BLOCK,
     Array,
+    Block,
     BlockFinder,
+    BlockPartition,
     blocks_of,
     partition,
     partition_block,
+    partition_blocks,
     scale_of,
 )
 from asv_watch.statistics.pruning import (
@@ -72,6 +75,7 @@ _SETTLED = 30  # values after which a step needs no confirmation any more
 _SHIFT = 5  # values by which one more value may move a step
 _LARGEST = 1e100  # of a value: squares of larger ones overflow, and none is a measurement
 _ROUNDING = 1e-9  # of a typical value: what a level of zero may come to
+_AT_ONCE = 64  # blocks partitioned together: more at once are no quicker
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +100,6 @@ class Step:
     have shown it."""
 
     @property
-    def ratio(self) -> float:
-        """Level after over level before; infinite or NaN if that was zero."""
-        if self.before == 0:
-            return math.copysign(math.inf, self.after) if self.after else math.nan
-        return self.after / self.before
-
-    @property
-    def change(self) -> float:
-        """Relative change: 0.05 for 5 % more than before."""
-        return self.ratio - 1
-
-    @property
     def direction(self) -> str:
         """``up`` or ``down``: what happened to the value, good or bad."""
         return "up" if self.after > self.before else "down"
@@ -127,7 +119,7 @@ def find_steps(
     Args:
         values: Finite values in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
-        find_block: Gives what `partition_block` does, perhaps from a cache.
+        find_block: Gives what `partition_block` does, perhaps known before.
 
     Returns:
         The steps in order; none for a series too short to tell.
@@ -149,11 +141,30 @@ def find_steps(
     ]
 
 
-def _confirmed(
-    values: Array,
-    fit: _Fit,
-    find_block: BlockFinder,
-) -> list[Step]:
+def find_all_steps(series: Iterable[Sequence[float] | Array]) -> list[list[Step]]:
+    """Find the steps of many series, in a quarter of the time of one by one."""
+    arrays = [np.asarray(values, dtype=np.float64) for values in series]
+    blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
+    keys = sorted(blocks, key=lambda key: len(blocks[key][0]))
+    known: dict[_Key, BlockPartition] = {}
+    for first in range(0, len(keys), _AT_ONCE):
+        batch = keys[first : first + _AT_ONCE]
+        known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
+
+    def find_block(*block: *Block) -> BlockPartition:
+        return known.get(_key(*block)) or partition_block(*block)
+
+    return [find_steps(array, find_block) for array in arrays]
+
+
+_Key = tuple[bytes, float, int]
+
+
+def _key(y: Array, least_variance: float, length: int) -> _Key:
+    return (y.tobytes(), least_variance, length)
+
+
+def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
     """Steps that hold against the heaviest drift, and did so two and one values ago."""
     steps = _steps(fit, fit.heaviest)
     if not steps or steps[-1].position < len(values) - _SETTLED:
@@ -197,7 +208,7 @@ class _Fit:
         return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
-def blocks_to_partition(values: Array) -> list[tuple[Array, float, int]]:
+def _blocks_to_partition(values: Array) -> list[Block]:
     """Return what `find_steps` asks `partition_block` for at first, for finite values."""
     if len(values) < 2 * FEWEST_VALUES:
         return []

@@ -7,8 +7,7 @@ at once.
 The filter's variances depend on a segment's length alone, so the filters of all possible starts
 and all ratios advance together with variances from a table, in O(n^2) time and O(n) memory; longer
 series are partitioned in overlapping blocks, in O(n). A block is partitioned by its own values
-alone, on their own scale, so that a caller may cache its partition: a new value changes only the
-last block.
+alone, on their own scale, so that blocks of many series are partitioned together.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -78,7 +76,8 @@ def filters(length: int) -> Filters:
     )
 
 
-class BlockPartition(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class BlockPartition:
     """The best partition of a block for each drift ratio."""
 
     boundaries: list[list[int]]
@@ -137,7 +136,7 @@ def partition(
     Args:
         y: The series.
         least_variance: What the variance of first differences counts as at least.
-        find_block: Gives what `partition_block` does, perhaps from a cache.
+        find_block: Gives what `partition_block` does, perhaps known before.
 
     Returns:
         The best boundaries, the index of the drift ratio that explains the series best,

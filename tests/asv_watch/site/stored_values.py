@@ -1,14 +1,8 @@
-"""Reads the values of data files."""
+"""Reads the index of a site."""
 
 from __future__ import annotations
 
 from typing import Any
-
-
-def values_of(entry: dict[str, Any]) -> list[float | None]:
-    """The values of a series in a data file, read as a program would."""
-    decimals, middle = entry.get("scale", (0, 0))
-    return [None if v is None else (middle + v) / 10**decimals for v in entry["v"]]
 
 
 def case_of(index: dict[str, Any], series: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ from asv_watch.site.contents import contents_of
 from asv_watch.site.names import slug
 from tests.asv_watch.site.conftest import Project, registered
 from tests.asv_watch.site.handmade import PROJECT, handmade, handmade_contents
-from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of, values_of
+from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(
             machine = index["machines"][series["m"]]["name"]
             environment = index["environments"][series["e"]]["id"]
             case = case_of(index, series)
-            for offset, value in enumerate(values_of(row)):
+            for offset, value in enumerate(row["v"]):
                 if value is None:
                     continue
                 commit = index["commits"][row["from"] + offset][0]
@@ -218,6 +218,6 @@ def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path
     for path in (tmp_path / "data" / "s").glob("*.js"):
         for row in registered(path)[1]["series"]:
             last = index["series"][row["s"]]["last"]
-            assert values_of(row)[last["c"] - row["from"]] == last["v"]
+            assert row["v"][last["c"] - row["from"]] == last["v"]
             seen += 1
     assert seen == len(series)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asv_watch.site.failures import exception_line
+from asv_watch.site.names import exception_line
 
 ASV = """For parameters: 'b'
 Traceback (most recent call last):

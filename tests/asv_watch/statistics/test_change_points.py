@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.statistics.change_points import find_steps
+from asv_watch.statistics.change_points import find_all_steps, find_steps
 from asv_watch.statistics.pruning import FEWEST_VALUES
 from tests.asv_watch import evaluate_change_points as evaluation
 from tests.asv_watch.labelled_series import (
@@ -35,9 +35,8 @@ def test_a_step_is_found_in_either_direction(level: float, direction: str) -> No
     [step] = find_steps(noisy(0, 1.0, level))
     assert abs(step.position - 30) <= 1
     assert step.direction == direction
-    assert step.ratio == pytest.approx(level, rel=0.02)
-    assert step.change == pytest.approx(level - 1, abs=0.02)
     assert step.before == pytest.approx(1.0, rel=0.01)
+    assert step.after == pytest.approx(level, rel=0.02)
     assert step.values_before + step.values_after == 60
     assert step.z > 4
     assert step.confirmed
@@ -96,10 +95,10 @@ def test_counts_that_repeat_exactly() -> None:
 
 def test_values_that_are_not_all_positive() -> None:
     [step] = find_steps([0.0] * 20 + [5.0] * 20)
-    assert (step.position, step.ratio) == (20, math.inf)
+    assert (step.position, step.before) == (20, 0.0)
     [step] = find_steps([-10.0] * 20 + [-20.0] * 20)
     assert step.direction == "down"
-    assert step.ratio == pytest.approx(2.0)
+    assert step.after / step.before == pytest.approx(2.0)
 
 
 def test_too_few_values() -> None:
@@ -121,8 +120,13 @@ def test_steps_keep_their_distance_and_reach_their_size(values: list[float]) -> 
     for step, start, end in zip(steps, edges, edges[2:], strict=False):
         assert step.position - start == step.values_before >= FEWEST_VALUES
         assert end - step.position == step.values_after >= FEWEST_VALUES
-        assert abs(math.log(step.ratio)) >= math.log(1.015) * (1 - 1e-9)
+        assert abs(math.log(step.after / step.before)) >= math.log(1.015) * (1 - 1e-9)
         assert step.z >= 3
+
+
+def test_many_series_together_have_the_steps_of_each_by_itself() -> None:
+    series = [noisy(0, 1.0, 1.2), noisy(1, 1.0, 0.8, length=350), [1.0] * 30, [], [0.0, 5.0] * 9]
+    assert find_all_steps(series) == [find_steps(values) for values in series]
 
 
 @given(st.integers(0, 10_000), st.floats(1e-9, 1e9))
@@ -132,7 +136,7 @@ def test_the_unit_does_not_matter(seed: int, factor: float) -> None:
     plain, scaled = find_steps(series.values), find_steps(series.values * factor)
     assert [step.position for step in plain] == [step.position for step in scaled]
     for entry, other in zip(plain, scaled, strict=True):
-        assert other.ratio == pytest.approx(entry.ratio, rel=1e-6)
+        assert other.after == pytest.approx(entry.after * factor, rel=1e-6)
         assert other.z == pytest.approx(entry.z, rel=1e-4)
 
 

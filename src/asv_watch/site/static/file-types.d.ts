@@ -1,13 +1,9 @@
 /** The data files that views load when they need them; `types.d.ts` has the index. */
 
-/** Decimals d and middle m: a value v is stored as v * 10^d - m. */
-type Scale = [number, number];
-
 /** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
 interface BenchmarkSeries {
   s: SeriesIndex;
   from: CommitIndex;
-  scale?: Scale;
   v: (number | null)[];
   lo?: (number | null)[];
   hi?: (number | null)[];

@@ -17,16 +17,6 @@ const spanOf = (value, low, high) =>
     ? null
     : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
 
-const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
-
-/**
- * A value from what a data file stores.
- * @param {{ scale?: Scale }} entry
- * @param {number} stored
- */
-const valueOf = ({ scale }, stored) =>
-  scale ? (scale[1] + stored) / (POWERS_OF_TEN[scale[0]] ?? NaN) : stored;
-
 /** @type {Map<unknown, SeriesIndex> | null} */
 let firstOfBenchmark = null;
 /** @type {WeakMap<BenchmarkSeries, Runs>} */
@@ -39,14 +29,10 @@ const parsed = new WeakMap();
 function parse(entry) {
   /** @type {Point[]} */
   const points = [];
-  entry.v.forEach((stored, i) => {
-    if (stored === null) return;
-    const value = valueOf(entry, stored);
-    points.push({
-      at: entry.from + i,
-      value,
-      interval: spanOf(value, entry.lo?.[i], entry.hi?.[i]),
-    });
+  entry.v.forEach((value, i) => {
+    if (value === null) return;
+    const interval = spanOf(value, entry.lo?.[i], entry.hi?.[i]);
+    points.push({ at: entry.from + i, value, interval });
   });
   return {
     points,
