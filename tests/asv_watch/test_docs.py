@@ -9,10 +9,9 @@ import pytest
 
 from asv_watch import quantities
 from asv_watch.judge import machine_steps, suspicions
+from asv_watch.judge.suspicions import newest_jump
 from asv_watch.statistics import change_points, noise, pruning, rule
-from asv_watch.statistics import newest_jump as jumps
 from asv_watch.statistics.change_points import find_steps
-from asv_watch.statistics.newest_jump import newest_jump
 from asv_watch.statistics.noise import own_noise
 from asv_watch.statistics.ratio import estimate_ratio, quantile, spread_of_rounds
 
@@ -55,7 +54,9 @@ def test_the_newest_run() -> None:
     text = " ".join(TEXT.split())
     assert f"ten runs of {before} ms in the median and then one of {after} ms" in text
     assert f"a noise of {noise * 100:.2f} %" in text
-    assert f"The logarithm of the ratio is {math.log(jump.ratio) * 100:.2f} %" in text
+    assert (
+        f"The logarithm of the ratio is {math.log(jump.after / jump.before) * 100:.2f} %" in text
+    )
     assert f"the change is {jump.z:.1f} times that" in text
     assert newest_jump([before] * 10 + [before * 1.014], 0.0, 5) is None
 
@@ -66,10 +67,10 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
         f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
-        f"more than {jumps.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
+        f"more than {suspicions.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
         f"{suspicions.RECENT_Z} standard errors",
         f"newest runs, {NUMBERS[suspicions.MOST_NEW_RUNS]} at most",
-        f"median of the {NUMBERS[jumps.LEVEL_VALUES]} runs before",
+        f"median of the {NUMBERS[suspicions.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
         f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
     ):

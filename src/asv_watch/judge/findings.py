@@ -18,7 +18,7 @@ from asv_watch.judge.machine_steps import machine_steps
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, split
-from asv_watch.judge.series_noise import MachineNoise, known_noise, machine_noise, own_noises
+from asv_watch.judge.series_noise import known_noise, own_noises
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
@@ -47,15 +47,12 @@ class Findings:
     """Oldest commit first."""
     release_histories: tuple[ReleaseHistory, ...] = ()
     """For each machine and requirement whose releases it compared."""
-    machine_noise: tuple[MachineNoise, ...] = ()
-    """For each machine, device and metric."""
 
 
 def analyse(history: History) -> Findings:
     """Work out the noise, changes, events and release comparisons of a history."""
     segments = split(history)
-    own = own_noises(segments)
-    noise = known_noise(history, own)
+    noise = known_noise(history, own_noises(segments))
     events = find_events(history)
     steps = _steps(segments)
     of_machines = machine_steps(history, _by_commit(segments, steps))
@@ -83,7 +80,6 @@ def analyse(history: History) -> Findings:
         detectable=detectable_changes(history.comparisons),
         events=events,
         release_histories=release_histories(history.comparisons, history.versions),
-        machine_noise=machine_noise(history, own),
     )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
 
 from asv_watch.judge.segments import Segment
 from asv_watch.records.history import History
@@ -52,32 +50,3 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
 
 def _metric(series: Series) -> tuple[str, str, str]:
     return series.machine, series.case.labels.get("metric", ""), series.unit
-
-
-@dataclass(frozen=True, slots=True)
-class MachineNoise:
-    """Noise of one metric on one device of a machine, over its series."""
-
-    machine: str
-    device: str
-    metric: str
-    median: float
-    """Half of the series are quieter: standard deviation of the logarithm, as a share."""
-    worst: float
-    series: int
-    """Number of series whose own values show their noise."""
-
-
-def machine_noise(history: History, own: Sequence[OwnNoise]) -> tuple[MachineNoise, ...]:
-    """Noise of each machine, device and metric, from series that show it themselves."""
-    noises: dict[tuple[str, str, str], list[float]] = {}
-    for series, of_series in zip(history.series, own, strict=True):
-        noise = of_series.cautious
-        if noise is not None:
-            labels = series.case.labels
-            key = (series.machine, labels.get("device", ""), labels["metric"])
-            noises.setdefault(key, []).append(noise)
-    return tuple(
-        MachineNoise(*key, median(of_key), max(of_key), len(of_key))
-        for key, of_key in sorted(noises.items())
-    )

@@ -18,30 +18,28 @@ def about_data(contents: Contents) -> Json:
     labels = names.environment_labels(contents.history.environments.values())
     return {
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
-        "noise": [
-            {
-                "machine": noise.machine,
-                "device": noise.device,
-                "metric": noise.metric,
-                "median": quantities.share(noise.median),
-                "worst": quantities.share(noise.worst),
-                "series": noise.series,
-            }
-            for noise in contents.findings.machine_noise
-        ],
-        "repeated": [
-            f"{repeated.newest.machine}, {quantities.timestamp(repeated.newest.at, '%Y-%m-%d')}: "
-            f"{repeated.ratios} interleaved comparisons of "
-            f"{repeated.newest.after.commit[:8]} with itself differ by "
-            f"{quantities.share(repeated.noise)}, {quantities.share(repeated.worst)} at worst."
-            for repeated in contents.repeated_comparisons
-        ],
+        "noise": _noise(contents),
         "left_out": [
             {"name": left.name, "reason": left.reason, "count": left.count}
             for left in contents.history.left_out
         ],
         "problems": [structs.asdict(problem) for problem in contents.history.problems],
     }
+
+
+def _noise(contents: Contents) -> list[str]:
+    """Say how far the comparisons of each machine can be trusted."""
+    smallest = [
+        f"Smallest change that an interleaved comparison shows on {machine}: {detectable}."
+        for machine, detectable in contents.findings.detectable.items()
+    ]
+    return smallest + [
+        f"{repeated.newest.machine}, {quantities.timestamp(repeated.newest.at, '%Y-%m-%d')}: "
+        f"{repeated.ratios} interleaved comparisons of {repeated.newest.after.commit[:8]} "
+        f"with itself differ by {quantities.share(repeated.noise)}, "
+        f"{quantities.share(repeated.worst)} at worst."
+        for repeated in contents.repeated_comparisons
+    ]
 
 
 def _setup(setup: Setup, label: str) -> Json:

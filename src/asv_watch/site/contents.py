@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -257,19 +256,6 @@ def contents_of(
         models=tuple(dict.fromkeys(row.model for row in by_group)),
         devices=frozenset(filter(None, (row.labels.get(first) for row in by_group))),
     )
-
-
-def baseline(history: History, commits: Sequence[int]) -> int:
-    """Return the commit to compare the newest one with by default, by index.
-
-    That is the newest tagged one before it, else the first.
-
-    Args:
-        history: The history.
-        commits: Indices of measured commits, oldest first; one at least.
-    """
-    tagged = [index for index in commits[:-1] if history.commits[index].tags]
-    return tagged[-1] if tagged else commits[0]
 
 
 def setup_key(series: Series) -> tuple[str, str]:

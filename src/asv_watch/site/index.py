@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, TypeVar
 
 from asv_watch import quantities
-from asv_watch.records.labels import plain_value
-from asv_watch.records.records import Benchmark, Environment
+from asv_watch.records.records import Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, implementation, look, main_groups, title
 from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, Setup, baseline
+from asv_watch.site.contents import Contents, SeriesSummary, Setup
 from asv_watch.site.scripts import shortened
 
 _T = TypeVar("_T")
@@ -51,14 +49,12 @@ def index_data(
     labels = names.environment_labels(environments)
     index_of_commit = indices_of(commit.hash for commit in history.commits)
     indices = Indices(indices_of(sorted(history.machines)), indices_of(labels))
-    measured = sorted({commit for setup in contents.setups for commit in setup.commits})
     histories = contents.findings.release_histories
     index: Json = {
         "format": FORMAT,
         "generated": generated,
         "project": project,
         "share": series_in_a_file(contents),
-        "baseline": baseline(history, measured) if measured else None,
         "commits": [
             [commit.hash, commit.date, commit.subject, commit.tags, commit.position]
             for commit in history.commits
@@ -83,16 +79,6 @@ def index_data(
                 "base": _comparable_base(contents, setup),
             }
             for setup in contents.setups
-        ],
-        "detectable": [
-            {
-                "m": indices.machine[machine],
-                "median": quantities.share(of_machine.middle),
-                "p90": quantities.share(of_machine.ninth_decile),
-                "cases": len(of_machine.of_case),
-            }
-            for machine, of_machine in contents.findings.detectable.items()
-            if machine in indices.machine
         ],
         "published": published,
         "releases": histories[0].releases if histories else [],
@@ -176,7 +162,6 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             }
             for row in table.rows
         ],
-        "parameters": _parameters(benchmarks),
         "columns": [
             {
                 "name": " · ".join(filter(None, column)),
@@ -202,20 +187,6 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             for case in table.cases
         ],
     }
-
-
-def _parameters(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
-    """Return the values of each parameter, in the order in which suites list them.
-
-    Suites that list most values decide.
-    """
-    lists: dict[str, list[list[str]]] = {}
-    for benchmark in benchmarks:
-        for name, of_name in zip(benchmark.param_names, benchmark.params, strict=True):
-            lists.setdefault(name, []).append([plain_value(value) for value in of_name])
-    for longest_first in lists.values():
-        longest_first.sort(key=len, reverse=True)
-    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
 
 
 def indices_of(values: Iterable[_T]) -> dict[_T, int]:

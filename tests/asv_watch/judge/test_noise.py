@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.judge.segments import split
-from asv_watch.judge.series_noise import known_noise, machine_noise, own_noises
+from asv_watch.judge.series_noise import known_noise, own_noises
 from asv_watch.records.history import History
 from asv_watch.statistics.noise import (
     FEW_DIFFERENCES,
@@ -91,23 +91,6 @@ def test_noise_of_several_together_is_the_root_of_the_mean_square(
     assert noise_together([n * factor for n in noises]) == pytest.approx(
         factor * together, abs=1e-12
     )
-
-
-def test_noise_of_machines(history: History) -> None:
-    own = own_noises(split(history))
-    noise = {(n.machine, n.device, n.metric): n for n in machine_noise(history, own)}
-    # The generator's timings have a noise of 1 %, its memory a twentieth of that.
-    assert noise["ci-2core", "cpu", "time"].median == pytest.approx(0.01, rel=0.2)
-    assert noise["ci-2core", "cpu", "peak memory"].median == pytest.approx(0.0005, rel=0.3)
-    assert ("ci-2core", "cuda", "time") not in noise
-    on_gpu = noise["gpu-lab", "cuda", "time"]
-    assert on_gpu.series == sum(
-        s.machine == "gpu-lab"
-        and s.case.labels["device"] == "cuda"
-        and s.case.labels["metric"] == "time"
-        for s in history.series
-    )
-    assert on_gpu.median <= on_gpu.worst
 
 
 def test_few_values_of_a_case_are_read_together_with_the_noise_of_the_others() -> None:

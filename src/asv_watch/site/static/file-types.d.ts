@@ -125,16 +125,8 @@ interface SetupFacts {
 /** `data/about.js`. */
 interface AboutData {
   setups: SetupFacts[];
-  noise: {
-    machine: string;
-    device: string;
-    metric: string;
-    median: string;
-    worst: string;
-    series: number;
-  }[];
-  /** Comparisons of a commit with itself, a sentence each. */
-  repeated: string[];
+  /** How far comparisons can be trusted, a sentence each. */
+  noise: string[];
   left_out: { name: string; reason: string; count: number }[];
   problems: { path: string; message: string }[];
 }

@@ -230,7 +230,6 @@ interface Index {
   project: { name: string; url: string; commit_url: string; site: string };
   /** Series of one benchmark in one file. */
   share: number;
-  baseline: CommitIndex | null;
   overview: Overview;
   commits: CommitRow[];
   machines: Machine[];
@@ -239,8 +238,6 @@ interface Index {
   layout: Layout;
   groups: Group[];
   benchmarks: Benchmark[];
-  /** Values of each parameter, in the order of the suites. */
-  parameters: Record<string, string[]>;
   rows: CaseRow[];
   columns: CaseColumn[];
   cases: CaseEntry[];
@@ -253,8 +250,6 @@ interface Index {
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
   events: HistoryEvent[];
-  /** Smallest changes that interleaved comparisons of a machine show. */
-  detectable: { m: number; median: string; p90: string; cases: number }[];
   published: PublishedValue[];
   /** Releases that were compared interleaved, oldest first. */
   releases: string[];

@@ -142,7 +142,6 @@ export function buildModel(index) {
     /** The index of a commit given by the beginning of its hash, or by a tag; -1 if none. @param {string} text */
     findCommit(text) {
       const wanted = text.trim();
-      if (wanted === "baseline") return index.baseline ?? -1;
       const tag = tagged.get(wanted);
       if (tag !== undefined) return tag;
       if (!/^[0-9a-f]{4,40}$/i.test(wanted)) return -1;

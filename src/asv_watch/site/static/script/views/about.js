@@ -75,17 +75,8 @@ function tallyLinks(state) {
 }
 
 /** @param {AboutData} data */
-function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
+function drawAbout({ setups, noise, left_out: leftOut, problems }) {
   const { commits, index } = getModel();
-  /** @type {Column<AboutData["noise"][number]>[]} */
-  const noiseColumns = [
-    columnOf("Machine", (row) => row.machine),
-    columnOf("Device", (row) => row.device, { draw: (row) => row.device || "–" }),
-    columnOf("Measured", (row) => row.metric),
-    columnOf("Median", (row) => row.median, { number: true }),
-    columnOf("Largest", (row) => row.worst, { number: true }),
-    columnOf("Cases", (row) => row.series, { number: true }),
-  ];
   /** @param {typeof index.events} events */
   const eventList = (events) =>
     listOf(
@@ -119,20 +110,7 @@ function drawAbout({ setups, noise, repeated, left_out: leftOut, problems }) {
       eventList(events.slice(0, 5)),
       events.length > 5 ? fold("Earlier ones", eventList(events.slice(5))) : null,
     ),
-    part(
-      "Noise between runs of the same code",
-      noise.length
-        ? drawTable("Noise", noiseColumns, noise)
-        : notice("Too few runs to know it yet."),
-      listOf([
-        ...index.detectable.map(
-          ({ m, median, p90, cases }) =>
-            `Smallest change that an interleaved comparison shows on ${index.machines[m]?.name}: ` +
-            `median ${median}, 90th percentile ${p90} of ${plural(cases, "case")}.`,
-        ),
-        ...repeated,
-      ]),
-    ),
+    part("What comparisons can show", listOf(noise)),
     part(
       "Left out",
       listOf(

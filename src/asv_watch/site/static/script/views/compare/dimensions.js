@@ -24,9 +24,9 @@ const firstTwo = ([a, b]) => [a?.[0] ?? "", b?.[0] ?? ""];
 
 /** The newest commit of a place, and what it is compared with. @param {Place} place @returns {[string, string]} */
 function initialCommits(place) {
-  const { index, shortOf, commitsAt } = getModel();
+  const { shortOf, commitsAt } = getModel();
   const { c = 0, base = null } = commitsAt(place) ?? {};
-  return [shortOf(base ?? index.baseline ?? 0), shortOf(c)];
+  return [shortOf(base ?? 0), shortOf(c)];
 }
 
 /** Parameters of cases that have several values. @returns {Dimension[]} */
@@ -39,10 +39,7 @@ function labelDimensions() {
   values.delete("model");
   return [...values].flatMap(([name, of]) => {
     if (of.size < 2) return [];
-    const order = getModel().index.parameters[name] ?? [];
-    const choices = plain(
-      [...of].sort((a, b) => order.indexOf(a) - order.indexOf(b) || a.localeCompare(b)),
-    );
+    const choices = plain([...of].sort((a, b) => a.localeCompare(b, "en", { numeric: true })));
     return { id: name, name: NAMES[name] ?? name, choices, initial: () => firstTwo(choices) };
   });
 }

@@ -90,18 +90,6 @@ const nameAndSuite = ({ case: { title, line } }) => [title, line.group].filter(B
 /** Whether there is anything to show of a series besides that it exists. @param {Series} series */
 const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
 
-/** Why columns are missing, each reason once. @param {Series[]} chosen */
-function skippedText(chosen) {
-  const live = new Set(chosen.filter(hasRun).map((series) => series.case.column));
-  /** @type {Map<string, Set<string>>} */
-  const reasons = new Map();
-  for (const { case: what, reason } of chosen) {
-    if (live.has(what.column) || !reason) continue;
-    reasons.set(reason, (reasons.get(reason) ?? new Set()).add(what.field.name));
-  }
-  return [...reasons].map(([reason, names]) => ` ${[...names].join(", ")}: ${reason}.`).join("");
-}
-
 /**
  * @param {Place} place
  * @param {string} group heading of a suite, empty for the main ones, * for all
@@ -166,20 +154,19 @@ export function drawMatrix(place, group, byImplementation) {
       beside ? firstRunNote(place, beside) : null,
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
-      el("p", { class: "note" }, noteText(place, byImplementation ? [] : ofPlace, group)),
+      el("p", { class: "note" }, noteText(place)),
       signsHelp("change", "cell"),
     ),
     table: chosen,
   };
 }
 
-/** @param {Place} place @param {Series[]} ofPlace @param {string} group */
-function noteText(place, ofPlace, group) {
-  const chosen = ofGroup(ofPlace, group, (series) => series.case);
+/** @param {Place} place */
+function noteText(place) {
   const run = getModel().commitsAt(place);
   const commit = run ? getModel().commits[run.c] : null;
   const when = commit ? `Measured up to ${formatDay(commit.date)}. ` : "";
-  return `${when}Choose a value to see all about its case.${skippedText(chosen)}`;
+  return `${when}Choose a value to see all about its case.`;
 }
 
 /** @param {Place} place @param {{ m: number, e: number, commits: number }} beside */

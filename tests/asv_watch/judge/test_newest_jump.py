@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from asv_watch.statistics.newest_jump import newest_jump
+from asv_watch.judge.suspicions import newest_jump
 
 LEVEL = 7.0
 
