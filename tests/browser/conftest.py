@@ -8,31 +8,18 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import os
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import StoredComparison
-from asv_watch.records.git import read_commits
-from asv_watch.records.loading import load_history
-from asv_watch.site.build import build_site
-from asv_watch.site.contents import contents_of, in_order
-from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite, generate, plan_of_size
+from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite, plan_of_size
+from tests.asv_watch.site.conftest import Project, make_project
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
 from tests.js.node import NODE
-from torchspeed.published.values import site_rows
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -50,72 +37,21 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-CONFIGURATION = {
-    "version": 1,
-    "project": "torchspeed",
-    "project_url": "https://example.org/torchspeed",
-    "show_commit_url": "https://example.org/torchspeed/commit/",
-    "repo": "repository",
-    "branches": ["main"],
-    "environment_type": "virtualenv",
-    "results_dir": "results",
-    "html_dir": "html",
-    "plugins": [".asv_watch"],
-}
-
-
-def publish_with_asv(root: Path) -> None:
-    """Publishes as a person does: `asv publish`."""
-    (root / "asv.conf.json").write_text(json.dumps(CONFIGURATION))
-    done = subprocess.run(
-        [sys.executable, "-m", "asv", "publish"],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (root / "html" / "index.html").exists(), done.stdout + done.stderr
-
-
-def publish_alone(root: Path) -> None:
-    """Builds our site of the same inputs without the time that asv takes to start."""
-    build(root, {})
-
-
-def build(root: Path, comparisons: Mapping[str, tuple[StoredComparison, ...]]) -> None:
-    """Builds a site of the stored results, and of further comparisons of some machines."""
-    history = in_order(load_history(root / "results", read_commits(root / "repository")))
-    history = replace(history, comparisons={**history.comparisons, **comparisons})
-    build_site(
-        root / "html",
-        contents_of(history, analyse(history)),
-        generated=1_790_000_000,
-        project={
-            "name": "torchspeed",
-            "url": "https://example.org/torchspeed",
-            "commit_url": "https://example.org/torchspeed/commit/",
-            "site": "",
-        },
-        published=tuple(site_rows()),
-    )
-
-
 @pytest.fixture(scope="session")
 def publish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
     """Generates a history, publishes it and serves the site."""
     servers = []
 
-    def work(name: str, plan: Plan, how: Callable[[Path], None] = publish_alone) -> Site:
-        root = tmp_path_factory.mktemp(name)
-        generated = generate(root, plan)
-        how(root)
-        folder = root / "html"
-        handler = functools.partial(_Quiet, directory=str(folder))
+    def work(name: str, plan: Plan, how: Callable[[Project], object] = Project.build) -> Site:
+        project = make_project(tmp_path_factory.mktemp(name) / "it", plan)
+        how(project)
+        handler = functools.partial(_Quiet, directory=str(project.html))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
-        return Site(folder, generated, f"http://127.0.0.1:{server.server_port}/index.html")
+        return Site(
+            project.html, project.generated, f"http://127.0.0.1:{server.server_port}/index.html"
+        )
 
     yield work
     for server in servers:
@@ -125,7 +61,7 @@ def publish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
 @pytest.fixture(scope="session")
 def site(publish: Callable[..., Site]) -> Site:
     """Two machines, two torch releases, seventy commits, planted steps of code and machine."""
-    return publish("site", Plan(commits=70, steps=6, machine_steps=1), publish_with_asv)
+    return publish("site", Plan(commits=70, steps=6, machine_steps=1), Project.publish)
 
 
 @pytest.fixture(scope="session")
@@ -169,10 +105,10 @@ def without_models(publish: Callable[..., Site]) -> Site:
 def unmeasured(publish: Callable[..., Site]) -> Site:
     """A project that has commits and benchmarks, and no result yet."""
 
-    def without_results(root: Path) -> None:
-        for file in (root / "results").glob("*/*-*.json*"):
+    def without_results(project: Project) -> None:
+        for file in project.results.glob("*/*-*.json*"):
             file.unlink()
-        publish_alone(root)
+        project.build()
 
     return publish("unmeasured", Plan(commits=3, steps=0, machines=("ci-2core",)), without_results)
 

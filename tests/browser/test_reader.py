@@ -12,7 +12,7 @@ import pytest
 from asv_watch.records.comparisons import StoredComparison
 from tests.asv_watch.generator import Plan, git
 from tests.asv_watch.planted_releases import compared_releases
-from tests.browser.conftest import build
+from tests.asv_watch.site.conftest import Project
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
@@ -23,15 +23,15 @@ RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
 def released(publish: Callable[..., Site]) -> Site:
     """Two torch releases, then two versions of the project: the newer ones are slower."""
 
-    def with_releases(root: Path) -> None:
-        tags = git(root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
+    def with_releases(project: Project) -> None:
+        tags = git(project.root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
         compared = (
             compared_releases("2.14.1", "2.15.0", RELEASED),
             compared_releases(
                 "2.15.0", "2.15.0", {DARNN: 1.2}, kind="compare", commits=(tags[0], tags[1])
             ),
         )
-        build(root, {"ci-2core": compared})
+        project.build({"ci-2core": compared})
 
     plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=(), tag_every=3)
     return publish("released", plan, with_releases)
@@ -216,8 +216,8 @@ def test_signs_are_explained_where_they_stand(site: Site, visitor: Visitor) -> N
 def test_a_series_goes_on_where_another_machine_compared_further_commits(
     publish: Callable[..., Site], visit: Callable[..., Visitor]
 ) -> None:
-    def on_two_machines(root: Path) -> None:
-        hashes = git(root / "repository", "rev-list", "--reverse", "main").split()
+    def on_two_machines(project: Project) -> None:
+        hashes = git(project.root / "repository", "rev-list", "--reverse", "main").split()
 
         def compared(machine: str, after: int) -> StoredComparison:
             commits = hashes[1], hashes[after]
@@ -230,7 +230,7 @@ def test_a_series_goes_on_where_another_machine_compared_further_commits(
                 machine=machine,
             )
 
-        build(root, {m: (compared(m, after),) for m, after in (("ci-2core", 3), ("gpu-lab", 7))})
+        project.build({m: (compared(m, after),) for m, after in (("ci-2core", 3), ("gpu-lab", 7))})
 
     site = publish("two-machines", Plan(commits=9, steps=0, unmeasured_commits=0), on_two_machines)
     visitor = visit(site.url)
@@ -251,14 +251,13 @@ def test_published_values_stand_beside_ours(released: Site, visit: Callable[...,
 def test_a_first_run_stands_beside_the_longest_history(
     publish: Callable[..., Site], visit: Callable[..., Visitor]
 ) -> None:
-    def with_a_new_machine(root: Path) -> None:
-        newest = max(
-            (root / "results" / "gpu-lab").glob("*-*.json"), key=lambda path: path.stat().st_mtime
-        )
-        for path in (root / "results" / "gpu-lab").glob("*-*.json*"):
+    def with_a_new_machine(project: Project) -> None:
+        files = list((project.results / "gpu-lab").glob("*-*.json*"))
+        newest = max(files, key=lambda path: path.stat().st_mtime)
+        for path in files:
             if not path.name.startswith(newest.name[:8]):
                 path.unlink()
-        build(root, {})
+        project.build()
 
     visitor = visit(publish("first-run", Plan(commits=12, steps=0), with_a_new_machine).url)
     page = visitor.go("#/?m=gpu-lab")

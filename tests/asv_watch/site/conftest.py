@@ -8,15 +8,24 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import StoredComparison
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import Contents, contents_of, in_order
 from tests.asv_watch.generator import Generated, Plan, generate
+from torchspeed.published.values import site_rows
 
 SOURCES = Path(__file__).parents[3] / "src"
+ADDRESS = "https://example.org/torchspeed"
 
 
 @dataclass(frozen=True)
@@ -54,14 +63,35 @@ class Project:
             **options,
         )
 
+    def contents(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> Contents:
+        """What a site shows of the stored results, and of further comparisons of some machines."""
+        history = in_order(load_history(self.results, read_commits(self.root / "repository")))
+        history = replace(history, comparisons={**history.comparisons, **comparisons})
+        return contents_of(history, analyse(history))
+
+    def build(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> None:
+        """Build the site without the time that asv takes to start."""
+        build_site(
+            self.html,
+            self.contents(comparisons),
+            generated=1_790_000_000,
+            project={
+                "name": "torchspeed",
+                "url": ADDRESS,
+                "commit_url": f"{ADDRESS}/commit/",
+                "site": "",
+            },
+            published=tuple(site_rows()),
+        )
+
 
 def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
     generated = generate(root, plan)
     configuration = {
         "version": 1,
         "project": "torchspeed",
-        "project_url": "https://example.org/torchspeed",
-        "show_commit_url": "https://example.org/torchspeed/commit/",
+        "project_url": ADDRESS,
+        "show_commit_url": f"{ADDRESS}/commit/",
         "repo": "repository",
         "branches": ["main"],
         "results_dir": "results",

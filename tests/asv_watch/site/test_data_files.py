@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +10,11 @@ import pytest
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Environment, Outcome, Point, Run
-from asv_watch.records.series import RunColumns
+from asv_watch.records.records import Environment, Outcome
 from asv_watch.site import index as index_module
 from asv_watch.site import names
-from asv_watch.site.build import build_site
-from asv_watch.site.contents import contents_of
 from asv_watch.site.names import slug
 from tests.asv_watch.site.conftest import Project, registered
-from tests.asv_watch.site.handmade import PROJECT, handmade, handmade_contents
 from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of
 
 
@@ -59,6 +52,8 @@ def test_the_files_of_the_benchmarks_hold_every_value(
             machine = index["machines"][series["m"]]["name"]
             environment = index["environments"][series["e"]]["id"]
             case = case_of(index, series)
+            if last := series["last"]:
+                assert row["v"][last["c"] - row["from"]] == last["v"]
             for offset, value in enumerate(row["v"]):
                 if value is None:
                     continue
@@ -122,27 +117,8 @@ def test_more_is_better_is_known(index: dict[str, Any]) -> None:
         assert change["verdict"] == ("better" if (ratio > 1) == more else "worse")
 
 
-def test_the_status_of_each_case(tmp_path: Path) -> None:
-    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
-    _, index = registered(tmp_path / "data/index.js")
-    status = {
-        (labels["model"], labels["device"]): series
-        for series in index["series"]
-        if (labels := labels_of(index, series))
-    }
-    assert status["darnn", "cpu"]["status"] == "ok"
-    assert status["darnn", "cuda"]["status"] == "skipped"
-    assert status["darnn", "cuda"]["reason"] == "this machine has no CUDA device"
-    assert status["lstnet", "cpu"]["status"] == "failed"
-    assert status["vgg19", "cpu"]["status"] == "timed out"
-    stale = status["tpa_lstm", "cpu"]
-    assert (stale["status"], stale["behind"]) == ("stale", 3)
-
-
 def test_names_of_files_are_safe_and_told_apart() -> None:
-    history, _ = handmade()
-    for name in history.benchmarks:
-        assert slug(name) == name
+    assert slug("time_series.TimeSeries.time_forward") == "time_series.TimeSeries.time_forward"
     odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]
     slugs = [slug(name) for name in odd]
     assert len(set(slugs)) == len(odd)
@@ -173,11 +149,11 @@ def test_environments_are_told_apart_by_what_differs() -> None:
 
 
 def test_a_long_history_is_told_over_several_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_module, "VALUES", 180)
-    build_site(tmp_path, handmade_contents(), generated=0, project=PROJECT)
-    index = registered(tmp_path / "data" / "index.js")[1]
+    project.build()
+    index = registered(project.html / "data" / "index.js")[1]
     share = index["share"]
     assert share == 180 // len(index["commits"])
     for place, benchmark in enumerate(index["benchmarks"]):
@@ -188,36 +164,10 @@ def test_a_long_history_is_told_over_several_files(
         ]
         messages = []
         for number in range(-(-len(members) // share)):
-            path = (
-                tmp_path / "data" / "s" / f"{benchmark['slug']}{f'~{number}' if number else ''}.js"
-            )
+            suffix = f"~{number}" if number else ""
+            path = project.html / "data" / "s" / f"{benchmark['slug']}{suffix}.js"
             name, data = registered(path)
             assert name == f"s/{path.stem}"
             assert len(data["series"]) <= share
             messages += [entry["s"] for entry in data["series"]]
         assert messages == members
-
-
-def test_the_index_and_the_files_of_the_benchmarks_have_the_same_digits(tmp_path: Path) -> None:
-    history, findings = handmade()
-    newest = history.commits[-1].hash
-    # The sixth digit lies in the middle, where two ways of rounding could differ.
-    values = (number / 1e6 for number in itertools.count(108_505, 10))
-    points = (Point(value, (value, value * 1.01)) for value in values)
-    series = tuple(
-        replace(
-            each,
-            columns=RunColumns.of(each.runs | {newest: Run(Outcome.OK, point=next(points))}),
-        )
-        for each in history.series
-    )
-    contents = contents_of(replace(history, series=series), findings)
-    build_site(tmp_path, contents, generated=0, project=PROJECT)
-    index = registered(tmp_path / "data" / "index.js")[1]
-    seen = 0
-    for path in (tmp_path / "data" / "s").glob("*.js"):
-        for row in registered(path)[1]["series"]:
-            last = index["series"][row["s"]]["last"]
-            assert row["v"][last["c"] - row["from"]] == last["v"]
-            seen += 1
-    assert seen == len(series)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec import structs
 
-from asv_watch.judge.detectable import Detectable
-from asv_watch.judge.release_history import release_histories
-from asv_watch.records.records import Record
-from asv_watch.records.series import RunColumns
-from asv_watch.site.build import STATIC, build_site
-from asv_watch.site.contents import contents_of
+from asv_watch.site.build import STATIC
+from tests.asv_watch.generator import Plan
 from tests.asv_watch.planted_releases import compared_releases
-from tests.asv_watch.site.conftest import registered
-from tests.asv_watch.site.handmade import PROJECT, handmade
-from torchspeed.published.values import site_rows
+from tests.asv_watch.site.conftest import make_project, registered
 
+CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 DECLARATIONS = "".join(path.read_text() for path in sorted(STATIC.glob("*types.d.ts")))
 _INTERFACE = re.compile(r"^interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}", re.M | re.S)
 _KEY = re.compile(r"^  (\w+)(\??):", re.M)
@@ -38,40 +31,12 @@ def required_keys() -> dict[str, set[str]]:
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """Name of each interface to what a site with something of everything holds of it."""
-    folder = tmp_path_factory.mktemp("types") / "html"
-    history, findings = handmade()
-    place = (next(iter(history.machines)), next(iter(history.environments)))
-    record = Record(1_757_000_000, {"kernel": "6.1.0"}, {"threads": "1"})
-    sampled = tuple(
-        replace(
-            series,
-            columns=RunColumns.of(
-                {
-                    commit: run
-                    if run.point is None
-                    else structs.replace(
-                        run, point=structs.replace(run.point, samples=(run.point.value,) * 3)
-                    )
-                    for commit, run in series.runs.items()
-                }
-            ),
-        )
-        for series in history.series
-    )
-    case = history.series[0].case.name
-    compared = compared_releases("2.14.1", "2.15.0", {case: 1.1})
-    history = replace(
-        history,
-        series=sampled,
-        recorded={place: {history.commits[1].hash: (record,)}},
-        comparisons={"ci-2core": (compared,)},
-    )
-    findings = replace(findings, release_histories=release_histories({"ci-2core": (compared,)}))
-    detectable = {"ci-2core": Detectable({case: 0.015})}
-    findings = replace(findings, detectable=detectable)
-    contents = contents_of(history, findings)
-    published = tuple(site_rows())
-    build_site(folder, contents, generated=0, project=PROJECT, published=published)
+    plan = Plan(commits=30, machines=("ci-2core",), samples=3, machine_steps=1)
+    project = make_project(tmp_path_factory.mktemp("types") / "it", plan)
+    released = compared_releases("2.14.1", "2.15.0", {CASE: 1.1})
+    stored = project.contents().history.comparisons["ci-2core"]
+    project.build({"ci-2core": (*stored, released)})
+    folder = project.html
     _, index = registered(folder / "data" / "index.js")
 
     def files(pattern: str) -> list[Any]:
