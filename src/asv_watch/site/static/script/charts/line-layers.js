@@ -36,8 +36,8 @@ function linePaths({ points, segments, others }, { x, y, frame }) {
 }
 
 /**
- * The line with a mark at every point while they stay apart, else at some, for their shape. A
- * small chart marks compared points alone, and no failures.
+ * The line with a mark at every point while they stay apart, else at some, for their shape, and at
+ * each failure. A small chart marks compared points alone.
  * @param {Line} line
  * @param {Plot} plot
  * @param {boolean} small
@@ -47,7 +47,7 @@ export function drawLine(line, plot, small) {
   const { points } = line;
   const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
   group.append(...linePaths(line, plot));
-  for (const run of small ? [] : line.others.filter(interrupts)) {
+  for (const run of line.others.filter(interrupts)) {
     const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
     group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));
   }
