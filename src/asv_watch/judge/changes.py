@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -118,14 +118,14 @@ def changes_of(
     suspicions: Sequence[Suspicion],
 ) -> Iterator[Change]:
     """Yield the changes of a series: the measured ones, then the suspected ones."""
-    series, order = history.series[index], _Places(history)
+    series, hashes, order = history.series[index], history.hashes, history.order
     measured = changed_pairs(pairs)
     for pair in measured:
         ends = narrowed(pair, pairs)
         yield Change(
             series=index,
-            previous=order.index(pair.before),
-            commit=order.index(pair.after),
+            previous=order[hashes[pair.before]],
+            commit=order[hashes[pair.after]],
             state=State.MEASURED,
             kind=kind,
             verdict=_direction(series, went_up=pair.ratio > 1),
@@ -136,11 +136,12 @@ def changes_of(
             comparisons=pair.comparisons,
             made_by=None
             if ends == (pair.before, pair.after)
-            else (order.hash(ends[0]), order.hash(ends[1])),
+            else (hashes[ends[0]], hashes[ends[1]]),
         )
     for suspicion in suspicions:
         before, after = suspicion.levels
-        ends = order.position(suspicion.previous), order.position(suspicion.commit)
+        old, new = (history.commits[at].hash for at in (suspicion.previous, suspicion.commit))
+        ends = history.positions[old], history.positions[new]
         if not _is_answered(ends, after / before, pairs, measured):
             yield Change(
                 series=index,
@@ -169,20 +170,3 @@ def _is_answered(
 
 def _direction(series: Series, *, went_up: bool) -> Direction:
     return "better" if went_up == series.higher_is_better else "worse"
-
-
-class _Places:
-    """Translates between indices in a history's commits and positions along the branch."""
-
-    def __init__(self, history: History) -> None:
-        self._history = history
-        self._hashes: Mapping[int, str] = history.hashes
-
-    def hash(self, position: int) -> str:
-        return self._hashes[position]
-
-    def index(self, position: int) -> int:
-        return self._history.order[self._hashes[position]]
-
-    def position(self, index: int) -> int:
-        return self._history.positions[self._history.commits[index].hash]

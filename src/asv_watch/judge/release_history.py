@@ -24,7 +24,6 @@ from asv_watch.records.comparisons import (
 )
 from asv_watch.records.releases import import_case, release_order
 from asv_watch.statistics.ratio import quantile, standard_error
-from asv_watch.statistics.rule import Verdict, verdict
 
 _DAY = 86_400  # s
 
@@ -83,23 +82,6 @@ class ReleaseStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseNoise:
-    """Ratios of releases compared with themselves by one method (A/A), without imports."""
-
-    steps: tuple[ReleaseStep, ...]
-    """The comparisons by this method, newest release first."""
-    releases: tuple[str, ...]
-    """Releases that were compared with themselves."""
-    ratios: int
-    deviation: float
-    """Standard deviation of the logarithm of a ratio, around 0."""
-    worst: float
-    """Largest absolute logarithm of a ratio."""
-    false_alarms: int
-    """Ratios that the rule calls a difference."""
-
-
-@dataclass(frozen=True, slots=True)
 class ReleaseHistory:
     """All releases of a requirement, or of the package, that a machine compared interleaved."""
 
@@ -113,16 +95,13 @@ class ReleaseHistory:
     with_newest: tuple[ReleaseStep, ...] = ()
     """Comparisons of older releases with the newest one, its neighbour left out."""
     nulls: tuple[StoredComparison, ...] = ()
-    """Comparisons of a release with itself, by any method."""
+    """Comparisons of a release with itself, by the methods of the steps."""
 
     @property
-    def noise(self) -> tuple[ReleaseNoise, ...]:
-        """The noise of each method that is known of neighbours' newest comparisons."""
-        by_recipe: dict[frozenset[tuple[str, float | str]], list[ReleaseStep]] = defaultdict(list)
-        for step in self.steps:
-            by_recipe[frozenset(step.recipe.items())].append(step)
-        known = (_noise(self.requirement, steps, self.nulls) for steps in by_recipe.values())
-        return tuple(noise for noise in known if noise is not None)
+    def null_ratios(self) -> tuple[CaseRatio, ...]:
+        """Ratios of releases to themselves (A/A): their distance from 1 is noise."""
+        ratios = (ratio for null in self.nulls for ratio in null.times)
+        return tuple(ratio for ratio in ratios if ratio.case != import_case(self.requirement))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +167,13 @@ def release_histories(
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
+                recipes = [step.recipe for step in neighbours]
                 nulls = tuple(
                     c
                     for c in of_machine
-                    if c.header.kind == "null" and requirement in c.header.after.requirements
+                    if c.header.kind == "null"
+                    and requirement in c.header.after.requirements
+                    and c.header.recipe in recipes
                 )
                 with_newest = tuple(
                     steps[older, releases[-1]]
@@ -256,28 +238,3 @@ def relative_times(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ..
             times[newest] = RelativeTime(newest, 1.0, (1.0, 1.0))
             times[step.before] = RelativeTime(step.before, 1 / ratio.ratio, (1 / high, 1 / low))
     return tuple(times[release] for release in history.releases if release in times)
-
-
-def _noise(
-    requirement: str, steps: Sequence[ReleaseStep], nulls: Sequence[StoredComparison]
-) -> ReleaseNoise | None:
-    """Describe the A/A comparisons by the recipe of some steps, if there are any."""
-    of_recipe = [null for null in nulls if null.header.recipe == steps[0].recipe]
-    ratios = [
-        ratio
-        for null in of_recipe
-        for ratio in null.times
-        if ratio.case != import_case(requirement)
-    ]
-    if not ratios:
-        return None
-    logarithms = [math.log(ratio.ratio) for ratio in ratios]
-    releases = {null.header.after.requirements[requirement] for null in of_recipe}
-    return ReleaseNoise(
-        steps=tuple(steps),
-        releases=tuple(sorted(releases, key=release_order, reverse=True)),
-        ratios=len(ratios),
-        deviation=math.sqrt(sum(value**2 for value in logarithms) / len(logarithms)),
-        worst=max(map(abs, logarithms)),
-        false_alarms=sum(verdict(ratio) is not Verdict.SAME for ratio in ratios),
-    )

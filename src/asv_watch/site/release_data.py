@@ -6,6 +6,7 @@ of the project. ``docs/site-data.md`` describes the file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from statistics import geometric_mean
 from typing import Any
@@ -16,11 +17,13 @@ from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
 from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.records.release_order import release_order
 from asv_watch.records.releases import import_case
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened
+from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 Json = dict[str, Any]
@@ -198,12 +201,17 @@ def _method(history: ReleaseHistory) -> list[str]:
         f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
     ]
-    for noise in history.noise:
-        releases = " and ".join(noise.releases)
-        sentences.append(
-            f"{noise.ratios} comparisons of a release with itself ({releases}) had a standard "
-            f"deviation of {quantities.share(noise.deviation)}, "
-            f"{quantities.share(noise.worst)} at worst."
-        )
-        sentences.append(f"{noise.false_alarms or 'None'} of them counted as a change.")
+    if ratios := history.null_ratios:
+        sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
+        compared_releases = {
+            null.header.after.requirements[history.requirement] for null in history.nulls
+        }
+        releases = " and ".join(sorted(compared_releases, key=release_order, reverse=True))
+        false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
+        sentences += [
+            f"{len(ratios)} comparisons of a release with itself ({releases}) had a standard "
+            f"deviation of {quantities.share(noise_together(sizes))}, "
+            f"{quantities.share(max(sizes))} at worst.",
+            f"{false_alarms or 'None'} of them counted as a change.",
+        ]
     return sentences
