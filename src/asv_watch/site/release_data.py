@@ -17,8 +17,7 @@ from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.judge.release_findings import release_findings
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
 from asv_watch.records.comparisons import CaseRatio, CaseValues
-from asv_watch.records.release_order import release_order
-from asv_watch.records.releases import import_case
+from asv_watch.records.releases import import_case, release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
