@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ SHARING = ("tests/browser", "tests/asv_watch/site")
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
     "tests/browser",
-    "tests/asv_watch/night/test_fortnight.py",
+    "tests/asv_watch/night/test_nights.py",
     "tests/test_lint.py",
     "tests/asv_watch/releases/test_command.py",
     "tests/asv_watch/site",
@@ -50,7 +49,9 @@ LONGEST = (
 
 
 def _lacking(program: str) -> str:
-    """Return what the machine lacks of a program that tests need; empty if it has it."""
+    """Return what this run lacks of a program, or of root's rights; empty if it has them."""
+    if program == "root":
+        return "" if os.geteuid() == 0 else "root"
     if not shutil.which(program):
         return program
     header = Path(sysconfig.get_path("include"), "Python.h")
@@ -60,7 +61,6 @@ def _lacking(program: str) -> str:
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
 LEFT_BEHIND = pytest.StashKey[list[str]]()
-_LACKING = re.compile(r"this machine has no ([\w+.]+)")
 PATIENCE_S = 10.0
 """Seconds for guards of killed runs to clean up after the last test."""
 
@@ -90,11 +90,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Name what the tests left behind, and count those that were skipped for want of a program."""
-    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
-    lacking = Counter(found[1] for why in reasons if (found := _LACKING.search(why)))
-    if lacking:
-        counts = ", ".join(f"{count} for want of {name}" for name, count in lacking.items())
+    """Name what the tests left behind, and count by reason those that were skipped."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = Counter(str(reason).removeprefix("Skipped: ") for *_, reason in skipped)
+    if reasons:
+        counts = ", ".join(f"{count} ({reason})" for reason, count in reasons.items())
         terminalreporter.write_line(f"skipped: {counts}", yellow=True)
     for name in config.stash.get(LEFT_BEHIND, []):
         terminalreporter.write_line(f"left behind: {name}", red=True)
@@ -136,7 +136,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
         for marker in item.iter_markers("needs"):
             if lacking := _lacking(*marker.args):
-                item.add_marker(pytest.mark.skip(reason=f"this machine has no {lacking}"))
+                item.add_marker(pytest.mark.skip(reason=f"needs {lacking}"))
     order = {group: place for place, group in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield

@@ -145,7 +145,7 @@ def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
 
 
 def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:
-    command = ["make", "setup", f"PYTHON={shutil.which('python3.11')}"]
+    command = ["make", "setup", f"PYTHON={sys.executable}"]
     # A shell's background jobs ignore Ctrl-C and hand that on.
     first = subprocess.Popen(
         command,

@@ -153,7 +153,7 @@ def test_asynchronous_work_is_charged_to_the_phase_that_launched_it(
         assert [times[phase] for phase in IN_STEP] == [on_device for _, on_device in work]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_gpu_work_is_charged_to_the_phase_that_launched_it() -> None:
     cycles = 200_000_000  # about 0.1 s of a busy GPU
     clock = PhaseClock(timeline_for(torch.device("cuda")))

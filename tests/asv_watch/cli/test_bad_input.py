@@ -60,7 +60,7 @@ def bench(tmp_path: Path) -> Bench:
 def with_mount(folder: Path, mount: str) -> Sequence[str]:
     """What runs a command where a file system is mounted for it alone."""
     if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
-        pytest.skip("mounting needs user namespaces")
+        pytest.skip("needs user namespaces")
     return "unshare", "-rm", "sh", "-c", f'{mount} && cd {folder} && exec "$@"', "sh"
 
 
@@ -77,7 +77,7 @@ def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
     assert "git clone" in complaint
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.needs("root")
 @pytest.mark.fault(
     "two users",
     tried="a command runs in a checkout of another user",
@@ -89,8 +89,8 @@ def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     assert "belongs to another user" in bench(repository)
 
 
+@pytest.mark.needs("root")
 @pytest.mark.needs("setpriv")
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 @pytest.mark.parametrize(
     ("folder", "message"),
     [

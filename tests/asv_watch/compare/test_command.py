@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from asv_watch import quantities
@@ -151,6 +153,15 @@ def test_bad_input_is_one_line(
     assert "Traceback" not in wrong
 
 
+def _processes_of_session(leader: int) -> list[int]:
+    processes = []
+    for number in psutil.pids():
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(number) == leader:
+                processes.append(number)
+    return processes
+
+
 def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) -> None:
     process = start_driver("compare", project, tmp_path, "--cases", "plain")
     assert process.stdout is not None
@@ -163,6 +174,6 @@ def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) ->
     assert wrong == "asv-watch: interrupted; the finished cases are stored\n"
     # One that was only being started then ends when it finds its standard input closed.
     until = time.monotonic() + 15
-    while subprocess.run(["pgrep", "--session", str(process.pid)], check=False).returncode == 0:
+    while _processes_of_session(process.pid):
         assert time.monotonic() < until
         time.sleep(0.2)

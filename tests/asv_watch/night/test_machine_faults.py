@@ -21,7 +21,7 @@ from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.machine.room import check_machine
 from asv_watch.night.attempts import NIGHTS, Attempts
-from tests.asv_watch.night.test_fortnight import INSTALL_FILE, Nights, nights
+from tests.asv_watch.night.test_nights import INSTALL_FILE, Nights, nights
 from tests.conftest import commit
 
 __all__ = ["nights"]  # a fixture
