@@ -161,6 +161,7 @@ def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
         folder = tmp_path / name
         folder.mkdir()
         git(folder, "init", "--quiet", "--initial-branch=main")
+        (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is
         commit(folder, files, "Begin")
         return folder
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.asv_watch.asv.project import Project, suite_files
 
-STRIKES = 20
+STRIKES = 12
 CASES, ROUNDS, SAMPLES = 40, 2, 3
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -99,10 +99,12 @@ def _stored_samples(project: Project) -> list[list[float]]:
 @pytest.mark.timeout(1800)
 @pytest.mark.fault(
     "kill",
-    tried="a run is ended twenty times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
+    tried="a run is ended twelve times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
     holds="nothing that was reported is lost, measured twice or left running",
 )
-def test_twenty_strikes_lose_nothing(make_repository: Callable[..., Path], tmp_path: Path) -> None:
+def test_strikes_at_random_moments_lose_nothing(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
     project = Project(make_repository(suite_files(SUITE)), tmp_path)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
