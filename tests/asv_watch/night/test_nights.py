@@ -25,25 +25,32 @@ from tests.conftest import commit, git
 
 BUDGET_H = 3
 MOST_NIGHTS = 12
-CASES = ("hangs", "crashes", "is huge")
+WRONG = {
+    "suite.track_hanging": "timed out",
+    "suite.track_crashing": "failed",
+    "suite.track_huge": "failed",
+}
+"""Case to its outcome in a commit whose value is wrong."""
 SUITE = """
 import os
 import sys
 import time
 from pathlib import Path
 
-def track_value(case):
+def _value(wrong):
     value = Path(sys.prefix, "value.txt").read_text()  # what the commit's installation wrote
-    if value != "wrong":
-        return int(value)
-    if case == "hangs":
-        time.sleep(600)
-    if case == "crashes":
-        os.abort()
-    return 10**400
+    return wrong() if value == "wrong" else int(value)
 
-track_value.params = {cases}
-track_value.timeout = 4
+def track_hanging():
+    return _value(lambda: time.sleep(600))
+
+def track_crashing():
+    return _value(os.abort)
+
+def track_huge():
+    return _value(lambda: 10**400)
+
+track_hanging.timeout = 6
 """
 INSTALL = """
 import sys
@@ -156,19 +163,17 @@ class Nights:
         print(f"night {len(self.measured)}: {status!r}\n{self.output}")
         return status
 
-    def stored(self) -> dict[tuple[str, str], list[float | str]]:
+    def stored(self) -> dict[tuple[str, str], dict[str, float | str]]:
         """(Commit, torch release) to the value of each case, or its outcome where it has none."""
         values = {}
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
-            [row] = stored["results"].values()
-            column = dict(zip(stored["result_columns"], row, strict=False))["result"]
             reports, _ = read_outcomes(path.with_suffix(SUFFIX))
-            outcomes = [reports[f"suite.track_value('{case}')"].outcome.value for case in CASES]
-            values[stored["commit_hash"], stored["requirements"]["torch"]] = [
-                outcome if value is None else value
-                for value, outcome in zip(column or [None] * len(CASES), outcomes, strict=True)
-            ]
+            of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
+            for name, row in stored["results"].items():
+                column = dict(zip(stored["result_columns"], row, strict=False))["result"]
+                [value] = column or [None]
+                of_cases[name] = reports[name].outcome.value if value is None else value
         return values
 
 
@@ -183,7 +188,7 @@ def nights(
         {
             "asv.conf.json": _configuration("0.0.1"),
             "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE.format(cases=CASES),
+            "benchmarks/suite.py": SUITE,
             INSTALL_FILE: INSTALL.format(value="100"),
             ".gitignore": ".asv/\nhtml/\nresults/\n",
         }
@@ -211,7 +216,7 @@ def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None
     # 2: cases that hang, crash or return no number; the rest is filled in.
     nights.add_commits("wrong")
     nights.pass_night()
-    assert "timed out: stopped after 4" in nights.output
+    assert "timed out: stopped after 6" in nights.output
     assert "SIGABRT" in nights.output
     assert "not a finite number" in nights.output
     assert "5 commits and releases, 1 of them still to be measured" in nights.output
@@ -243,14 +248,16 @@ def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None
 
 def _check(nights: Nights) -> None:
     stored = nights.stored()
-    numbers = [value for row in stored.values() for value in row if not isinstance(value, str)]
+    numbers = [
+        value for row in stored.values() for value in row.values() if not isinstance(value, str)
+    ]
     assert len(numbers) == nights.reported, "what was reported is stored, and measured once"
     for name, value in nights.values.items():
         for release in ("0.0.1", "0.0.2"):
             if value == "broken":
                 assert f"{name[:8]} Value broken with torch {release}" in nights.output
             elif value == "wrong":
-                assert stored[name, release] == ["timed out", "failed", "failed"]
+                assert stored[name, release] == WRONG
             else:
-                assert stored[name, release] == [float(value)] * len(CASES)
+                assert stored[name, release] == dict.fromkeys(WRONG, float(value))
         assert (name, "0.0.3") not in stored
