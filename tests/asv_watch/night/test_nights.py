@@ -19,7 +19,7 @@ from asv_watch.exit_status import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
 from asv_watch.publish import command as publishing
-from asv_watch.records.outcomes import SUFFIX, read_outcomes
+from asv_watch.records.side_files import OUTCOMES, read_outcomes
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 
@@ -168,7 +168,7 @@ class Nights:
         values = {}
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
-            reports, _ = read_outcomes(path.with_suffix(SUFFIX))
+            reports, _ = read_outcomes(path.with_suffix(OUTCOMES))
             of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
             for name, row in stored["results"].items():
                 column = dict(zip(stored["result_columns"], row, strict=False))["result"]
