@@ -165,7 +165,7 @@ class Nights:
 
     def stored(self) -> dict[tuple[str, str], dict[str, float | str]]:
         """(Commit, torch release) to the value of each case, or its outcome where it has none."""
-        values = {}
+        values: dict[tuple[str, str], dict[str, float | str]] = {}
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
             reports, _ = read_outcomes(path.with_suffix(OUTCOMES))
