@@ -51,12 +51,7 @@ def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
 
 
 def case_arguments(suites: str, parameters: dict[str, Any]) -> list[str]:
-    """Return the command of asv's script that measures a case of a folder of suites.
-
-    Args:
-        suites: the folder.
-        parameters: those that ``Spawner.run`` is given.
-    """
+    """Return the command of asv's script for what ``Spawner.run`` is given."""
     names = ("name", "params_str", "profile_path", "result_file_name")
     return ["run", suites, *(parameters[name] for name in names)]
 
@@ -88,13 +83,10 @@ def create_cache(
     timeout: float,
     cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
 ) -> tuple[str | None, str | None]:
-    """Run a ``setup_cache`` in a new folder.
+    """Run a ``setup_cache`` in a new folder, within ``timeout`` seconds.
 
-    Args:
-        run_in: runs it in a folder, within so many seconds; returns output and exit status.
-        timeout: seconds.
-        cases: suite to the values of the parameters of the cases that will use it; they are
-            written to `CASES` in the folder, where the ``setup_cache`` may read them.
+    The cases that will use it, by suite, are written to `CASES` in the folder, where the
+    ``setup_cache`` may read them.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.

@@ -135,11 +135,7 @@ class Configuration:
 
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
-    """Read ``root/asv.conf.json``.
-
-    Args:
-        root: its folder.
-        fetch: update asv's clone of a repository that is elsewhere.
+    """Read ``root/asv.conf.json``; ``fetch`` updates asv's clone of a repository elsewhere.
 
     Raises:
         WatchError: it is missing or damaged, its repository cannot be read, or its environments
@@ -216,12 +212,8 @@ def check_environment_type(wanted: str) -> None:
 def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
     """Return the repository that is measured, and the branch that asv.conf.json tracks.
 
-    asv clones the repository of an address into a folder beside asv.conf.json, once.
-
-    Args:
-        root: folder of asv.conf.json.
-        conf: asv's settings.
-        fetch: update such a clone; a folder is read as it is.
+    asv clones the repository of an address into a folder beside asv.conf.json, once; ``fetch``
+    updates it.
 
     Raises:
         WatchError: it cannot be read or cloned.

@@ -160,12 +160,7 @@ class Rounds:
         return 0 if report is None else max(0, self._of(benchmark) - report.rounds_left)
 
     def left_after(self, benchmark: dict[str, Any], call: int) -> int:
-        """Return how many rounds of a case follow the one that is asked for now.
-
-        Args:
-            benchmark: That of the case.
-            call: What `begin` returned.
-        """
+        """Return how many rounds of a case follow the one that `begin` returned a number for."""
         in_turn = self._options.get("run_rounds")
         return self._of(benchmark) - call - 1 if in_turn is None else int(in_turn[0]) - 1
 

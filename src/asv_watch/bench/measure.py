@@ -34,12 +34,7 @@ class Tally:
                 self.failures.append(f"{case} {outcome}: {last}")
 
     def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
-        """Add the cases of a comparison that failed.
-
-        Args:
-            cases: those without a ratio.
-            how: the case was measured, such as ``against the reference``.
-        """
+        """Add the cases without a ratio that failed, and how, such as ``measured again``."""
         self.failures += [
             f"{case.case}, {how}, failed: {case.failed}" for case in cases if case.failed
         ]

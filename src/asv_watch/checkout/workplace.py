@@ -68,9 +68,7 @@ def check_branch(root: Path, branch: str) -> None:
 def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
     """Refuse changes of measured files that are not committed: a value belongs to a commit.
 
-    Args:
-        root: the checkout.
-        measured_paths: what is measured; every tracked file if empty.
+    Every tracked file counts if no paths are given.
     """
     untracked = () if measured_paths else ("--untracked-files=no",)
     changed = uncommitted(root, *untracked, "--", *measured_paths)

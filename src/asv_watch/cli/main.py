@@ -163,11 +163,7 @@ def _asv_watch(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status.
-
-    Args:
-        arguments: without the program's name; those of the process by default.
-    """
+    """Run the command, by default with the arguments of the process; return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     status: int
     received: list[int] = []  # on its way out typer forgets what was raised

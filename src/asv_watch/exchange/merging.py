@@ -41,12 +41,9 @@ class Merged:
 
 
 def merge_results(source: Path, target: Path, machines: Collection[str] = ()) -> Merged:
-    """Add everything that a folder of results holds to another one.
+    """Add everything that a folder of results holds to another one, made if it is missing.
 
-    Args:
-        source: Where results come from; it is left as it is.
-        target: Where they go; made if it is missing.
-        machines: Names of the machines that may be in the source; empty where any may.
+    Only the named machines may be in the source, or any where none is named.
 
     Raises:
         WatchError: A file of the source is damaged, a file of both cannot be merged, a machine

@@ -21,15 +21,9 @@ from asv_watch.records.git import export_files, find_commit, run_git
 
 @contextmanager
 def results_in(source: str, repository: Path) -> Iterator[Path]:
-    """Open a source; it is left as it is.
+    """Yield the folder of results in a source, which is left as it is.
 
-    Args:
-        source: A folder (results, or what holds them), or a branch, tag or commit of the
-            repository.
-        repository: Checkout whose branches are meant.
-
-    Yields:
-        The folder of results in it.
+    A source is a folder (results, or what holds them), or a branch, tag or commit of a checkout.
 
     Raises:
         WatchError: There is no such source, or it holds none or several folders of results.

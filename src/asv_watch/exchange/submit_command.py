@@ -96,12 +96,7 @@ _LINK = "120000"
 def _push_branch(results: Path, machine: str, repository: str, branch: str) -> Merged:
     """Merge a machine's results into a clone of a repository, and push that as a new branch.
 
-    Args:
-        results: folder of all machines' results.
-        machine: name of the folder there that is submitted, with its list of benchmarks.
-        repository: path or address of the results repository; results go where it has some
-            already, or into its folder ``results``.
-        branch: name of the new branch.
+    Results go where the repository has some already, or into its folder ``results``.
 
     Returns:
         What the branch changes; it is pushed only if that is something.

@@ -42,12 +42,7 @@ class Budget:
     """A time limit that starts when it is made."""
 
     def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
-        """Start.
-
-        Args:
-            limit_s: seconds.
-            clock: seconds since some fixed moment.
-        """
+        """Start; the clock gives seconds since some fixed moment."""
         self._clock = clock
         self._end = clock() + limit_s
 

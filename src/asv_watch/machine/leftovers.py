@@ -40,11 +40,7 @@ def _processes(belongs: Callable[[Mapping[str, str]], bool]) -> list[psutil.Proc
 
 
 def end_processes(belongs: Callable[[Mapping[str, str]], bool]) -> None:
-    """Kill processes until none is left, for some seconds at most.
-
-    Args:
-        belongs: Tells from the environment variables of a process whether to kill it.
-    """
+    """Kill processes, chosen by their environment variables, for some seconds at most."""
     deadline = time.monotonic() + _SECONDS_TO_END
     while processes := _processes(belongs):
         for process in processes:

@@ -240,13 +240,10 @@ _LONGEST_NUMBER = 6
 
 
 def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
-    """Return the commits from the oldest one that is to be measured.
+    """Return the commits, oldest first, from the oldest one that is to be measured.
 
-    Args:
-        oldest: a number of commits, a date such as ``2025-01-31``, or a commit, tag or branch;
-            empty for all of them.
-        commits: oldest first.
-        repository: where they are.
+    That is given by a number of commits, a date such as ``2025-01-31``, or a commit, tag or
+    branch of the repository; empty for all of them.
 
     Raises:
         WatchError: it is none of these.

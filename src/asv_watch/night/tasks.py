@@ -64,11 +64,7 @@ def compare_task(
 ) -> Task:
     """Compare a commit with the one measured before it, interleaved, in times and peak memory.
 
-    Args:
-        commit: the new one.
-        before: hash of the one measured before it.
-        environment: of both.
-        known: cases in which the commit was compared already.
+    Cases in which it was compared already are known.
     """
 
     def is_done(situation: Situation) -> bool:
@@ -316,11 +312,7 @@ def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
     """Yield the positions that are not known: each time the middle of the largest gap.
 
     Between gaps of one size the newest comes first. The line ends at the newest commit, which
-    is measured for its own sake; at the other end the gap reaches to the oldest.
-
-    Args:
-        length: number of positions, 0 being the oldest.
-        known: positions that need no measuring.
+    is measured for its own sake; at the other end the gap reaches to the oldest, which is 0.
     """
     bounds = [-1, *sorted(known), length]
     gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]

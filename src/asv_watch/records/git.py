@@ -23,12 +23,9 @@ _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIREC
 
 
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
-    """Read all commits of a branch, with its date, subject and tags.
+    """Read all commits of a local branch, with date, subject and tags.
 
-    Args:
-        repository: A checkout or a bare repository.
-        branch: Name of a local branch; the same branch of ``origin`` stands in
-            for it where a detached checkout has no local one.
+    The same branch of ``origin`` stands in for it where a detached checkout has no local one.
 
     Returns:
         Commits along the first parents, oldest first. Tags that point elsewhere
@@ -56,12 +53,7 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
 
 
 def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
-    """Read commits with `git log`.
-
-    Args:
-        repository: A checkout or a bare repository.
-        fields: What to give of each commit, as git formats it, with ``%x09`` (a tab) between.
-        arguments: Options and revisions.
+    """Read fields of commits, as git formats them, with ``%x09`` (a tab) between, by `git log`.
 
     Raises:
         WatchError: git is missing or fails.
@@ -168,13 +160,7 @@ def top_of(repository: Path) -> str:
 
 
 def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bool:
-    """Put the files of a commit below a folder, without touching the checkout.
-
-    Args:
-        repository: A checkout or a bare repository.
-        commit: A commit that it has.
-        folder: Where to.
-        paths: Files and folders of the commit; all of them if none is given.
+    """Put files and folders of a commit, by default all, below a folder, and leave the checkout.
 
     Returns:
         Whether the commit has such paths; otherwise nothing is written.

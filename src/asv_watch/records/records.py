@@ -17,11 +17,7 @@ from asv_watch.records.recipe import code_version
 
 
 def main_release(requirements: Mapping[str, str]) -> str:
-    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is.
-
-    Args:
-        requirements: name to release, in the order of asv.conf.json.
-    """
+    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is."""
     pinned = (f"{name} {release}" for name, release in requirements.items() if release)
     return next(pinned, "").removeprefix("pip+")
 

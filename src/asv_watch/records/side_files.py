@@ -85,12 +85,7 @@ def round_seconds(machine_results: Path) -> dict[str, float]:
 
 
 def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
-    """Remove the lines of some cases; lines that are damaged stay.
-
-    Args:
-        path: A sidecar; nothing happens if it is missing.
-        removed: Tells from the name of a case whether to remove its lines.
-    """
+    """Remove the lines of cases, chosen by name; lines that are damaged stay."""
     if not path.exists():
         return
     reports, _ = read_lines(path, _REPORT.decode, "outcome of a case")
