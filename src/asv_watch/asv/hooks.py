@@ -82,12 +82,7 @@ def _running(original: Any) -> Any:
 
 
 def _locked(original: Any, name: str) -> Any:
-    """Replace a command's ``run_from_conf_args``: it holds the checkout, or refuses to start.
-
-    Raises:
-        asv.util.UserError: Another run holds the checkout.
-        SystemExit: A signal ended the command.
-    """
+    """Replace a command's ``run_from_conf_args``: it holds the checkout, or refuses to start."""
 
     def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
         try:

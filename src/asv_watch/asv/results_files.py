@@ -73,11 +73,7 @@ def save_benchmarks(self: Any) -> None:
 
 
 def append(path: Path, lines: list[dict[str, Any]]) -> None:
-    """Add lines to a side file.
-
-    Raises:
-        asv.util.UserError: It cannot be written.
-    """
+    """Add lines to a side file."""
     with _refusing(path):
         append_lines(path, lines)
 

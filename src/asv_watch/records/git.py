@@ -2,7 +2,8 @@
 
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used; the
-functions here only read, but `run_git` and `ask_git` run whatever their caller gives.
+functions here only read, but `run_git` and `ask_git` run whatever their caller gives. All raise
+`WatchError` where git is missing, and those that use `run_git` also where it fails.
 """
 
 from __future__ import annotations
@@ -53,11 +54,7 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
 
 
 def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
-    """Read fields of commits, as git formats them, with ``%x09`` (a tab) between, by `git log`.
-
-    Raises:
-        WatchError: git is missing or fails.
-    """
+    """Read fields of commits, as git formats them, with ``%x09`` (a tab) between, by `git log`."""
     settings = ("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8")
     log = run_git(repository, *settings, "log", "-z", f"--format={fields}", *arguments, "--")
     most = fields.count("%x09")
@@ -124,21 +121,13 @@ def _refuse_other_owner(repository: Path, message: str) -> None:
 
 
 def find_commit(repository: Path, name: str) -> str:
-    """Return the full hash of the commit that a hash, tag or branch names; empty if none does.
-
-    Raises:
-        WatchError: git is missing.
-    """
+    """Return the full hash of the commit that a hash, tag or branch names; empty if none does."""
     options = ("--verify", "--quiet", "--end-of-options")
     return ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
 
 
 def ask_git(repository: Path, *arguments: str) -> str:
-    """Run git in a repository; return what it prints, stripped, or ``""`` where it fails.
-
-    Raises:
-        WatchError: git is missing.
-    """
+    """Run git in a repository; return what it prints, stripped, or ``""`` where it fails."""
     done = _run(repository, arguments)
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
@@ -254,9 +243,6 @@ def read_ancestry(
         line: The branch along the first parents, oldest first.
         since: Full hash of one of its commits: what came after it is read.
         paths: Files and folders, of which those that the newest commit lacks are ignored.
-
-    Raises:
-        WatchError: git is missing or fails.
     """
     first = next(position for position, commit in enumerate(line) if commit.hash == since)
     commits = line[first + 1 :]
