@@ -1,4 +1,4 @@
-"""Reads, digests and locks files; writes files that stay whole when the process is killed."""
+"""Reads and locks files; writes files that stay whole when the process is killed."""
 
 from __future__ import annotations
 
