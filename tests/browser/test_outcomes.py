@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from tests.asv_watch.asv.project import CONFIGURATION, Project
-from tests.asv_watch.site.stored_values import labels_of
+from tests.asv_watch.site.conftest import labels_of
 from tests.browser.visitor import Visitor
 from tests.conftest import git
 

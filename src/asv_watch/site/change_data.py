@@ -27,7 +27,6 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
     def row(change: Change) -> Json:
         return {
             **_size_of(contents, change),
-            "id": change_id(contents, change),
             "s": change.series,
             "p": change.previous,
             "c": change.commit,

@@ -119,19 +119,9 @@ class SeriesSummary:
         return None if point is None else (int(self.commits[-1]), point)
 
     @property
-    def newest_value(self) -> float:
-        """The newest value, in the unit of the metric; 0 if there is none."""
-        return self.value_at(int(self.commits[-1])) if self.has_value else 0.0
-
-    @property
     def has_value(self) -> bool:
         """Whether any run of it has a value."""
         return len(self.commits) > 0
-
-    def value_at(self, commit: int) -> float:
-        """Return the value at a commit, 0 where there is none."""
-        values: list[float] = self.series.columns.valued.values[self.commits == commit].tolist()
-        return values[0] if values else 0.0
 
     @property
     def labels(self) -> dict[str, str]:

@@ -176,3 +176,19 @@ def tree(folder: Path) -> dict[str, bytes]:
 def parsed_xml(raw: bytes) -> ET.Element:
     """A document that we wrote ourselves, parsed; fails unless it is well-formed."""
     return ET.fromstring(raw)  # noqa: S314
+
+
+def case_of(index: dict[str, Any], series: dict[str, Any]) -> str:
+    """The case of a series of the index, as asv writes it."""
+    return str(index["cases"][series["c"]]["key"])
+
+
+def labels_of(index: dict[str, Any], series: dict[str, Any]) -> dict[str, str]:
+    """The parameters of a series, its pass included."""
+    return dict(index["cases"][series["c"]]["labels"])
+
+
+def metric_of(index: dict[str, Any], series: dict[str, Any]) -> dict[str, Any]:
+    """What a series measures."""
+    benchmark = index["benchmarks"][index["cases"][series["c"]]["b"]]
+    return dict(index["metrics"][benchmark["metric"]])

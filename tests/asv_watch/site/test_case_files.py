@@ -12,8 +12,14 @@ import pytest
 from asv_watch.records.records import Benchmark
 from asv_watch.site.case_files import SAMPLES, description, measure_command
 from tests.asv_watch.generator import Plan
-from tests.asv_watch.site.conftest import Project, make_project, registered
-from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of
+from tests.asv_watch.site.conftest import (
+    Project,
+    case_of,
+    labels_of,
+    make_project,
+    metric_of,
+    registered,
+)
 
 CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 

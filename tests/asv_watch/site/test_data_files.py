@@ -14,8 +14,7 @@ from asv_watch.records.records import Environment, Outcome
 from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.names import slug
-from tests.asv_watch.site.conftest import Project, registered
-from tests.asv_watch.site.stored_values import case_of, labels_of, metric_of
+from tests.asv_watch.site.conftest import Project, case_of, labels_of, metric_of, registered
 
 
 @pytest.fixture(scope="module")

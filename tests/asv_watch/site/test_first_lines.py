@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.asv_watch.generator import Plan, StepComparison
-from tests.asv_watch.site.conftest import Project, make_project, parsed_xml
-from tests.asv_watch.site.stored_values import case_of
+from tests.asv_watch.site.conftest import Project, case_of, make_project, parsed_xml
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"

@@ -129,7 +129,6 @@ interface Compared {
 }
 
 interface Change {
-  id: string;
   s: SeriesIndex;
   /** Last commit measured before it, and the first after it. */
   p: CommitIndex;
