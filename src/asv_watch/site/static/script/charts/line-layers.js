@@ -4,7 +4,7 @@ import { svg } from "../page/elements.js";
 import { fix, markPath, SIGNS } from "./marks.js";
 
 /** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
-const interrupts = (run) => run.outcome !== "skipped";
+export const interrupts = (run) => run.outcome !== "skipped";
 
 /**
  * The line itself, interrupted where a run failed; a value alone is a short dash. What joins values

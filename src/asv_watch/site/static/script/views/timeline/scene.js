@@ -1,6 +1,7 @@
 // What an address asks of the timeline, and what the chart shows then: axis, lines, events.
 
 import { allParams, firstParam } from "../../address.js";
+import { interrupts } from "../../charts/line-layers.js";
 import { getModel } from "../../data/model.js";
 import { formatDay } from "../../text/format.js";
 import { asRatios, asValues } from "./ratios.js";
@@ -59,7 +60,7 @@ function buildAxis(asked, lines) {
   const model = getModel();
   const runs = lines.flatMap(({ points, others, joined }) => [
     ...points,
-    ...others,
+    ...others.filter(interrupts),
     ...(asked.y === "ratio" ? joined : []),
   ]);
   const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
