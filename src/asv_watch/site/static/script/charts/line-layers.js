@@ -69,7 +69,8 @@ export function drawLine(line, plot, small) {
 }
 
 /**
- * Each measured change at the first value after it, with its size. Sizes do not cover each other.
+ * Each measured change at the first value after it, with its size and a line back to the commit it
+ * was compared with. Sizes do not cover each other.
  * @param {Line[]} lines
  * @param {Plot} plot
  */
@@ -84,6 +85,7 @@ export function drawChanges(lines, { x, y, frame }) {
     const above = top > frame.top + 26;
     const half = change.text.length * 3.6 + 8;
     const middle = Math.max(frame.left + half, Math.min(left, frame.right - half));
+    const start = Math.max(frame.left, x(change.p));
     const [from, to] = above ? [top - 6, top - 13] : [top + 6, top + 13];
     let base = above ? top - 16 : top + 24;
     /** @param {{ middle: number, base: number, half: number }} other */
@@ -94,7 +96,7 @@ export function drawChanges(lines, { x, y, frame }) {
     return [
       svg("path", {
         class: `moved ${change.verdict}`,
-        d: `M${fix(left)} ${fix(from)}V${fix(to)}`,
+        d: `M${fix(left)} ${fix(from)}V${fix(to)}M${fix(left)} ${fix(to)}H${fix(start)}`,
       }),
       svg(
         "text",

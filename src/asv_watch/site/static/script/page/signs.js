@@ -154,6 +154,7 @@ const MEANINGS = {
   ],
   chart: [
     ["vertical bar", "The interval of a value, or of an interleaved comparison."],
+    ["line with a size", "A measured change, from the one commit compared to the other."],
     ["◆ and dashes", "The recipe, the machine or its settings changed there."],
     ["dotted line", "It joins values of different conditions. They were not compared."],
     ["gap, × at the axis", "The run failed."],

@@ -83,7 +83,7 @@ export class Chart {
     /** @param {Change} change */
     const named = (change) => ({
       ...change,
-      text: `${change.text} at ${getModel().shortOf(change.c)}`,
+      text: `${change.text} by ${getModel().shortOf(change.c)}`,
     });
     const lines = scene.drawn.map((line) => ({ ...line, changes: line.changes.map(named) }));
     this.plot = drawLines(this.svg, lines, {
