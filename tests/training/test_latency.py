@@ -4,12 +4,8 @@ import pytest
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.latency import (
-    FEWEST_REQUESTS,
-    Latency,
-    draw_latency,
-    measure_latency,
-)
+from torchspeed.training.figures import draw_latency
+from torchspeed.training.latency import FEWEST_REQUESTS, Latency, measure_latency
 from torchspeed.training.train import train
 
 

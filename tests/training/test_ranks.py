@@ -20,7 +20,7 @@ from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
-from torchspeed.training.launch import launch
+from torchspeed.training.processes import launch
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import platform
+from functools import cache
+from importlib import metadata
 from typing import get_args
 
 from rich.table import Table
 
-from torchspeed.cli.console import standard_output
+from torchspeed.cli.outputs import standard_output
 from torchspeed.data.catalogue import DATA
 from torchspeed.training.config import Precision, Schedule
+from torchspeed.workloads import get_workload, list_workloads
+
+_GIB = 1024**3
 
 
 def list_names() -> None:
     """List models, data sets, optimisers, schedules and number formats."""
-    from torchspeed.training.optimisers import OPTIMISERS
-    from torchspeed.workloads import get_workload, list_workloads
+    from torchspeed.training.trainee import OPTIMISERS
 
     console = standard_output()
     models = Table(
@@ -36,9 +41,30 @@ def list_names() -> None:
 
 def info() -> None:
     """Show this machine, the versions and the devices."""
-    from torchspeed.cli.facts import facts
-
     table = Table(show_header=False)
     for name, value in facts().items():
         table.add_row(name, value)
     standard_output().print(table)
+
+
+@cache
+def facts() -> dict[str, str]:
+    """Machine, versions and devices, as text by name; asking the CPU takes a second, once."""
+    import cpuinfo
+    import psutil
+    import torch
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {
+        "os": platform.system(),
+        "arch": platform.machine(),
+        "cpu": str(cpuinfo.get_cpu_info().get("brand_raw", "unknown")),
+        "ram": f"{round(psutil.virtual_memory().total / _GIB)} GiB",
+        "python": platform.python_version(),
+        "torch": metadata.version("torch"),
+        "torchvision": metadata.version("torchvision"),
+        "physical cores": str(psutil.cpu_count(logical=False)),
+        "threads": str(torch.get_num_threads()),
+        "cuda": torch.version.cuda or "not in this build",
+        "gpus": ", ".join(torch.cuda.get_device_name(n) for n in range(count)) or "none",
+    }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from torchspeed.cli.options import complete_from, positive, read_values
+from torchspeed.cli.options import complete_from, positive, read_values, takes
+from torchspeed.cli.outputs import Outputs, check_writable, standard_output
+from torchspeed.training.config import RunConfig
 from torchspeed.workloads import list_workloads
 
 EXAMPLES = """
@@ -17,6 +21,7 @@ Examples:\n
 """
 
 
+@takes(RunConfig, Outputs, only=("device", "json"))
 def latency(
     *,
     model: Annotated[
@@ -38,7 +43,6 @@ def latency(
     modes: Annotated[
         str, typer.Option(help="Any of eager and compile, with a comma between.")
     ] = "eager",
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     seconds: Annotated[
         float,
         typer.Option(min=0, help="Seconds for each combination; 100 requests at least."),
@@ -46,20 +50,15 @@ def latency(
     figure: Annotated[
         Path | None, typer.Option(help="File for the picture, such as latency.svg.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the result to this file too.")] = None,
+    **options: Any,
 ) -> None:
     """Measure latency percentiles and throughput of inference over batch sizes and threads."""
-    from dataclasses import asdict
-
-    from rich.console import Console
-
-    from torchspeed.cli.console import standard_output
-    from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import write_result
     from torchspeed.cli.show import make_table
     from torchspeed.cli.show import seconds as shown
-    from torchspeed.training.latency import draw_latency, measure_latency
+    from torchspeed.training.latency import measure_latency
 
+    device, json = options["device"], options["json"]
     check_writable(figure)
     check_writable(json)
     progress = Console(stderr=True)
@@ -83,6 +82,8 @@ def latency(
         table.add_row(r.mode, *counts, *times, f"{r.items_per_s:,.0f}")
     standard_output().print(table)
     if figure is not None:
+        from torchspeed.training.figures import draw_latency
+
         draw_latency(results, model, figure)
     if json is not None:
         values = {"mode": "latency", "model": model, "device": device}

@@ -57,14 +57,7 @@ def _torchspeed(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status.
-
-    Args:
-        arguments: without the program's name; those of the process by default.
-
-    Raises:
-        ImportError: of this package itself: that is a defect.
-    """
+    """Run the command, by default with the process's arguments, and return its exit status."""
     keep_memory()
     status = 1
     try:
@@ -82,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     except TyperException as error:
         status, message = 2, f"{error.format_message().rstrip('.')}; see --help"
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] == "torchspeed":
+        if str(error.name).partition(".")[0] == "torchspeed":  # a defect
             raise
         message = (
             f"the Python package {error.name} is missing; "

@@ -18,13 +18,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def takes(
-    *records: type, without: Collection[str] = (), several: Collection[str] = ()
+    *records: type,
+    only: Collection[str] = (),
+    without: Collection[str] = (),
+    several: Collection[str] = (),
 ) -> Callable[[Command], Command]:
     """Give a command the options that some records declare, in place of its ``**options``.
 
     Args:
         records: dataclasses whose fields are made by `torchspeed.options.option`.
-        without: names or headings of options that the command does not take.
+        only: names of the options that the command takes; all by default.
+        without: headings of options that it does not take.
         several: names of options that take several values, with commas between.
     """
 
@@ -36,7 +40,8 @@ def takes(
         ]
         for record in records:
             for declared, kind in _options(record):
-                if not {declared.name, declared.metadata["panel"]} & set(without):
+                wanted = declared.name in only or not only
+                if wanted and declared.metadata["panel"] not in without:
                     takes_several = declared.name in several
                     parameters.append(_parameter(declared, kind, takes_several=takes_several))
         command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -96,16 +101,10 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
 
 
 def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
-    """Return the values of an option.
+    """Return the values of an option that were given with commas between.
 
-    Args:
-        option: its name.
-        text: what was given.
-        read: turns a part into its value, or raises ValueError.
-        wanted: what the parts have to be, for the message.
-
-    Raises:
-        TorchspeedError: a part is something else, or is named twice.
+    ``read`` turns a part into its value, or raises ValueError; ``wanted`` says, in the message,
+    what the parts have to be.
     """
     try:
         values = [read(part.strip()) for part in text.split(",")]
@@ -117,11 +116,7 @@ def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str)
 
 
 def positive(text: str) -> int:
-    """Return a whole number from 1.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return a whole number from 1, or raise ValueError."""
     number = int(text)
     if number < 1:
         raise ValueError(text)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+
 from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 from torchspeed.training.config import DEVICE
+
+_WIDTH_OF_FILES = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +28,14 @@ class Outputs:
     quiet: bool = option(False, "Show no progress.", "-q", panel="Output")
 
 
+def standard_output() -> Console:
+    """Return a console as wide as the terminal; a file or a pipe has room for every table."""
+    as_wide_as_it_is = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if as_wide_as_it_is else _WIDTH_OF_FILES)
+
+
 def check_writable(path: Path | None) -> None:
     """Find out before a long run, not after it, that its result cannot be written.
-
-    Args:
-        path: file that the run will write; None if it writes none.
 
     Raises:
         TorchspeedError: the folder is missing or not writable, or the path is a folder.

@@ -1,15 +1,13 @@
-"""How far a run is: a bar with throughput and time left, or a line an epoch."""
+"""How far a run is: a bar with steps a second and time left, and a line an epoch."""
 
 from __future__ import annotations
 
-import time
-from types import TracebackType
+import sys
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tqdm import tqdm
 
-from torchspeed.training.observer import Observer
 from torchspeed.training.phases import StepTimes
+from torchspeed.training.rank import Observer
 from torchspeed.training.results import EpochRecord
 
 REDRAW_S = 0.5
@@ -22,56 +20,28 @@ class RunProgress(Observer):
     Drawing happens between steps, so that no phase pays for it.
     """
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            auto_refresh=False,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("", rate="")
-        self._steps = self._items = 0
-        self._began = self._drawn = 0.0
+    def __init__(self) -> None:
+        self._bar = tqdm(disable=True)
 
     def __enter__(self) -> RunProgress:
-        self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
 
     def prepared(self, summary: str) -> None:
         """Print a line that stays."""
-        self.console.print(summary, highlight=False)
+        tqdm.write(summary, file=sys.stderr)
 
     def begin(self, title: str, steps: int) -> None:
-        """Begin a new bar for a loop."""
-        self._steps = self._items = 0
-        self._began = self._drawn = time.perf_counter()
-        self._bar.reset(self._task, total=steps, description=title, rate="")
+        """Begin a new bar for a loop; None is for terminals alone."""
+        self._bar.close()
+        self._bar = tqdm(total=steps, desc=title, unit="step", leave=False, disable=None,
+                         mininterval=REDRAW_S, dynamic_ncols=True)  # fmt: skip
 
     def step(self, items: int, times: StepTimes) -> None:
         """Redraw, but not for every step."""
-        self._steps += 1
-        self._items += items
-        now = time.perf_counter()
-        if now - self._drawn < REDRAW_S:
-            return
-        self._drawn = now
-        rate = self._items / (now - self._began)
-        self._bar.update(self._task, completed=self._steps, rate=f"{rate:,.0f} items/s")
-        self._bar.refresh()
+        self._bar.update()
 
     def epoch(self, record: EpochRecord) -> None:
         """Print a line that stays."""
@@ -82,8 +52,8 @@ class RunProgress(Observer):
             held_out = f"; test loss {record.test_loss:.4f}"
         if record.test_accuracy is not None:
             held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
-        self.console.print(
+        tqdm.write(
             f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
             f"{record.train_loss:.4f}{held_out}",
-            highlight=False,
+            file=sys.stderr,
         )

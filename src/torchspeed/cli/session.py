@@ -1,4 +1,4 @@
-"""One run from options to table: joining ranks, progress, result, JSON."""
+"""One run from options to table: one process or several, progress, result, JSON."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import json
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from rich.console import Console
 
-from torchspeed.cli.console import standard_output
-from torchspeed.cli.facts import facts
-from torchspeed.cli.outputs import Outputs, check_writable
+from torchspeed.cli.information import facts
+from torchspeed.cli.options import configure, read
+from torchspeed.cli.outputs import Outputs, check_writable, standard_output
 from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.training.config import RunConfig
-from torchspeed.training.group import Group
+from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.group import Group, end_rank, join_group, launched_group, leave_group
+from torchspeed.training.processes import launch
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 
@@ -33,29 +34,60 @@ _ANSWER: dict[str, Any] = {"capture_output": True, "text": True}
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
 
-def run_and_report(
-    config: RunConfig,
-    run: Callable[..., RunResult],
-    outputs: Outputs,
-    group: Group = ALONE,
-) -> None:
-    """Run with progress, show the tables, write the JSON.
+def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
+    """Run alone, or as a rank, or start the ranks.
+
+    A process that torchrun (or Slurm through it) started is a rank of its group,
+    whatever ``--devices`` says. Otherwise several devices start a rank each on this machine.
 
     Args:
-        config: what the run does.
-        run: does the work, given the configuration, an observer and the group.
-        outputs: where results go.
-        group: the ranks that work together; one of them reports.
-
-    Raises:
-        TorchspeedError: what stopped the run, such as too little memory or a rank that is gone.
+        run: does it, given a configuration, an observer and a group.
+        options: the command's parameters and their values.
     """
+    config, outputs = complete(configure(options)), read(Outputs, options)
+    job = partial(run_and_report, config, run, outputs)
+    if (group := launched_group()) is not None:
+        join_group(config.device, group)
+        job(group=group)
+        leave_group()
+        end_rank(0)
+    devices = count_devices(outputs.devices, config.device)
+    if devices > 1:
+        launch(job, config.device, devices)
+    else:
+        job()
+
+
+def count_devices(text: str, device: str) -> int:
+    """Count the devices that ``--devices`` asks for: a number, or all GPUs, or one CPU."""
+    present = torch.cuda.device_count() if device.startswith("cuda") else 0
+    if text == "auto":
+        return max(1, present)
+    if not text.isdecimal() or int(text) < 1:
+        raise TorchspeedError(
+            f"--devices {text!r}: give a number, or auto for all GPUs (CUDA_VISIBLE_DEVICES "
+            "chooses among them)"
+        )
+    count = int(text)
+    if count > 1 and ":" in device:
+        raise TorchspeedError(f"ranks choose their own GPU; give --device cuda, not {device}")
+    if count > 1 and device == "cuda" and present < count:
+        raise TorchspeedError(
+            f"--devices {text}, but there are {present} GPUs here; give fewer, or --device cpu"
+        )
+    return count
+
+
+def run_and_report(
+    config: RunConfig, run: Callable[..., RunResult], outputs: Outputs, group: Group = ALONE
+) -> None:
+    """Run with progress, show the tables, write the JSON; the leading rank reports."""
     check_writable(outputs.json)
     try:
         if outputs.quiet or not group.leads:
             result = run(config, group=group)
         else:
-            with RunProgress(Console(stderr=True)) as progress:
+            with RunProgress() as progress:
                 result = run(config, observer=progress, group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
@@ -67,24 +99,16 @@ def run_and_report(
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:
-    """Write what was measured as JSON, with what wrote it, when, and on which machine.
-
-    Raises:
-        TorchspeedError: the file cannot be written.
-    """
-    values = _origin() | values | {"machine": facts()}
-    text = json.dumps(values, indent=2, allow_nan=False, default=str)
-    write_whole(file, f"{text}\n".encode())
-
-
-def _origin() -> dict[str, Any]:
-    """Return what wrote a result, and when."""
-    return {
+    """Write what was measured as JSON, with what wrote it, when, and on which machine."""
+    origin = {
         "schema": SCHEMA,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "torchspeed": metadata.version("torchspeed"),
         "commit": _commit(),
     }
+    values = origin | values | {"machine": facts()}
+    text = json.dumps(values, indent=2, allow_nan=False, default=str)
+    write_whole(file, f"{text}\n".encode())
 
 
 def _commit() -> str | None:

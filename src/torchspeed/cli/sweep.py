@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from torchspeed.cli.console import standard_output
 from torchspeed.cli.options import configure, positive, read_values, takes
+from torchspeed.cli.outputs import standard_output
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig
+from torchspeed.training.config import RunConfig, complete
 
 if TYPE_CHECKING:
     from torchspeed.training.sweep import MeasuredPoint, Sweep
@@ -26,14 +26,10 @@ Examples:\n
 """  # noqa: E501
 
 SETTINGS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "model": (str, "names"),
-    "epochs": (positive, "positive numbers"),
-    "optimiser": (str, "names of torch.optim"),
+    **dict.fromkeys(("model", "optimiser"), (str, "names")),
+    **dict.fromkeys(("epochs", "batch_size", "window", "horizon"), (positive, "positive numbers")),
     "rate": (float, "numbers"),
-    "batch_size": (positive, "positive numbers"),
     "workers": (int, "whole numbers"),
-    "window": (positive, "positive numbers"),
-    "horizon": (positive, "positive numbers"),
 }
 """Options that a sweep takes several values of: how one is read, and what the parts have to be."""
 
@@ -92,9 +88,9 @@ def sweep(
     outcomes = study.outcomes()
     _show(outcomes, standard_output())
     if figures is not None:
-        from torchspeed.training.figures import draw_figures
+        from torchspeed.training.figures import draw_sweep
 
-        for drawn in draw_figures(outcomes, figures):
+        for drawn in draw_sweep(outcomes, figures):
             print(drawn)
     failed = [m.outcome.reason for m in outcomes if m.outcome.result is None]
     if failed and len(failed) == len(outcomes):
@@ -105,7 +101,6 @@ def sweep(
 
 
 def _begin(storage: str, name: str, options: dict[str, Any], timeout: float | None) -> Sweep:
-    from torchspeed.training.recipes import complete
     from torchspeed.training.sweep import Sweep, configured, grid
 
     config = configure({name: value for name, value in options.items() if name not in SETTINGS})

@@ -56,7 +56,7 @@ def train(
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
     from torchspeed.cli.outputs import check_writable
-    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.cli.session import run_as_ranks
     from torchspeed.errors import TorchspeedError
     from torchspeed.training.train import train as run
 
@@ -65,7 +65,7 @@ def train(
     check_writable(checkpoint)
     check_writable(save_best)
     job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
-    as_ranks(job, options)
+    run_as_ranks(job, options)
 
 
 @takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
@@ -78,10 +78,10 @@ def inference(
     **options: Any,
 ) -> None:
     """Pass over the test items once, with the time of each phase."""
-    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.infer import infer
 
-    as_ranks(partial(infer, weights=weights), options)
+    run_as_ranks(partial(infer, weights=weights), options)
 
 
 @takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
@@ -91,7 +91,7 @@ def smooth_inference(
     **options: Any,
 ) -> None:
     """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
-    from torchspeed.cli.ranks import as_ranks
+    from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.infer import infer_smoothly
 
-    as_ranks(partial(infer_smoothly, passes=passes), options)
+    run_as_ranks(partial(infer_smoothly, passes=passes), options)

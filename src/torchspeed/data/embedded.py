@@ -49,11 +49,7 @@ class ResizedDigits(Dataset[tuple[Tensor, int]]):
 
 
 def load_digits(options: DataOptions) -> Data:
-    """Return the digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default.
-
-    Raises:
-        TorchspeedError: scikit-learn is not installed.
-    """
+    """Return the digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default."""
     try:
         from sklearn import datasets  # noqa: PLC0415 - optional
     except ImportError:
@@ -73,11 +69,7 @@ def load_digits(options: DataOptions) -> Data:
 
 
 def load_el_nino(options: DataOptions) -> Data:
-    """732 monthly temperatures of the sea, in windows.
-
-    Raises:
-        TorchspeedError: statsmodels is not installed, or there is no such column.
-    """
+    """732 monthly temperatures of the sea, in windows."""
     file = _file_of("el_nino", "statsmodels", "datasets/elnino/elnino.csv")
     years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
@@ -89,11 +81,7 @@ def load_el_nino(options: DataOptions) -> Data:
 
 
 def load_eeg(options: DataOptions) -> Data:
-    """800 samples of the potential at four electrodes, in windows.
-
-    Raises:
-        TorchspeedError: matplotlib is not installed, or there is no such column.
-    """
+    """800 samples of the potential at four electrodes, in windows."""
     file = _file_of("eeg", "matplotlib", "mpl-data/sample_data/eeg.dat")
     samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     values = torch.from_numpy(samples).float()

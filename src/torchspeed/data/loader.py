@@ -60,11 +60,7 @@ class Batches:
         return len(self._loader)
 
     def epoch(self, number: int) -> Iterator[Any]:
-        """Return the batches of epoch ``number``.
-
-        Raises:
-            TorchspeedError: an item cannot be read, or a worker died.
-        """
+        """Return the batches of epoch ``number``."""
         if self._sampler is not None:
             self._sampler.set_epoch(number)
         self._generator.manual_seed(self.seed + number)

@@ -29,10 +29,9 @@ TIMEOUT_S = 60
 
 @dataclass(frozen=True, slots=True)
 class SeriesFile:
-    """One published file of a series."""
+    """One published file of a series: its path below the repository's root, and what it holds."""
 
     path: str
-    """Below the repository's root."""
     md5: str
     features: int
     rows: int
@@ -101,11 +100,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:
-    """Any comma-separated table as a series, oldest row first.
-
-    Raises:
-        TorchspeedError: file missing or damaged, no such column, too few rows.
-    """
+    """Any comma-separated table as a series, oldest row first."""
     table = read_table(path)
     source = f"{path}: {len(table.values)} rows of {table}"
     return split_series(path.name, table, options, source)

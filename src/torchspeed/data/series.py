@@ -27,12 +27,8 @@ VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
 class Windows(Dataset[tuple[Tensor, Tensor]]):
     """The windows whose labels are certain rows of a series; windows are views, not copies.
 
-    Args:
-        values: (rows, features), float32.
-        window: time steps of an input.
-        horizon: rows from the last of the window to the label.
-        target: index of the column to forecast; None for all columns.
-        labels: rows that are labels, all by default; those without a whole window are left out.
+    ``values`` are (rows, features), ``target`` the column to forecast (None for all), and
+    ``labels`` rows, all by default, of which those without a whole window are left out.
     """
 
     def __init__(

@@ -35,11 +35,7 @@ class Table:
         return ", ".join(shown)
 
     def index_of(self, wanted: str, table: str) -> int | None:
-        """Index of the column that is called so, or of the ``first``; None for ``all``.
-
-        Raises:
-            TorchspeedError: there is no such column, or it holds no numbers.
-        """
+        """Index of the column that is called so, or of the ``first``; None for ``all``."""
         if wanted in self.columns:
             return self.columns.index(wanted)
         if wanted in {"all", "first"}:

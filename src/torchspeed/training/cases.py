@@ -35,11 +35,6 @@ class Training:
     """
 
     def __init__(self, workload: str, device: str, batches: int = 1) -> None:
-        """Build model, optimiser and batches.
-
-        Raises:
-            ValueError: no such workload, or ``device`` is not on this machine.
-        """
         recipe = get_workload(workload)
         self._loss = recipe.loss
         self._batches: list[tuple[Tensor, Tensor]] = [
@@ -79,11 +74,6 @@ class AdamSteps:
     RATE = 0.007
 
     def __init__(self, workload: str, device: str) -> None:
-        """Build model and batch.
-
-        Raises:
-            ValueError: no such workload, or ``device`` is not on this machine.
-        """
         recipe = get_workload(workload)
         self._loss = recipe.loss
         self._inputs = recipe.example_inputs(device=device)
@@ -132,13 +122,7 @@ loading = lru_cache(maxsize=1)(Loading)
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
     """Median seconds of each phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
 
-    Args:
-        mode: ``train``, ``inference`` or ``smooth-inference``.
-        device: ``cpu`` or ``cuda``.
-        size: of ``JADE_BATCH``.
-
-    Returns:
-        A value of ``Phase`` to seconds, for the phases that the mode has.
+    ``mode`` is ``train``, ``inference`` or ``smooth-inference``, ``size`` a key of ``JADE_BATCH``.
     """
     batch = JADE_BATCH[size]
     config = RunConfig(

@@ -19,11 +19,7 @@ FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 
 
 def check_new(path: Path) -> None:
-    """Refuse to begin a run whose checkpoint would replace a file that exists.
-
-    Raises:
-        TorchspeedError: there is such a file.
-    """
+    """Refuse to begin a run whose checkpoint would replace a file that exists."""
     if path.exists():
         raise TorchspeedError(
             f"{path} exists already; give --resume to continue that run, another --checkpoint, or "
@@ -32,65 +28,51 @@ def check_new(path: Path) -> None:
 
 
 def save_checkpoint(path: Path, config: RunConfig, state: State, ranks: list[State]) -> None:
-    """Write the state completely, then replace the older checkpoint.
+    """Write `Trainee.state` and that of every rank completely, then replace the older file."""
+    save(path, {"config": config.as_dict(), "state": state | {"ranks": ranks}})
 
-    Args:
-        path: the file.
-        config: what the run does.
-        state: `Trainee.state` of the leading rank.
-        ranks: `Trainee.state_of_rank` of every rank, in their order.
 
-    Raises:
-        OSError: it cannot be written.
-    """
+def save(path: Path, values: dict[str, Any]) -> None:
+    """Replace a file by what torch writes of some values; it is whole or the older one."""
     content = io.BytesIO()
-    torch.save({"config": config.as_dict(), "state": state | {"ranks": ranks}}, content)
+    torch.save(values, content)
     write_whole(path, content.getvalue())
 
 
 def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
-    """Read the state of a run with this configuration.
-
-    Args:
-        path: the file.
-        config: what the run does now.
-        world: how many ranks take part.
+    """Read the state of a run with this configuration on so many ranks.
 
     Raises:
         TorchspeedError: missing or damaged file, another run's, or another number of ranks.
     """
     saved = _read(path)
     try:
-        other = RunConfig.from_dict(saved["config"])
-        state: State = saved["state"]
+        stored, state = saved["config"], saved["state"]
         ranks = len(state["ranks"])
+        span = stored["schedule_epochs"] or stored["epochs"]
+        difference = config.difference(stored, FREE_FIELDS)
     except (KeyError, TypeError):
         raise _damaged(path) from None
     if ranks != world:
         raise TorchspeedError(
             f"{path} is of a run with --devices {ranks}, now {world}; give --devices {ranks}"
         )
-    if config.schedule != "constant" and config.schedule_span != other.schedule_span:
+    if config.schedule != "constant" and config.schedule_span != span:
         raise TorchspeedError(
-            f"the {config.schedule} schedule of {path} spans {other.schedule_span} epochs, now "
-            f"{config.schedule_span}; give --schedule-epochs {other.schedule_span}"
+            f"the {config.schedule} schedule of {path} spans {span} epochs, now "
+            f"{config.schedule_span}; give --schedule-epochs {span}"
         )
-    differing = [name for name in config.differences(other) if name not in FREE_FIELDS]
-    if differing:
-        name = differing[0]
+    if difference:
         raise TorchspeedError(
-            f"{path} is of a run with another {name} ({getattr(other, name)!r}, now "
-            f"{getattr(config, name)!r}); give the same, or another --checkpoint"
+            f"{path} is of a run with {difference}; give the same, or another --checkpoint"
         )
-    return state
+    return dict(state)
 
 
 def load_parameters(path: Path) -> dict[str, Any]:
     """Read the parameters of a checkpoint's best epoch, or a file of parameters alone.
 
-    Args:
-        path: what ``--checkpoint`` or ``--save-best`` wrote, or any ``torch.save`` of a model's
-            ``state_dict()``.
+    ``--checkpoint`` or ``--save-best`` wrote it, or any ``torch.save`` of a ``state_dict()``.
 
     Raises:
         TorchspeedError: missing or damaged file, or another kind of file.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
-from torchspeed.data.catalogue import DATA
+from torchspeed.data.catalogue import DATA, IMPORT_MARK
 from torchspeed.data.options import DATA_PANEL, DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
-from torchspeed.workloads import list_workloads
+from torchspeed.workloads import get_workload, list_workloads
 
 LEARNING, DEVICE = "Learning", "Device"
 """Headings of ``--help``."""
@@ -37,7 +38,7 @@ class RunConfig:
     seed: int = option(0, "Seed of parameters, order and noise.", min=0, max=2**32 - 1)
     phases: bool = option(True, "Time each phase; the host then waits for the GPU in each step.")
 
-    # `recipes.complete` fills what is None here: epochs, optimiser, rate and data.
+    # `complete` fills what is None here: epochs, optimiser, rate and data.
     epochs: int = option(
         None,
         "Number of epochs; the defaults of epochs, optimiser and rate depend on the model.",
@@ -126,19 +127,71 @@ class RunConfig:
             values["data_options"]["shape"] = list(self.data_options.shape)
         return values
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> RunConfig:
-        """Return the inverse of ``as_dict``; fields of other versions raise TypeError."""
-        options = dict(values["data_options"])
-        options["data_dir"] = Path(options["data_dir"])
-        if options["shape"] is not None:
-            options["shape"] = tuple(options["shape"])
-        return cls(**{**values, "data_options": DataOptions(**options)})
+    def difference(self, stored: dict[str, Any], free: Collection[str] = ()) -> str | None:
+        """Name an option in which a stored run differs, with both values; None if none does.
 
-    def differences(self, other: RunConfig) -> list[str]:
-        """Return the names of the fields in which two runs differ."""
-        return [
-            entry.name
-            for entry in fields(self)
-            if getattr(self, entry.name) != getattr(other, entry.name)
-        ]
+        Args:
+            stored: `as_dict` of the other run.
+            free: options that may differ. Where data lie decides nothing.
+        """
+        ours, theirs = _flat(self.as_dict()), _flat(stored)
+        for name in ours:
+            if name not in {*free, "data_dir", "download"} and theirs.get(name) != ours[name]:
+                return f"another {name} ({theirs.get(name)!r}, now {ours[name]!r})"
+        return None
+
+
+def _flat(config: dict[str, Any]) -> dict[str, Any]:
+    return {**config["data_options"], **config, "data_options": None}
+
+
+class Recipe(NamedTuple):
+    """How a model is trained where the command line does not say."""
+
+    data: str
+    optimiser: str
+    rate: float
+    epochs: int
+
+
+PUBLISHED = Recipe("digits", "sgd", 0.01, 1)
+"""An epoch as BenchmarkJade and the Flux blog time it."""
+SMALL_IMAGES = Recipe("digits", "adam", 0.003, 10)
+"""89 % of the embedded digits with LeNet-5, in seconds."""
+SERIES = Recipe("el_nino", "adam", 0.007, 40)
+"""Rate of FluxArchitectures' benchmark."""
+
+_OTHER_RATES = {"sgd": 0.01}
+"""Rates of optimisers that are not the recipe's; most of ``torch.optim`` has 0.001 by itself."""
+
+
+def complete(config: RunConfig) -> RunConfig:
+    """Return the configuration with what suits the model where it names nothing.
+
+    Raises:
+        TorchspeedError: unknown model; the nearest are offered.
+    """
+    recipe = _recipe_of(config.model)
+    optimiser = config.optimiser or recipe.optimiser
+    rate = recipe.rate
+    if optimiser.lower() != recipe.optimiser:
+        rate = _OTHER_RATES.get(optimiser.lower(), 0.001)
+    return replace(
+        config,
+        data=config.data or recipe.data,
+        optimiser=optimiser,
+        rate=rate if config.rate is None else config.rate,
+        epochs=config.epochs or recipe.epochs,
+    )
+
+
+def _recipe_of(model: str) -> Recipe:
+    if IMPORT_MARK in model:
+        return SMALL_IMAGES
+    try:
+        workload = get_workload(model)
+    except ValueError as error:
+        raise TorchspeedError(str(error)) from None
+    if not workload.classifies:
+        return SERIES
+    return SMALL_IMAGES if workload.name in {"lenet5", "resnet18_mnist"} else PUBLISHED

@@ -1,88 +1,157 @@
-"""Figures of a sweep, as dl-benchmark has them: times against each setting that was swept."""
+"""Pictures: a sweep against its settings, latency, and published values beside measured ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pandas import DataFrame
 
-from torchspeed.training.sweep import MeasuredPoint
+if TYPE_CHECKING:
+    from torchspeed.training.latency import Latency
+    from torchspeed.training.reproductions import Reproduction, Row
+    from torchspeed.training.sweep import MeasuredPoint
 
-LOGARITHMIC = ("batch_size", "rate")
+LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""
 
 
-def draw_figures(outcomes: list[MeasuredPoint], folder: Path) -> list[Path]:
+def draw_sweep(outcomes: Iterable[MeasuredPoint], folder: Path) -> list[Path]:
     """Draw epoch time and time to accuracy against each setting with several values.
 
-    Failed points are left out, and so are points without a time to accuracy
-    from its panel; a line joins the points that share all other settings.
+    dl-benchmark has these figures. Failed points are left out, and so are points without a time to
+    accuracy from its panel; a line joins the points that share all other settings.
 
     Returns:
         The files written, SVG.
     """
-    done = [measured for measured in outcomes if measured.outcome.result is not None]
+    done = [(m.point, m.outcome.result) for m in outcomes if m.outcome.result is not None]
+    rows = DataFrame(
+        {
+            **point,
+            "mean time of an epoch, s": fmean(epoch["wall_s"] for epoch in result["epochs"]),
+            "time to accuracy, s": result["time_to_accuracy"]["seconds_to_target"],
+        }
+        for point, result in done
+    )
     files = []
-    for axis in dict.fromkeys(name for measured in done for name in measured.point):
-        if len({measured.point.get(axis) for measured in done}) < 2:
+    for axis in dict.fromkeys(name for point, _ in done for name in point):
+        if rows[axis].nunique() < 2:
             continue
+        lines = rows.assign(
+            line=[", ".join(f"{n} {v}" for n, v in point.items() if n != axis)
+                  for point, _ in done]
+        ).dropna(subset=axis)  # fmt: skip
         figure = Figure(figsize=(9, 4), layout="constrained")
-        panels = figure.subplots(1, 2)
-        _panel(panels[0], done, axis, "mean time of an epoch, s", _epoch_time)
-        _panel(panels[1], done, axis, "time to accuracy, s", _time_to_accuracy)
-        config = (done[0].outcome.result or {})["config"]
+        for panel, label in zip(figure.subplots(1, 2), rows.columns[-2:], strict=True):
+            table = lines.pivot(index=axis, columns="line", values=label).astype(float)
+            _lines(panel, table.dropna(axis="columns", how="all"))
+            panel.set_ylabel(label)
+            if table.isna().all(axis=None):
+                panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
+                           transform=panel.transAxes)  # fmt: skip
+        config = done[0][1]["config"]
         figure.suptitle(f"{config['model']} on {config['data']}")
-        file = folder / f"against_{axis}.svg"
-        figure.savefig(file)
-        files.append(file)
+        files.append(folder / f"against_{axis}.svg")
+        figure.savefig(files[-1])
     return files
 
 
-def draw_lines(panel: Axes, axis: str, lines: dict[str, list[tuple[Any, float]]]) -> None:
-    """Draw values against a setting, a line for each name, with a tick at each value."""
-    for name, points in lines.items():
-        panel.plot(*zip(*sorted(points), strict=True), marker="o", label=name)
-    ticks = sorted({x for points in lines.values() for x, _ in points})
+def draw_latency(results: Iterable[Latency], model: str, file: Path) -> None:
+    """Draw latency and throughput against batch size; a line for each mode and thread count."""
+    rows = DataFrame(asdict(result) for result in results)
+    rows["line"] = rows["mode"] + ", threads " + rows["threads"].astype(str)
+    medians, slowest, rates = (
+        rows.pivot(index="batch_size", columns="line", values=value)
+        for value in ("p50_s", "p99_s", "items_per_s")
+    )
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    latency, throughput = figure.subplots(1, 2)
+    latency.plot(slowest.index, 1e3 * slowest, "--")
+    latency.set_prop_cycle(None)  # the same colours again
+    _lines(latency, 1e3 * medians)
+    latency.set_ylabel("latency, ms (median; dashed: 99th percentile)")
+    _lines(throughput, rates)
+    throughput.set_ylabel("items/s")
+    figure.suptitle(f"{model}, one request at a time")
+    figure.savefig(file)
+
+
+def draw_side_by_side(made: Reproduction, rows: list[Row], file: Path) -> None:
+    """Draw the published values on the left, if there are any, and ours on the right.
+
+    The scales differ: hardware and amount of work do.
+    """
+    sides = {
+        side: DataFrame({"name": row.name, made.axis: row.x, **row.values} for row in shown)
+        for side, shown in {"published": made.published(), "here": rows}.items()
+        if shown
+    }
+    height = 2.4 * len(made.quantities)
+    if made.drawn_as == "stack":
+        height = 0.4 * max(map(len, sides.values())) + 1.5
+    figure = Figure(figsize=(4.5 * len(sides), height), layout="constrained")
+    lines = 1 if made.drawn_as == "stack" else len(made.quantities)
+    panels = figure.subplots(lines, len(sides), squeeze=False)
+    for column, (side, shown) in enumerate(sides.items()):
+        panels[0][column].set_title(side)
+        if made.drawn_as == "stack":
+            _stack(panels[0][column], shown.set_index("name").reindex(columns=[*made.quantities]))
+            continue
+        for panel, (quantity, unit) in zip(
+            panels[:, column], made.quantities.items(), strict=True
+        ):
+            table = shown.pivot_table(quantity, made.axis, "name", sort=False)
+            if made.drawn_as == "lines":
+                _lines(panel, table.sort_index())
+            else:
+                _bars(panel, table, unit)
+            panel.set_ylabel(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
+    figure.suptitle(made.title)
+    figure.savefig(file, dpi=80)
+
+
+def _lines(panel: Axes, table: DataFrame) -> None:
+    """Draw each column of a table against its index, with a tick at each value."""
+    for name, values in table.items():
+        present = values.dropna()
+        panel.plot(present.index, present, marker="o", label=name)
+    axis = table.index.name
     if axis in LOGARITHMIC:
         panel.set_xscale("log")
-    if not any(isinstance(tick, str) for tick in ticks):
-        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    if table.index.dtype.kind in "if":
+        panel.set_xticks(table.index, [f"{x:g}" for x in table.index])
     panel.minorticks_off()
     panel.set_xlabel(axis.replace("_", " "))
-    panel.set_ylim(bottom=0)
     panel.margins(y=0.1)
-    if len(lines) > 1:
+    panel.set_ylim(bottom=0)
+    if len(table.columns) > 1:
         panel.legend(fontsize="small")
 
 
-def _panel(
-    panel: Axes,
-    outcomes: list[MeasuredPoint],
-    axis: str,
-    label: str,
-    value: Callable[[dict[str, Any]], float | None],
-) -> None:
-    lines: dict[str, list[tuple[Any, float]]] = {}
-    for measured in outcomes:
-        y = value(measured.outcome.result or {})
-        if y is not None and axis in measured.point:
-            others = (f"{n} {v}" for n, v in measured.point.items() if n != axis)
-            lines.setdefault(", ".join(others), []).append((measured.point[axis], y))
-    panel.set_ylabel(label)
-    draw_lines(panel, axis, lines)
-    if not lines:
-        panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
-                   transform=panel.transAxes)  # fmt: skip
+def _bars(panel: Axes, table: DataFrame, unit: str) -> None:
+    """Draw a group of bars for each row of a table; seconds on a logarithmic scale.
+
+    A Jetson's and a server's seconds are in one picture.
+    """
+    in_seconds = unit == "s"
+    table.plot.bar(ax=panel, rot=0, width=0.8, logy=in_seconds)
+    if in_seconds:
+        panel.set_ylim(bottom=table.min(axis=None) / 10)
+    panel.set_ylim(top=panel.get_ylim()[1] * (10 if in_seconds else 1.3))  # room for the legend
+    panel.legend(fontsize="x-small")
 
 
-def _epoch_time(result: dict[str, Any]) -> float:
-    epochs = [epoch["wall_s"] for epoch in result["epochs"]]
-    return float(sum(epochs) / len(epochs))
-
-
-def _time_to_accuracy(result: dict[str, Any]) -> float | None:
-    seconds: float | None = result["time_to_accuracy"]["seconds_to_target"]
-    return seconds
+def _stack(panel: Axes, table: DataFrame) -> None:
+    """Draw a stacked bar for each row of a table."""
+    table.plot.barh(ax=panel, stacked=True, width=min(0.8, 0.1 * len(table) + 0.1))
+    panel.tick_params(axis="y", labelsize="x-small")
+    panel.set_ylim(len(table) + 1.0, -0.8)  # from the top, with room for the legend
+    panel.set_xlabel("seconds")
+    panel.set_ylabel("")
+    panel.legend(fontsize="x-small", ncols=2, loc="lower right")

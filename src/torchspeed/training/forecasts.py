@@ -63,12 +63,7 @@ class ForecastReport:
 
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
-    """Compare forecasts with what came.
-
-    Args:
-        forecasts: (items, columns).
-        truth: the same shape.
-    """
+    """Compare forecasts (items, columns) with what came."""
     from sklearn import metrics  # noqa: PLC0415 - optional, and a second to import
 
     sizes = np.abs(truth)
@@ -96,8 +91,8 @@ def report_forecasts(
     Args:
         parts: forecasts, true values and last values, (items, columns) each, of every rank.
         mean: (columns,), of the training data.
-        horizon: of the data.
-        epoch: whose parameters made them.
+        horizon: as in `ForecastReport`.
+        epoch: likewise.
     """
     forecasts, truth, last = (np.concatenate(values) for values in zip(*parts, strict=True))
     return ForecastReport(

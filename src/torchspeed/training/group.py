@@ -56,12 +56,7 @@ def launched_group() -> Group | None:
 
 
 def join_group(device: str, group: Group, meeting: str = "env://") -> None:
-    """Meet the other ranks: gloo on CPU, NCCL on GPU.
-
-    Args:
-        device: ``cpu`` or ``cuda``.
-        group: this process's place.
-        meeting: where; by default as torchrun's environment variables say.
+    """Meet the other ranks: gloo on CPU, NCCL on GPU; by default where torchrun's variables say.
 
     Raises:
         TorchspeedError: the other ranks cannot be reached.
@@ -93,9 +88,8 @@ def leave_group() -> None:
 def end_rank(status: int) -> NoReturn:
     """End this process at once, with everything it wrote.
 
-    A replicated model keeps the group's threads alive; when Python takes itself
-    down they abort the process now and then ("terminate called without an active
-    exception"), and a run that went well would count as failed.
+    A replicated model keeps the group's threads alive. When Python ends they abort the process now
+    and then ("terminate called without an active exception"): a good run would count as failed.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -15,9 +15,8 @@ from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 from torchspeed.training.loop import Step
-from torchspeed.training.observer import NOBODY, Observer
 from torchspeed.training.prepare import take_parameters
-from torchspeed.training.rank import ALONE, Rank
+from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
 from torchspeed.training.results import RunResult
 from torchspeed.training.steps import ForecastStep, SmoothInferenceStep
 
@@ -35,11 +34,7 @@ def infer(
 ) -> RunResult:
     """Run over the test items once, batch by batch.
 
-    Args:
-        config: what to do.
-        weights: file with the parameters; None for those that the seed draws.
-        observer: called after each step.
-        group: the ranks that share the items.
+    Without a file of ``weights`` the parameters are those that the seed draws.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.
@@ -67,9 +62,6 @@ def infer_smoothly(
 
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
     own process unless there are workers. Each item is read once and used for all its passes.
-
-    Raises:
-        TorchspeedError: impossible configuration, unreadable data, or a dead worker.
     """
     run = Rank.prepared(config, group, observer)
     available = len(run.data.test)  # type: ignore[arg-type]

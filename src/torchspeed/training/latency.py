@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,16 +53,7 @@ def measure_latency(
     seconds: float,
     on_result: Callable[[Latency], None] = lambda _latency: None,
 ) -> list[Latency]:
-    """Measure every combination.
-
-    Args:
-        model: a workload's name.
-        device: ``cpu``, ``cuda`` or ``cuda:N``.
-        modes: of ``MODES``.
-        batch_sizes: items of a request.
-        threads: that torch's operators may use on the CPU.
-        seconds: of measuring for each combination, and ``FEWEST_REQUESTS`` at least.
-        on_result: called with each result.
+    """Measure every combination for so many seconds, and ``FEWEST_REQUESTS`` at least.
 
     Raises:
         TorchspeedError: unknown model or mode, absent device, or no compiler for the mode.
@@ -121,35 +111,3 @@ def _requests(
         samples.append(request())
         measured_s += samples[-1]
     return samples
-
-
-def draw_latency(results: list[Latency], model: str, file: Path) -> None:
-    """Draw latency and throughput against batch size; a line for each mode and thread count.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - a second to import
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    latency, throughput = figure.subplots(1, 2)
-    for mode, threads in dict.fromkeys((r.mode, r.threads) for r in results):
-        line = [r for r in results if (r.mode, r.threads) == (mode, threads)]
-        sizes = [r.batch_size for r in line]
-        name = f"{mode}, {threads} thread{'s' if threads > 1 else ''}"
-        [median] = latency.plot(sizes, [1e3 * r.p50_s for r in line], marker="o", label=name)
-        colour = median.get_color()
-        latency.plot(sizes, [1e3 * r.p99_s for r in line], "--", color=colour)
-        throughput.plot(sizes, [r.items_per_s for r in line], marker="o", color=colour)
-    latency.set_ylabel("latency, ms (median; dashed: 99th percentile)")
-    throughput.set_ylabel("items/s")
-    ticks = sorted({r.batch_size for r in results})
-    for panel in (latency, throughput):
-        panel.set_xlabel("batch size")
-        panel.set_xscale("log")
-        panel.set_xticks(ticks, [str(tick) for tick in ticks])
-        panel.minorticks_off()
-        panel.set_ylim(bottom=0)
-    latency.legend(fontsize="small")
-    figure.suptitle(f"{model}, one request at a time")
-    figure.savefig(file)

@@ -27,18 +27,10 @@ WORKERS_PER_CORE = 16
 def check_batch(
     batch_size: int, shape: Sequence[int], model: nn.Module | None, ranks: int, *, trains: bool
 ) -> None:
-    """Refuse batches that would not fit into memory.
+    """Refuse batches that would not fit into memory, with a number that does.
 
-    Args:
-        batch_size: items per step and rank.
-        shape: of an item.
-        model: where it lies in the main memory too: its parameters count, and in training their
-            gradients and what autograd keeps of each item.
-        ranks: processes on this machine that train together.
-        trains: whether the model is trained, not only passed forward.
-
-    Raises:
-        TorchspeedError: too many items; the message names a number that fits.
+    A ``model`` that lies in the main memory too counts with its parameters, and in training with
+    their gradients and what autograd keeps of each item; None is for a model on a GPU.
     """
     fixed, of_item = 0, 2 * 4 * math.prod(shape)  # the batch, and its copy in the model
     if model is not None:
@@ -54,11 +46,7 @@ def check_batch(
 
 
 def check_workers(workers: int, ranks: int) -> None:
-    """Refuse loading processes far beyond the cores.
-
-    Raises:
-        TorchspeedError: too many; the message names a number that does.
-    """
+    """Refuse loading processes far beyond the cores, with a number that works."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     most = max(1, WORKERS_PER_CORE * (cores or 1) // ranks)
     if workers > most:

@@ -71,16 +71,8 @@ def run_loop(
 ) -> LoopResult:
     """Run ``step`` on each batch, with the time of each phase.
 
-    Args:
-        batches: what to step through; taking the next one is the loading phase.
-        step: what to do with a batch.
-        timeline: where the work happens.
-        limit: steps at most; None for all.
-        warmup: first steps that are left out of the times.
-        on_step: called with the items and the times of each step, warm-up included.
-
-    Returns:
-        Times, loss and accuracy.
+    Taking the next batch is the loading phase. The first ``warmup`` steps are left out of the
+    times, and ``on_step`` is called with the items and times of each step, warm-up included.
     """
     result = LoopResult()
     clock = PhaseClock(timeline)

@@ -11,13 +11,13 @@ of the step.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
 import torch
 
 
@@ -162,23 +162,13 @@ class PhaseSummary:
 
 
 def summarise(steps: list[StepTimes], warmup: Sequence[StepTimes] = ()) -> dict[str, PhaseSummary]:
-    """Median and interquartile range of each phase, nothing for no steps.
-
-    Args:
-        steps: measured steps.
-        warmup: steps that count in the totals alone.
-    """
+    """Median and interquartile range of each phase; steps of the warm-up count in totals alone."""
     if not steps:
         return {}
     summaries = {}
     for phase in Phase:
         seconds = [step[phase] for step in steps]
-        low, median, high = (
-            statistics.quantiles(seconds, n=4, method="inclusive")
-            if len(seconds) > 1
-            else (seconds[0],) * 3
-        )
-        summaries[phase.value] = PhaseSummary(
-            median, high - low, sum(seconds) + sum(step[phase] for step in warmup)
-        )
+        low, median, high = np.percentile(seconds, (25, 50, 75)).tolist()
+        total = sum(seconds) + sum(step[phase] for step in warmup)
+        summaries[phase.value] = PhaseSummary(median, high - low, total)
     return summaries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,11 +71,7 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
 
 
 def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) -> None:
-    """Give a model the parameters of a file.
-
-    Raises:
-        TorchspeedError: they are of another model.
-    """
+    """Give a model the parameters of a file, and refuse those of another model."""
     try:
         model.load_state_dict(parameters)
     except RuntimeError as error:
@@ -86,27 +83,17 @@ def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) 
 
 
 def parse_kwargs(text: str) -> dict[str, int | float | str]:
-    """Arguments by name, of ``name=value`` with commas between; numbers are numbers.
-
-    Raises:
-        TorchspeedError: a part is not of that form.
-    """
+    """Arguments by name, of ``name=value`` with commas between; numbers are numbers."""
     arguments: dict[str, int | float | str] = {}
     for part in filter(None, text.split(",")):
         name, mark, value = part.partition("=")
         if not (mark and name.strip().isidentifier()):
             raise TorchspeedError(f"--model-kwargs {text!r}: give name=value, with commas between")
-        arguments[name.strip()] = _number(value.strip())
+        arguments[name.strip()] = value.strip()
+        for kind in (float, int):
+            with suppress(ValueError):
+                arguments[name.strip()] = kind(value)
     return arguments
-
-
-def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _set_backends(config: RunConfig) -> None:

@@ -14,19 +14,34 @@ from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import count_flops
-from torchspeed.training.config import RunConfig
+from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.forecasts import ForecastReport, report_forecasts
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_batch, check_workers
 from torchspeed.training.loop import LoopResult, Step, run_loop
-from torchspeed.training.observer import NOBODY, Observer
-from torchspeed.training.phases import timeline_for
+from torchspeed.training.phases import StepTimes, timeline_for
 from torchspeed.training.prepare import prepare
-from torchspeed.training.recipes import complete
-from torchspeed.training.results import RunResult, rank_times
+from torchspeed.training.results import EpochRecord, RunResult, rank_times
 from torchspeed.training.steps import ForecastStep, InferenceStep, Network
 
-ALONE = Group()
+
+class Observer:
+    """Callbacks for the progress of a run; those of this class do nothing."""
+
+    def prepared(self, summary: str) -> None:
+        """Model and data are there, and the work begins."""
+
+    def begin(self, title: str, steps: int) -> None:
+        """Note that a loop of so many steps starts."""
+
+    def step(self, items: int, times: StepTimes) -> None:
+        """Note that a step is done."""
+
+    def epoch(self, record: EpochRecord) -> None:
+        """Note that an epoch and its test are done."""
+
+
+ALONE, NOBODY = Group(), Observer()
 
 FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
 """Dummy data have items for so many steps of training, and so a fifth as many of testing."""
@@ -84,11 +99,7 @@ class Rank:
         )
 
     def steps(self, available: int, epochs: int = 1) -> int:
-        """Steps of a loop over so many batches.
-
-        Raises:
-            TorchspeedError: all of them would be warm-up, which ends with the first loop.
-        """
+        """Steps of a loop over so many batches; some must be left after the warm-up."""
         steps = min(available, self.config.limit_batches or available)
         if epochs * steps <= min(self.config.warmup, steps):
             count = "the only step" if epochs * steps == 1 else f"all {epochs * steps} steps"

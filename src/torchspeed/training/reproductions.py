@@ -14,7 +14,6 @@ from typing import Any, Literal
 import torch
 
 from torchspeed.data.options import DataOptions
-from torchspeed.errors import TorchspeedError
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.published import load_sources
@@ -108,15 +107,14 @@ def _lenet(axis: str, small: Sequence[Any], full: Sequence[Any], size: Size) -> 
         change: dict[str, Any] = {axis: value}
         if value == "adam":
             change["rate"] = 0.003  # with 0.1 it learns nothing
-        result = train(replace(config, **change))
-        columns = result.time_to_accuracy
+        columns = train(replace(config, **change)).as_dict()["time_to_accuracy"]
         values = {
-            "total epoch training time": (columns and columns.epoch_training_s) or 0.0,
-            "total training function time": columns.training_function_s if columns else 0.0,
-            "best training accuracy": 100 * ((columns and columns.best_training_accuracy) or 0.0),
+            "total epoch training time": columns["epoch_training_s"],
+            "total training function time": columns["training_function_s"],
+            "best training accuracy": 100 * columns["best_training_accuracy"],
         }
         x = value if isinstance(value, str) else float(value)
-        rows.append(Row(f"here, {result.config['data']}", x, values))
+        rows.append(Row(f"here, {config.data}", x, values))
     return rows
 
 
@@ -190,37 +188,27 @@ def _exchange_rates(size: Size) -> list[Row]:
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
-    models = {
+    models: dict[str, dict[str, Any]] = {
         "lstnet": {"model_kwargs": lstnet, "batch_size": 128, "clip_norm": 10.0},
         "tpa_lstm": {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0},
     }
-    data: dict[str, dict[str, Any]] = {
+    series: dict[str, dict[str, Any]] = {
         "lstnet": {"window": 168},
         "tpa_lstm": {"window": 30, "target": "all"},
     }
-    rows = []
+    rows = {}
     for horizon, model in product((3, 6, 12, 24) if size.full else (3, 24), models):
-        options = replace(size.data, horizon=horizon, **data[model])
-        run: dict[str, Any] = models[model]
-        report = train(replace(config, model=model, data_options=options, **run)).forecast
-        if report is None:
-            raise TorchspeedError("exchange rates are a series, and have a report")
-        for name, accuracy in (
-            (f"{model}, here", report.model),
-            ("last value", report.last_value),
-        ):
-            values = {"RSE": accuracy.rse, "CORR": accuracy.corr or 0.0}
-            rows.append(Row(name, float(horizon), values))
-    return [row for place, row in {(row.name, row.x): row for row in rows}.items()]
+        options = replace(size.data, horizon=horizon, **series[model])
+        run = replace(config, model=model, data_options=options, **models[model])
+        report = train(run).as_dict()["forecast"]
+        for name, forecast in {f"{model}, here": "model", "last value": "last_value"}.items():
+            values = {"RSE": report[forecast]["rse"], "CORR": report[forecast]["corr"] or 0.0}
+            rows[name, horizon] = Row(name, float(horizon), values)
+    return list(rows.values())
 
 
 FORECASTERS = list_workloads("time_series")
 JADE_PHASES = {str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING}
-_LENET_QUANTITIES = {
-    "total epoch training time": "s",
-    "total training function time": "s",
-    "best training accuracy": "%",
-}
 
 
 def _against(axis: str, small: Sequence[Any], full: Sequence[Any]) -> Reproduction:
@@ -231,7 +219,11 @@ def _against(axis: str, small: Sequence[Any], full: Sequence[Any]) -> Reproducti
         title=f"LeNet against {axis.replace('_', ' ')}",
         drawn_as="bars" if isinstance(small[0], str) else "lines",
         axis=label,
-        quantities=_LENET_QUANTITIES,
+        quantities={
+            "total epoch training time": "s",
+            "total training function time": "s",
+            "best training accuracy": "%",
+        },
         measure=partial(_lenet, axis, small, full),
         source="dl_benchmark",
         labels={"table": f"LeNet on MNIST against the {against}"},

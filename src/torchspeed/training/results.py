@@ -38,17 +38,16 @@ class EpochRecord:
         accuracy = self.test_accuracy
         return target is not None and accuracy is not None and accuracy >= target
 
-    def is_better_than(self, best: EpochRecord | None) -> bool:
-        """Tell whether its validation loss is below, or its test accuracy above, the best's."""
+    @property
+    def score(self) -> float | None:
+        """What the best epoch has most of: test accuracy, else the loss below zero.
+
+        None where the loss is not finite.
+        """
         loss = self.validation_loss if self.test_loss is None else self.test_loss
         if loss is None or not math.isfinite(loss):
-            return False
-        if best is None:
-            return True
-        if self.test_accuracy is not None and best.test_accuracy is not None:
-            return self.test_accuracy > best.test_accuracy
-        best_loss = best.validation_loss if best.test_loss is None else best.test_loss
-        return best_loss is not None and loss < best_loss
+            return None
+        return -loss if self.test_accuracy is None else self.test_accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,8 @@ class RankTimes:
 class AccuracyTimes:
     """dl-benchmark's columns. Seconds; accuracy from 0 to 1.
 
-    There the loading time is the copy to the device alone and waiting for the
-    workers is in no column but the function's; here loading is the wait and the
-    copy.
+    There the loading time is the copy to the device alone, and waiting for the workers is in no
+    column but the function's; here loading is the wait and the copy.
     """
 
     best_training_accuracy: float | None

@@ -93,10 +93,7 @@ class InferenceStep:
 class ForecastStep:
     """Inference that keeps what was forecast, what came, and what was last known.
 
-    Args:
-        step: does the inference.
-        scale: of the series.
-        columns: of the series that are forecast.
+    ``scale`` and ``columns`` are the series', and the columns of it that are forecast.
     """
 
     def __init__(self, step: InferenceStep, scale: Scale, columns: slice) -> None:

@@ -24,13 +24,10 @@ _JOURNAL_START = b'{"op_code":'
 
 
 def open_study(storage: str, name: str, *, create: bool = True) -> optuna.Study:
-    """Open a study, or begin it.
+    """Open the study of a name, or begin it with ``create``; a storage holds any number.
 
-    Args:
-        storage: a journal file, which may lie in a folder that several machines share, or a
-            database's address: ``sqlite:///FILE``, ``postgresql://HOST/DATABASE``.
-        name: of the study; a storage holds any number.
-        create: whether to begin one that does not exist.
+    A storage is a journal file, which may lie in a folder that several machines share, or a
+    database's address: ``sqlite:///FILE``, ``postgresql://HOST/DATABASE``.
 
     Raises:
         TorchspeedError: the storage cannot be reached or read, or there is no such study.
@@ -64,9 +61,6 @@ def _check_journal(file: Path, lock: JournalFileSymlinkLock) -> None:
     """Refuse another kind of file, and remove a last line that a full disk cut short.
 
     Optuna would write to the first, and could not read what follows the second.
-
-    Raises:
-        TorchspeedError: it is not a journal.
     """
     with file.open("rb") as stream:
         start = stream.read(len(_JOURNAL_START))
@@ -90,11 +84,10 @@ def _database(address: str) -> BaseStorage:
             storage = RDBStorage(address)
             break
         except ImportError as error:
-            if isinstance(error, ModuleNotFoundError) and error.name == "psycopg":
-                raise TorchspeedError(
-                    "PostgreSQL needs the Python package psycopg; pip install 'psycopg[binary]'"
-                ) from None
-            raise TorchspeedError(f"{address} cannot be opened ({error})") from None
+            raise TorchspeedError(
+                f"{address} cannot be opened ({error}); PostgreSQL needs the Python package "
+                "psycopg: pip install 'psycopg[binary]'"
+            ) from None
         except (sqlalchemy.exc.SQLAlchemyError, ValueError) as error:
             in_the_way = isinstance(error, IntegrityError | ProgrammingError) or any(
                 text in str(error) for text in ("already exists", "is locked")

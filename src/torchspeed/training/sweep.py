@@ -24,7 +24,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.point import Outcome, run_point
+from torchspeed.training.processes import Outcome, run_point
 from torchspeed.training.storage import open_study
 
 Point = dict[str, int | float | str]
@@ -38,7 +38,6 @@ UNREACHED_PENALTY = 10.0
 and worse the less accurate they are."""
 
 _DATA_FIELDS = {field.name for field in fields(DataOptions)}
-_FREE = {"data_options", "data_dir", "download"}
 _POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
 """Names of attributes of trials, and of the study."""
 
@@ -102,13 +101,11 @@ class Sweep:
         if known is None:
             self.study.set_user_attr(_CONFIG, config.as_dict())
             return
-        theirs, ours = _deciding(known), _deciding(config.as_dict())
-        for option in ours:
-            if theirs.get(option) != ours[option]:
-                raise TorchspeedError(
-                    f"sweep {name!r} in {storage} has another {option} ({theirs.get(option)!r}, "
-                    f"now {ours[option]!r}); give the same options, or another --name"
-                )
+        if difference := config.difference(known):
+            raise TorchspeedError(
+                f"sweep {name!r} in {storage} has {difference}; give the same options, or another "
+                "--name"
+            )
 
     def outcomes(self) -> list[MeasuredPoint]:
         """Return the newest outcome of each point, in the order in which points were added."""
@@ -143,12 +140,7 @@ class Sweep:
         """Look for the least time to accuracy with Optuna's TPE sampler.
 
         The sampler's seed follows the number of trials, so that a search that one worker takes up
-        again is the same search.
-
-        Args:
-            axes: choices of each setting.
-            trials: how many points in all.
-            seed: of the sampler.
+        again is the same search. It makes ``trials`` of the choices in ``axes`` in all.
         """
         self._axes = axes
         while True:
@@ -279,12 +271,6 @@ def cost(result: dict[str, Any]) -> float:
     if reached is not None:
         return float(reached)
     return spent * UNREACHED_PENALTY * (2 - (columns["best_test_accuracy"] or 0))
-
-
-def _deciding(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a configuration but for where its data lie."""
-    options = config | config["data_options"]
-    return {name: options[name] for name in options if name not in _FREE}
 
 
 def _key(point: Point | None) -> str:

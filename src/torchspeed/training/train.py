@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import time
 from dataclasses import replace
@@ -14,14 +13,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.data.loader import naming_dead_workers
 from torchspeed.errors import TorchspeedError
-from torchspeed.files import write_whole
-from torchspeed.training.checkpoint import check_new, load_checkpoint, save_checkpoint
+from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.observer import NOBODY, Observer
-from torchspeed.training.rank import ALONE, Rank
+from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
 from torchspeed.training.results import (
     EpochRecord,
     RunResult,
@@ -47,8 +44,8 @@ def train(
     Args:
         config: what to do.
         observer: called after each step and epoch.
-        checkpoint: file to keep the state in after each epoch.
-        resume: whether to go on from ``checkpoint``.
+        checkpoint: file to keep the state in after each epoch, and to go on from with ``resume``.
+        resume: see above.
         save_best: file for the parameters of the best epoch.
         group: the ranks that train together; each batch of the optimiser is then
             ``world`` batches of ``config.batch_size``.
@@ -74,9 +71,7 @@ def train(
             if group.leads:
                 save_checkpoint(checkpoint, run.config, state, states)
     if save_best is not None and group.leads:
-        content = io.BytesIO()
-        torch.save(trainer.trainee.best_parameters(), content)
-        write_whole(save_best, content.getvalue())
+        save(save_best, trainer.trainee.best)
     return trainer.result()
 
 
@@ -164,7 +159,7 @@ class _Trainer:
             raise TorchspeedError(
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
-        self.trainee.take_best()
+        self.tested.model.load_state_dict(self.trainee.best)
         self.tested.model.eval()
         step = ForecastStep(InferenceStep(self.tested), run.data.scale, run.data.target_columns)
         run.loop(run.batches(run.data.test).epoch(0), step)
@@ -172,11 +167,7 @@ class _Trainer:
 
 
 def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:
-    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept.
-
-    Raises:
-        TorchspeedError: the loss of some step of this rank, or of the epoch, is not finite.
-    """
+    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept."""
     if math.isfinite(record.train_loss):
         return
     step = "" if loop.not_finite_step is None else f", step {loop.not_finite_step + 1}"

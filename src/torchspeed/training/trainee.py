@@ -1,40 +1,48 @@
-"""What changes while a model is trained: parameters, optimiser, schedule, best epoch."""
+"""What changes while a model is trained: parameters, optimiser, schedule, best epoch.
+
+Optimisers, schedules, gradient scaling and moving averages are torch's own.
+"""
 
 from __future__ import annotations
 
 import copy
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
 import torch
-from torch import nn
+from torch import nn, optim
+from torch.optim import lr_scheduler
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.optimisers import make_optimiser, make_schedule
 from torchspeed.training.results import EpochRecord
 
 State = dict[str, Any]
 
+_UNFIT = {"optimizer", "lbfgs", "sparseadam", "muon"}
+"""The base class, and what needs a closure, sparse gradients, or parameters sorted by shape."""
+
+OPTIMISERS: dict[str, Callable[..., optim.Optimizer]] = {
+    name.lower(): kind
+    for name, kind in vars(optim).items()
+    if inspect.isclass(kind) and issubclass(kind, optim.Optimizer) and name.lower() not in _UNFIT
+}
+"""Classes of ``torch.optim`` by their names in lower case."""
+
 
 class Trainee:
-    """Everything that changes while training, with its state in one dictionary.
-
-    Args:
-        model: what is trained.
-        config: how.
-
-    Raises:
-        TorchspeedError: no such optimiser.
-    """
+    """Everything that changes while training, with its state in one dictionary."""
 
     def __init__(self, model: nn.Module, config: RunConfig) -> None:
         self.model = model
         self._clip_norm = config.clip_norm
-        self.optimiser = make_optimiser(config, model.parameters())
-        self.schedule = make_schedule(config, self.optimiser)
+        self.optimiser = _optimiser(config, model.parameters())
+        self.schedule = _schedule(config, self.optimiser)
         # Scales the loss so that float16 gradients do not vanish; idle otherwise.
         device = torch.device(config.device).type
         self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
@@ -46,8 +54,9 @@ class Trainee:
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []
         self.best_epoch: int | None = None
-        """The epoch whose parameters are kept: least validation loss, or highest test accuracy."""
-        self._best: dict[str, Any] = {}
+        """The epoch with the highest score, whose parameters are kept."""
+        self.best: dict[str, Any] = {}
+        """State of the tested model after that epoch."""
 
     @property
     def tested(self) -> nn.Module:
@@ -69,20 +78,10 @@ class Trainee:
         self.schedule.step()
         self.epochs.append(epoch)
         self.loops.append(loop)
-        if epoch.is_better_than(self._best_record()):
+        best = None if self.best_epoch is None else self.epochs[self.best_epoch - 1].score
+        if epoch.score is not None and (best is None or epoch.score > best):
             self.best_epoch = epoch.number
-            self._best = copy.deepcopy(self.tested.state_dict())
-
-    def best_parameters(self) -> dict[str, Any]:
-        """State of the model after the best epoch."""
-        return self._best
-
-    def take_best(self) -> None:
-        """Give the tested model the parameters of the best epoch."""
-        self.tested.load_state_dict(self._best)
-
-    def _best_record(self) -> EpochRecord | None:
-        return None if self.best_epoch is None else self.epochs[self.best_epoch - 1]
+            self.best = copy.deepcopy(self.tested.state_dict())
 
     def state(self) -> State:
         """Parameters, moments, learning rate and epochs: what all ranks share."""
@@ -90,7 +89,7 @@ class Trainee:
             "parts": [part.state_dict() for part in self._parts],
             "epochs": [asdict(record) for record in self.epochs],
             "best_epoch": self.best_epoch,
-            "best": self._best,
+            "best": self.best,
         }
 
     def state_of_rank(self) -> State:
@@ -102,11 +101,7 @@ class Trainee:
         }
 
     def restore(self, state: State, rank: int) -> None:
-        """Take up the state that `load_checkpoint` read.
-
-        Raises:
-            TorchspeedError: the parameters do not fit the model.
-        """
+        """Take up the state that `load_checkpoint` read."""
         try:
             for part, values in zip(self._parts, state["parts"], strict=True):
                 part.load_state_dict(values)
@@ -121,4 +116,31 @@ class Trainee:
         torch.cuda.set_rng_state_all(own["cuda_generators"])
         self.epochs = [EpochRecord(**record) for record in state["epochs"]]
         self.loops = [LoopResult(**values) for values in own["loops"]]
-        self.best_epoch, self._best = state["best_epoch"], state["best"]
+        self.best_epoch, self.best = state["best_epoch"], state["best"]
+
+
+def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
+    """Return the optimiser of a run; momentum is for those that have one."""
+    name = config.optimiser.lower()
+    if name not in OPTIMISERS:
+        near = difflib.get_close_matches(name, OPTIMISERS, n=3) or sorted(OPTIMISERS)
+        raise TorchspeedError(f"no optimiser {config.optimiser!r}; give {' or '.join(near)}")
+    kind = OPTIMISERS[name]
+    settings: dict[str, Any] = {"momentum": config.momentum, "weight_decay": config.weight_decay}
+    if name == "rmsprop":  # its momentum is another thing, off by default
+        del settings["momentum"]
+    taken = inspect.signature(kind).parameters
+    settings = {option: value for option, value in settings.items() if option in taken}
+    if not settings.get("weight_decay"):  # AdamW has a default of its own
+        settings.pop("weight_decay", None)
+    return kind(parameters, lr=config.rate, **settings)
+
+
+def _schedule(config: RunConfig, optimiser: optim.Optimizer) -> lr_scheduler.LRScheduler:
+    """Return the learning-rate schedule of a run, moved on after each epoch."""
+    span = config.schedule_span
+    if config.schedule == "cosine":
+        return lr_scheduler.CosineAnnealingLR(optimiser, T_max=span)
+    if config.schedule == "step":
+        return lr_scheduler.StepLR(optimiser, step_size=max(1, span // 3), gamma=0.1)
+    return lr_scheduler.ConstantLR(optimiser, factor=1.0)
