@@ -14,15 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
-from tests.data.test_images import write_cifar10, write_mnist
+from tests.data.test_images import write_cifar10, write_mnist, write_pictures
 from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
 from torchspeed.data.tables import read_table
@@ -39,16 +37,6 @@ def read_all(name: str, folder: Path) -> None:
         for at in range(len(split)):
             image, _ = split[at]
             assert torch.isfinite(image).all()
-
-
-def write_pictures(folder: Path) -> None:
-    """Two classes of one picture each, a JPEG and a PNG, in both splits."""
-    pixels = np.random.default_rng(0).integers(0, 256, (20, 24, 3), dtype=np.uint8)
-    for split in ("train", "val"):
-        for number, suffix in enumerate(("JPEG", "png")):
-            path = folder / split / f"class{number}" / f"0.{suffix}"
-            path.parent.mkdir(parents=True)
-            Image.fromarray(pixels).save(path)
 
 
 def damage_one(data: Any, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Small files in the published formats go through torchvision's own loaders."""
 
+import contextlib
 import gzip
 import hashlib
 import http.server
@@ -13,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torchvision import datasets
 
 from torchspeed.data.load import load_data
+from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
@@ -118,43 +121,94 @@ def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
     assert 0 <= label < 10
 
 
-@pytest.fixture
-def mnist_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A web server of MNIST's four files, which torchvision is told of."""
+@contextlib.contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """The address of a web server of a folder's files."""
+
+    class QuietHandler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args, directory=str(folder))
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def md5(file: Path) -> str:
+    return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+
+
+def test_a_download_is_announced_and_repeated_after_a_damaged_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = tmp_path / "served"
     write_mnist(served)
     for file in list(served.iterdir()):
         (served / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
-
-    class QuietHandler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args, directory=str(served))
-
-        def log_message(self, format: str, *args: object) -> None: ...
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setattr(datasets.MNIST, "mirrors", [f"http://127.0.0.1:{server.server_port}/"])
-    resources = [
-        (name, hashlib.md5((served / name).read_bytes(), usedforsecurity=False).hexdigest())
-        for name, _ in datasets.MNIST.resources
-    ]
+    resources = [(name, md5(served / name)) for name, _ in datasets.MNIST.resources]
     monkeypatch.setattr(datasets.MNIST, "resources", resources)
-    yield served
-    server.shutdown()
-    server.server_close()
-
-
-def test_a_download_is_announced_and_repeated_after_a_damaged_one(
-    mnist_server: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     options = DataOptions(data_dir=tmp_path / "data", download=True)
-    archive = mnist_server / "t10k-labels-idx1-ubyte.gz"
+    archive = served / "t10k-labels-idx1-ubyte.gz"
     whole = archive.read_bytes()
     archive.write_bytes(whole[:-9])
-    with pytest.raises(TorchspeedError, match="mnist could not be downloaded"):
-        load_data("mnist", options)
-    archive.write_bytes(whole)
-    data: Any = load_data("mnist", options)
+    with serve(served) as address:
+        monkeypatch.setattr(datasets.MNIST, "mirrors", [f"{address}/"])
+        with pytest.raises(TorchspeedError, match="mnist could not be downloaded"):
+            load_data("mnist", options)
+        archive.write_bytes(whole)
+        data: Any = load_data("mnist", options)
     assert len(data.train) == 12
     assert "downloading mnist to" in capsys.readouterr().err
+
+
+def write_pictures(folder: Path) -> None:
+    """Two classes of a JPEG and a PNG each, in both splits."""
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 24, 3), dtype=np.uint8)
+    for split in ("train", "val"):
+        for name in ("cat", "dog"):
+            (folder / split / name).mkdir(parents=True)
+            for suffix in ("JPEG", "png"):
+                Image.fromarray(pixels).save(folder / split / name / f"0.{suffix}")
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    write_pictures(tmp_path)
+    return tmp_path
+
+
+def test_folder_of_pictures(pictures: Path) -> None:
+    data: Any = load_data("imagenet", DataOptions(data_dir=pictures, shape=(3, 32, 32)))
+    assert (len(data.train), len(data.test), data.classes) == (4, 4, 2)
+    image, label = data.train[3]
+    assert image.shape == (3, 32, 32)
+    assert label == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("val", "validation", r"no folder .*val; .*--data-dir"),
+        ("val/dog", "val/wolf", "need the same folders"),
+    ],
+)
+def test_folders_that_do_not_fit_are_named(
+    pictures: Path, old: str, new: str, message: str
+) -> None:
+    (pictures / old).rename(pictures / new)
+    with pytest.raises(TorchspeedError, match=message):
+        load_data("imagenet", DataOptions(data_dir=pictures))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int) -> None:
+    damaged = pictures / "train" / "cat" / "0.JPEG"
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
+    batches = Batches(data.train, 2, workers=workers, shuffle=False)
+    with pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged") as caught:
+        list(batches.epoch(0))
+    assert "\n" not in str(caught.value)

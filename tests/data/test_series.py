@@ -1,7 +1,4 @@
 import gzip
-import hashlib
-import http.server
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.data.test_images import md5, serve
 from torchspeed.data import multivariate
 from torchspeed.data.dataset import Scale
 from torchspeed.data.load import load_data
@@ -85,38 +83,19 @@ def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "features"),
-    [
-        ("exchange_rate", "exchange_rate.txt.gz", 8),
-        ("traffic", "traffic.txt.gz", 862),
-    ],
-)
-def test_published_series(
-    name: str, file: str, features: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_published_series_has_its_rows_and_only_training_rows_decide_the_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_series(tmp_path / file, rows=150, features=features)
-    with pytest.raises(TorchspeedError, match=rf"{file} has 150 rows where {name} has \d+; fetch"):
-        load_data(name, DataOptions(data_dir=tmp_path))
-    short = replace(multivariate.SERIES[name], rows=150)
-    monkeypatch.setitem(multivariate.SERIES, name, short)
-    data: Any = load_data(name, DataOptions(data_dir=tmp_path, window=10, horizon=12))
-    assert data.item_shape == (10, features)
-    assert data.classes is None
-    splits = (data.train, data.validation, data.test)
-    assert [len(split) for split in splits] == [90 - 21, 30, 30]
-
-
-@pytest.fixture
-def _short_exchange_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = write_series(tmp_path / "exchange_rate.txt.gz")
+    options = DataOptions(data_dir=tmp_path, window=5, horizon=6)
+    with pytest.raises(TorchspeedError, match=r"200 rows where exchange_rate has 7588; fetch"):
+        load_data("exchange_rate", options)
     short = replace(multivariate.SERIES["exchange_rate"], rows=200)
     monkeypatch.setitem(multivariate.SERIES, "exchange_rate", short)
-
-
-@pytest.mark.usefixtures("_short_exchange_rate")
-def test_only_training_rows_decide_the_scale(tmp_path: Path) -> None:
-    values = write_series(tmp_path / "exchange_rate.txt.gz")
-    data: Any = load_data("exchange_rate", DataOptions(data_dir=tmp_path, window=5, horizon=6))
+    data: Any = load_data("exchange_rate", options)
+    assert (data.item_shape, data.classes) == ((5, 8), None)
+    splits = (data.train, data.validation, data.test)
+    assert [len(split) for split in splits] == [120 - 10, 40, 40]
     train = values[:120]
     expected = (values[150:155] - train.mean(0)) / (train.std(0) + 1e-5)
     assert np.allclose(data.test[0][0], expected, atol=1e-3)
@@ -124,8 +103,7 @@ def test_only_training_rows_decide_the_scale(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the real exchange_rate.txt.gz is not here")
 def test_the_real_file() -> None:
-    md5 = hashlib.md5(SHARED.read_bytes(), usedforsecurity=False).hexdigest()
-    assert md5 == multivariate.SERIES["exchange_rate"].md5
+    assert md5(SHARED) == multivariate.SERIES["exchange_rate"].md5
     data: Any = load_data(
         "exchange_rate", DataOptions(data_dir=SHARED.parent, window=168, horizon=3)
     )
@@ -133,42 +111,23 @@ def test_the_real_file() -> None:
     assert data.train[0][0].shape == (168, 8)
 
 
-def test_truncated_series_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "exchange_rate.txt.gz"
-    write_series(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(TorchspeedError, match=r"exchange_rate\.txt\.gz is damaged"):
-        load_data("exchange_rate", DataOptions(data_dir=tmp_path))
-
-
 def test_series_download_keeps_only_the_true_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    served = tmp_path / "served" / "exchange_rate"
-    served.mkdir(parents=True)
-    write_series(served / "exchange_rate.txt.gz")
-    md5 = hashlib.md5((served / "exchange_rate.txt.gz").read_bytes(), usedforsecurity=False)
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args, directory=str(served.parent))
-
-        def log_message(self, format: str, *args: object) -> None: ...
-
+    file = tmp_path / "served" / "exchange_rate" / "exchange_rate.txt.gz"
+    file.parent.mkdir(parents=True)
+    write_series(file)
     options = DataOptions(data_dir=tmp_path / "data", download=True)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(multivariate, "HOST", f"http://127.0.0.1:{server.server_port}")
+    with serve(tmp_path / "served") as address:
+        monkeypatch.setattr(multivariate, "HOST", address)
         with pytest.raises(TorchspeedError, match="File not found or corrupted"):
             load_data("exchange_rate", options)
         assert list((tmp_path / "data").iterdir()) == []
-        known = multivariate.SERIES["exchange_rate"]
-        true = replace(known, md5=md5.hexdigest(), rows=200)
+        true = replace(multivariate.SERIES["exchange_rate"], md5=md5(file), rows=200)
         monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
         data: Any = load_data("exchange_rate", options)
-        assert len(data.train) == 120 - 12
-        assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
-        server.shutdown()
+    assert len(data.train) == 120 - 12
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
     assert "downloading http://127.0.0.1" in capsys.readouterr().err
 
 

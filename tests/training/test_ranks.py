@@ -54,7 +54,7 @@ def endless_run() -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         env=environment(),
-    )
+    )  # fmt: skip
     try:
         assert process.stderr is not None
         while not process.stderr.readline().startswith("epoch 1:"):

@@ -41,8 +41,3 @@ def test_a_published_figure_is_one_command(
         assert number in shown
     assert "here" in shown
     assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-
-
-def test_another_name_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "figure"]) == 1
-    assert "nothing published is called 'figure'; give workers, batch" in capsys.readouterr().err

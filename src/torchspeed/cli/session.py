@@ -27,10 +27,9 @@ from torchspeed.training.processes import launch
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
 
-_ANSWER: dict[str, Any] = {"capture_output": True, "text": True}
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
 
@@ -116,13 +115,13 @@ def _commit() -> str | None:
 
     An installed package may lie within the checkout of another project.
     """
-    git = ["git", "-C", str(Path(__file__).parent)]
+    file = Path(__file__)
+    git = ["git", "-C", str(file.parent), "rev-parse", "HEAD", f"HEAD:./{file.name}"]
     try:
-        listed = subprocess.run([*git, "ls-files", Path(__file__).name], check=False, **_ANSWER)
-        head = subprocess.run([*git, "rev-parse", "HEAD"], check=False, **_ANSWER)
+        done = subprocess.run(git, capture_output=True, text=True, check=False)
     except OSError:  # there is no git
         return None
-    return head.stdout.strip() or None if listed.stdout.strip() else None
+    return None if done.returncode else done.stdout.split()[0]
 
 
 def _explained(error: BaseException, config: RunConfig, group: Group) -> BaseException:

@@ -57,9 +57,6 @@ def sweep(
     figures: Annotated[
         Path | None, typer.Option(help="Folder to draw the figures in, as SVG.")
     ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(min=0, help="Seconds after which a point has failed.")
-    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed points again.")
     ] = False,
@@ -78,7 +75,7 @@ def sweep(
     if report:
         study = Sweep(storage, name, None)
     else:
-        study = _begin(storage, name, options, timeout)
+        study = _begin(storage, name, options)
         if retry_failed:
             study.retry_failed()
         if search is not None:
@@ -100,7 +97,7 @@ def sweep(
     return 3 if failed else 0
 
 
-def _begin(storage: str, name: str, options: dict[str, Any], timeout: float | None) -> Sweep:
+def _begin(storage: str, name: str, options: dict[str, Any]) -> Sweep:
     from torchspeed.training.sweep import Sweep, configured, grid
 
     config = configure({name: value for name, value in options.items() if name not in SETTINGS})
@@ -111,7 +108,6 @@ def _begin(storage: str, name: str, options: dict[str, Any], timeout: float | No
         storage,
         name,
         config,
-        timeout,
         on_outcome=lambda measured: progress.print(_line(measured), highlight=False),
     )
 

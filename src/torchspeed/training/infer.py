@@ -18,7 +18,7 @@ from torchspeed.training.loop import Step
 from torchspeed.training.prepare import take_parameters
 from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
 from torchspeed.training.results import RunResult
-from torchspeed.training.steps import ForecastStep, SmoothInferenceStep
+from torchspeed.training.steps import InferenceStep, SmoothInferenceStep
 
 SMOOTH_ITEMS = 2000
 """Items of smooth inference, BenchmarkJade's limit."""
@@ -43,11 +43,10 @@ def infer(
     if weights is not None:
         take_parameters(run.network.model, load_parameters(weights), weights)
     batches = run.batches(run.data.test)
-    step = run.inference_step()
+    forecasting = run.forecast_step(run.network)
+    step = forecasting or InferenceStep(run.network)
     result = _inference(run, "inference", batches.epoch(0), len(batches), step)
-    if isinstance(step, ForecastStep):
-        result = replace(result, forecast=run.forecasts(step, None))
-    return result
+    return replace(result, forecast=forecasting and run.forecasts(forecasting, None))
 
 
 @naming_dead_workers()

@@ -82,8 +82,21 @@ class Rank:
         return cls(config, network, data, group, observer, flops)
 
     def announce(self) -> None:
-        """Tell the observer what is about to run."""
-        self.observer.prepared(_summary(self.config, self.network, self.data))
+        """Tell the observer, in one line, what is about to run."""
+        config, data = self.config, self.data
+        splits = {"to train on": data.train, "to validate with": data.validation,
+                  "to test on": data.test}  # fmt: skip
+        items: dict[str, Any] = {name: part for name, part in splits.items() if part is not None}
+        counts = ", ".join(f"{len(part):,} {name}" for name, part in items.items())
+        self.observer.prepared(
+            f"{config.model}, {self.parameters:,} parameters, on {config.device}; {config.data}: "
+            f"{counts}; {data.source}"
+        )
+
+    @property
+    def parameters(self) -> int:
+        """Trainable parameters of the model."""
+        return sum(p.numel() for p in self.network.model.parameters() if p.requires_grad)
 
     def batches(self, items: Dataset[Any], *, shuffle: bool = False) -> Batches:
         """This rank's batches of some items."""
@@ -122,15 +135,15 @@ class Rank:
             on_step=observer.step,
         )
 
+    def forecast_step(self, network: Network) -> ForecastStep | None:
+        """Inference that keeps its forecasts; None where the data are no series."""
+        scale, columns = self.data.scale, self.data.target_columns
+        return None if scale is None else ForecastStep(InferenceStep(network), scale, columns)
+
     def forecasts(self, step: ForecastStep, epoch: int | None) -> ForecastReport:
         """Judge what all ranks forecast."""
         parts = self.group.gather(step.values())
         return report_forecasts(parts, step.mean, self.config.data_options.horizon, epoch)
-
-    def inference_step(self) -> InferenceStep | ForecastStep:
-        """Inference, which keeps its forecasts where the data are a series."""
-        step, data = InferenceStep(self.network), self.data
-        return step if data.scale is None else ForecastStep(step, data.scale, data.target_columns)
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
         """Items, loss and right answers of all ranks."""
@@ -147,11 +160,10 @@ class Rank:
     ) -> RunResult:
         """Return what all ranks measured, without the records of training."""
         device = self.network.device
-        parameters = (p.numel() for p in self.network.model.parameters() if p.requires_grad)
         return RunResult(
             mode=mode,
             config=self.config.as_dict(),
-            parameters=sum(parameters),
+            parameters=self.parameters,
             device_name=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             world=self.group.world,
             warmup_steps=sum(len(loop.warmup) for loop in loops),
@@ -161,19 +173,6 @@ class Rank:
             accuracy=accuracy,
             flops_per_step=self.flops_per_step,
         )
-
-
-def _summary(config: RunConfig, network: Network, data: Data) -> str:
-    """Return what is about to run, in one line."""
-    parameters = sum(p.numel() for p in network.model.parameters() if p.requires_grad)
-    splits = {"to train on": data.train, "to validate with": data.validation,
-              "to test on": data.test}  # fmt: skip
-    items: dict[str, Any] = {name: split for name, split in splits.items() if split is not None}
-    counts = ", ".join(f"{len(split):,} {name}" for name, split in items.items())
-    return (
-        f"{config.model}, {parameters:,} parameters, on {config.device}; {config.data}: "
-        f"{counts}; {data.source}"
-    )
 
 
 def _peak_memory(device: torch.device) -> int:

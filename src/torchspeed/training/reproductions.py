@@ -147,10 +147,9 @@ def _cnn_epoch(size: Size) -> list[Row]:
         limit_batches=size.limit_batches,
     )
     result = train(config)
-    phases = result.epochs[0].phases_s
-    steps = result.ranks[0].steps + result.warmup_steps
+    phases, steps = result.ranks[0].phases, result.ranks[0].steps + result.warmup_steps
     name = f"here, {result.device_name}" + ("" if steps == 50 else f", {steps} of 50 batches")
-    seconds = phases[Phase.FORWARD] + phases[Phase.BACKWARD]
+    seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
     return [Row(name, torch.device(size.device).type, {"epoch time": seconds})]
 
 

@@ -28,8 +28,6 @@ class EpochRecord:
     test_accuracy: float | None
     wall_s: float
     """The training loop's wall time."""
-    phases_s: dict[str, float]
-    """Total of each phase; empty where phases were not timed."""
     evaluation_s: float
     """Wall time of the test or validation that followed; no part of ``wall_s``."""
 
@@ -168,20 +166,16 @@ def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
     )
 
 
-def phase_totals(loop: LoopResult) -> dict[str, float]:
-    """Return the seconds of each phase of a loop, warm-up included; nothing if not timed."""
-    totals = {phase.value: sum(s[phase] for s in loop.warmup + loop.steps) for phase in Phase}
-    return totals if any(totals.values()) else {}
-
-
-def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> AccuracyTimes:
+def time_to_accuracy(
+    epochs: list[EpochRecord], phases: dict[str, PhaseSummary], target: float | None
+) -> AccuracyTimes:
     """Sum a training up in dl-benchmark's columns."""
     reached = next((record.number for record in epochs if record.reaches(target)), None)
     return AccuracyTimes(
         best_training_accuracy=_best(record.train_accuracy for record in epochs),
         best_test_accuracy=_best(record.test_accuracy for record in epochs),
-        data_loading_s=_total(epochs, Phase.LOADING, Phase.PROCESSING),
-        epoch_training_s=_total(epochs, Phase.FORWARD, Phase.BACKWARD),
+        data_loading_s=_total(phases, Phase.LOADING, Phase.PROCESSING),
+        epoch_training_s=_total(phases, Phase.FORWARD, Phase.BACKWARD),
         training_function_s=sum(record.wall_s for record in epochs),
         average_training_loss=statistics.fmean(record.train_loss for record in epochs),
         target_accuracy=target,
@@ -196,8 +190,8 @@ def _best(accuracies: Any) -> float | None:
     return max((accuracy for accuracy in accuracies if accuracy is not None), default=None)
 
 
-def _total(epochs: list[EpochRecord], *phases: Phase) -> float | None:
-    return sum(record.phases_s.get(phase, 0) for record in epochs for phase in phases) or None
+def _total(phases: dict[str, PhaseSummary], *chosen: Phase) -> float | None:
+    return sum(phases[phase].total_s for phase in chosen if phase in phases) or None
 
 
 def _finite(value: Any) -> Any:

@@ -69,7 +69,6 @@ class Sweep:
         storage: as `open_study` takes it.
         name: of the study.
         config: what all points share; None to read the study alone.
-        timeout_s: after which a point has failed; None for never.
         dead_after_s: after which a worker without heartbeat is dead.
         on_outcome: called with each outcome of this worker.
 
@@ -82,12 +81,10 @@ class Sweep:
         storage: str,
         name: str,
         config: RunConfig | None,
-        timeout_s: float | None = None,
         dead_after_s: float = 60.0,
         on_outcome: Callable[[MeasuredPoint], None] = lambda _measured: None,
     ) -> None:
         self.study = open_study(storage, name, create=config is not None)
-        self._timeout_s = timeout_s
         self._dead_after_s = dead_after_s
         self._on_outcome = on_outcome
         self._axes: dict[str, list[Any]] = {}
@@ -218,7 +215,6 @@ class Sweep:
         try:
             outcome = run_point(
                 configured(self._config, point),
-                self._timeout_s,
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )

@@ -19,13 +19,8 @@ from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult
 from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
-from torchspeed.training.results import (
-    EpochRecord,
-    RunResult,
-    phase_totals,
-    time_to_accuracy,
-)
-from torchspeed.training.steps import ForecastStep, InferenceStep, Loss, Network, TrainingStep
+from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
+from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
 from torchspeed.training.trainee import Trainee
 
 
@@ -128,7 +123,6 @@ class _Trainer:
             test_loss=None if self.validates else tested.loss,
             test_accuracy=run.accuracy(tested),
             wall_s=loop.warmup_s + loop.wall_s,
-            phases_s=phase_totals(loop),
             evaluation_s=evaluation_s,
         )
         self.trainee.record(record, loop)
@@ -143,17 +137,18 @@ class _Trainer:
     def result(self) -> RunResult:
         """Return what all ranks measured, and how good the best epoch's forecasts are."""
         trainee = self.trainee
-        last = trainee.epochs[-1]
+        last, target = trainee.epochs[-1], self.run.config.target_share
+        result = self.run.result("train", trainee.loops, last.train_loss, last.test_accuracy)
         return replace(
-            self.run.result("train", trainee.loops, last.train_loss, last.test_accuracy),
+            result,
             epochs=trainee.epochs,
-            time_to_accuracy=time_to_accuracy(trainee.epochs, self.run.config.target_share),
+            time_to_accuracy=time_to_accuracy(trainee.epochs, result.ranks[0].phases, target),
             forecast=self._forecast(),
         )
 
     def _forecast(self) -> ForecastReport | None:
-        run = self.run
-        if run.data.scale is None:
+        run, step = self.run, self.run.forecast_step(self.tested)
+        if step is None:
             return None
         if self.trainee.best_epoch is None:
             raise TorchspeedError(
@@ -161,7 +156,6 @@ class _Trainer:
             )
         self.tested.model.load_state_dict(self.trainee.best)
         self.tested.model.eval()
-        step = ForecastStep(InferenceStep(self.tested), run.data.scale, run.data.target_columns)
         run.loop(run.batches(run.data.test).epoch(0), step)
         return run.forecasts(step, self.trainee.best_epoch)
 
