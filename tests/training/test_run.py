@@ -136,7 +136,9 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     trainee.epochs = train(replace(config, epochs=1)).epochs
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)
-    save_checkpoint(file, config, trainee.state(), [trainee.state_of_rank()])
+    save_checkpoint(
+        file, replace(config, device="cpu:0"), trainee.state(), [trainee.state_of_rank()]
+    )  # as a rank that has a device of its own
     saved = file.read_bytes()
     with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):
         train(config, checkpoint=file, resume=True)

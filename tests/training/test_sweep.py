@@ -162,25 +162,21 @@ def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
     assert [m.point for m in taken_up.outcomes()] == [m.point for m in whole.outcomes()]
 
 
-WORKER = """
-import sys
-from torchspeed.training.sweep import Sweep, grid
-from torchspeed.training.config import RunConfig
-SHARED = RunConfig(model="tpa_lstm", optimiser="adam", rate=0.01, epochs=1, limit_batches=3)
-points = grid({"batch_size": [int(size) for size in sys.argv[2:]], "horizon": [1, 2]})
-Sweep(sys.argv[1], "shared", SHARED, dead_after_s=30).run(points)
-"""
-"""A worker whose points are few seconds each."""
-SHARED = RunConfig(model="tpa_lstm", optimiser="adam", rate=0.01, epochs=1, limit_batches=3)
+SHARED = ["--name", "shared", "-m", "tpa_lstm", "-e", "1", "--limit-batches", "3"]
+"""Options of a sweep whose points take a few seconds each."""
 
 
 @contextmanager
-def workers(storage: str, count: int, *sizes: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Some workers of one sweep, which end with the test."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+def workers(
+    folder: Path, storage: str, count: int, *axes: str
+) -> Iterator[list[subprocess.Popen[str]]]:
+    """Some workers of one sweep, as tasks of the Slurm array, which end with the test."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
+    command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), storage, *SHARED, *axes]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, storage, *map(str, sizes)], env=environment, text=True,
+            command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         for _ in range(count)
@@ -203,6 +199,12 @@ def wait_until_it_trains(process: subprocess.Popen[str]) -> psutil.Process:
     raise AssertionError(process.communicate()[1])
 
 
+def finish(processes: list[subprocess.Popen[str]]) -> None:
+    for process in processes:
+        _, errors = process.communicate(timeout=800)
+        assert process.returncode == 0, errors
+
+
 def losses(storage: str) -> dict[str, float]:
     return {
         str(m.point): (m.outcome.result or {})["loss"]
@@ -210,67 +212,45 @@ def losses(storage: str) -> dict[str, float]:
     }
 
 
-def finish(processes: list[subprocess.Popen[str]]) -> None:
-    for process in processes:
-        _, errors = process.communicate(timeout=800)
-        assert process.returncode == 0, errors
-
-
 @pytest.mark.timeout(1800)
 def test_four_workers_share_a_postgresql_and_one_dies_in_a_point(
     tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
 ) -> None:
-    points = grid({"batch_size": [16, 32], "horizon": [1, 2]})
+    axes = ["-b", "16,32", "--horizon", "1,2"]
     with postgresql() as storage:
-        with workers(storage, 4, 16, 32) as four:
+        with workers(tmp_path, storage, 4, *axes) as four:
             trained = wait_until_it_trains(four[0])
             four[0].kill()
             finish(four[1:])
         assert psutil.wait_procs([trained], timeout=30)[1] == []  # its training ended with it
-        study = Sweep(storage, "shared", None).study
-        done = [t for t in study.trials if t.state == TrialState.COMPLETE]
-        assert Counter(str(t.user_attrs["point"]) for t in done) == Counter(map(str, points))
-        lost = [t for t in study.trials if t.state == TrialState.FAIL]
-        assert lost  # what the dead worker ran was given back, and run again
+        states = Counter(t.state for t in Sweep(storage, "shared", None).study.trials)
+        assert states[TrialState.COMPLETE] == 4  # each point once
+        assert states[TrialState.FAIL]  # what the dead worker ran was given back, and run again
         shared = losses(storage)
     measure(lambda config: Outcome(train(config).as_dict()))
     alone = str(tmp_path / "alone.journal")
-    Sweep(alone, "shared", SHARED).run(points)
+    assert main(["sweep", alone, *SHARED, *axes]) == 0
     assert shared == losses(alone)
+    assert len(shared) == 4
 
 
 @pytest.mark.timeout(1800)
-def test_a_worker_that_is_stopped_gives_its_point_back_at_once(tmp_path: Path) -> None:
-    storage = f"sqlite:///{tmp_path}/x.db"
-    with workers(storage, 1, 16) as [process]:
+@pytest.mark.parametrize("storage", ["sqlite:///x.db", "x.journal"])
+def test_a_worker_that_is_stopped_gives_its_point_back_at_once(
+    tmp_path: Path, storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with workers(tmp_path, storage, 1, "-b", "16,32") as [process]:
         wait_until_it_trains(process)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
     trials = Sweep(storage, "shared", None).study.trials
-    states = [t.state for t in trials if t.user_attrs["point"]["horizon"] == 1]
+    states = [t.state for t in trials if t.user_attrs["point"]["batch_size"] == 16]
     assert states == [TrialState.FAIL, TrialState.WAITING]
-    with workers(storage, 2, 16) as two:
+    with workers(tmp_path, storage, 2, "-b", "16,32") as two:
         finish(two)
     counts = Counter(t.state for t in Sweep(storage, "shared", None).study.trials)
     assert counts[TrialState.COMPLETE] == len(losses(storage)) == 2
-
-
-def test_the_tasks_of_a_slurm_array_finish_one_sweep_together(tmp_path: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
-    command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), "x.journal", "--name", "shared",
-               "-m", "tpa_lstm", "-b", "16,32", "-e", "1", "--limit-batches", "3"]  # fmt: skip
-    shells = [
-        subprocess.Popen(
-            command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    finish(shells)
-    trials = Sweep(str(tmp_path / "x.journal"), "shared", None).study.trials
-    done = [t.user_attrs["point"]["batch_size"] for t in trials if t.state == TrialState.COMPLETE]
-    assert sorted(done) == [16, 32]
 
 
 def test_the_command_keeps_failures_apart_and_reports_what_is_stored(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from torchspeed.cli.options import complete_from, read, takes
+from torchspeed.cli.options import complete_from, configure, takes
 from torchspeed.cli.outputs import check_writable, standard_output
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
@@ -49,11 +49,10 @@ def reproduce(
     file = figure or Path(f"{name}.svg")
     check_writable(file)
     from torchspeed.training.figures import draw_side_by_side
-    from torchspeed.training.reproductions import REPRODUCTIONS, Size
+    from torchspeed.training.reproductions import REPRODUCTIONS
 
     made = REPRODUCTIONS[name]
-    data = read(DataOptions, options)
-    rows = made.measure(Size(full, options["limit_batches"], options["device"], data))
+    rows = made.measure(configure(options), full)
     _show(made, rows)
     draw_side_by_side(made, rows, file)
     print(file)

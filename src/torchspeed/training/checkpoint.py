@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,12 @@ def check_new(path: Path) -> None:
 
 def save_checkpoint(path: Path, config: RunConfig, state: State, ranks: list[State]) -> None:
     """Write `Trainee.state` and that of every rank completely, then replace the older file."""
-    save(path, {"config": config.as_dict(), "state": state | {"ranks": ranks}})
+    save(path, {"config": _of_all_ranks(config).as_dict(), "state": state | {"ranks": ranks}})
+
+
+def _of_all_ranks(config: RunConfig) -> RunConfig:
+    """Leave out which of several GPUs a rank has."""
+    return replace(config, device=config.device.partition(":")[0])
 
 
 def save(path: Path, values: dict[str, Any]) -> None:
@@ -50,7 +56,7 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
         stored, state = saved["config"], saved["state"]
         ranks = len(state["ranks"])
         span = stored["schedule_epochs"] or stored["epochs"]
-        difference = config.difference(stored, FREE_FIELDS)
+        difference = _of_all_ranks(config).difference(stored, FREE_FIELDS)
     except (KeyError, TypeError):
         raise _damaged(path) from None
     if ranks != world:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import torch
 
-from torchspeed.data.options import DataOptions
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.published import load_sources
@@ -38,16 +37,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """How much of the published work is done, on what."""
-
-    full: bool = False
-    limit_batches: int | None = None
-    device: str = "cpu"
-    data: DataOptions = field(default_factory=DataOptions)
-
-
-@dataclass(frozen=True, slots=True)
 class Reproduction:
     """One published figure or table."""
 
@@ -58,7 +47,8 @@ class Reproduction:
     """Label of the published values, and of the picture's axis."""
     quantities: dict[str, str]
     """Name to unit."""
-    measure: Callable[[Size], list[Row]]
+    measure: Callable[[RunConfig, bool], list[Row]]
+    """Given the device and where data lie, and whether the published sizes are taken."""
     source: str
     """File of `torchspeed.published` whose work it is."""
     labels: dict[str, str] = field(default_factory=dict)
@@ -85,25 +75,25 @@ class Reproduction:
         return [Row(name, x, values) for (name, x), values in rows.items()]
 
 
-def _lenet(axis: str, small: Sequence[Any], full: Sequence[Any], size: Size) -> list[Row]:
+def _lenet(
+    axis: str, small: Sequence[Any], published: Sequence[Any], config: RunConfig, full: bool
+) -> list[Row]:
     """Train LeNet as dl-benchmark does; a small one on the embedded digits."""
-    config = RunConfig(
+    config = replace(
+        config,
         model="lenet5",
-        data="mnist" if size.full else "digits",
-        data_options=size.data,
-        device=size.device,
-        limit_batches=size.limit_batches,
+        data="mnist" if full else "digits",
         batch_size=128,
-        workers=2 if size.full else 0,
+        workers=2 if full else 0,
         optimiser="sgd",
         rate=0.1,
         weight_decay=5e-4,
         schedule="cosine",
         schedule_epochs=200,
-        epochs=10 if size.full else 3,
+        epochs=10 if full else 3,
     )
     rows = []
-    for value in full if size.full else small:
+    for value in published if full else small:
         change: dict[str, Any] = {axis: value}
         if value == "adam":
             change["rate"] = 0.003  # with 0.1 it learns nothing
@@ -118,17 +108,18 @@ def _lenet(axis: str, small: Sequence[Any], full: Sequence[Any], size: Size) -> 
     return rows
 
 
-def _resnet(run: Callable[[RunConfig], RunResult], mode: str, size: Size) -> list[Row]:
+def _resnet(
+    run: Callable[[RunConfig], RunResult], mode: str, config: RunConfig, full: bool
+) -> list[Row]:
     """Time the phases of ResNet-50 on dummy images, as BenchmarkJade does."""
-    batch = 128 if size.full else 4
-    config = RunConfig(
+    batch = 128 if full else 4
+    config = replace(
+        config,
         model="resnet50",
         data="dummy",
-        data_options=size.data,
-        device=size.device,
         batch_size=batch,
-        workers=4 if size.full else 0,
-        limit_batches=size.limit_batches or (50 if size.full else 4),
+        workers=4 if full else 0,
+        limit_batches=config.limit_batches or (50 if full else 4),
     )
     result = run(config)
     phases = result.ranks[0].phases
@@ -136,37 +127,36 @@ def _resnet(run: Callable[[RunConfig], RunResult], mode: str, size: Size) -> lis
     return [Row(f"here, {result.device_name}, dummy, batch {batch}", mode, values)]
 
 
-def _cnn_epoch(size: Size) -> list[Row]:
+def _cnn_epoch(config: RunConfig, full: bool) -> list[Row]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
-    config = RunConfig(
+    config = replace(
+        config,
         model="flux_cnn",
-        data="cifar10" if size.full else "dummy",
-        data_options=replace(size.data, items=50_000),
-        device=size.device,
+        data="cifar10" if full else "dummy",
+        data_options=replace(config.data_options, items=50_000),
         batch_size=1000,
-        limit_batches=size.limit_batches,
     )
     result = train(config)
     phases, steps = result.ranks[0].phases, result.ranks[0].steps + result.warmup_steps
     name = f"here, {result.device_name}" + ("" if steps == 50 else f", {steps} of 50 batches")
     seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
-    return [Row(name, torch.device(size.device).type, {"epoch time": seconds})]
+    return [Row(name, torch.device(config.device).type, {"epoch time": seconds})]
 
 
-def _passes(size: Size) -> list[Row]:
+def _passes(config: RunConfig, _full: bool) -> list[Row]:
     """Time both passes of the four forecasting models, at FluxBench's sizes in any case."""
     torch.set_num_threads(1)  # as in the suites: the clock counts the process's CPU time
-    clock = clock_for(size.device)
+    clock = clock_for(config.device)
     rows = []
     for model in FORECASTERS:
-        passes = Passes(model, size.device)
+        passes = Passes(model, config.device)
         timed = {"forward": passes.forward, "backward": passes.backward}
         values = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
-        rows.append(Row(f"here, {size.device}", model, values))
+        rows.append(Row(f"here, {config.device}", model, values))
     return rows
 
 
-def _exchange_rates(size: Size) -> list[Row]:
+def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
     """Train LSTNet and TPA-LSTM on exchange rates, at the sizes of their papers.
 
     Sizes of LSTNet are those of its authors' script for this set (github.com/laiguokun/LSTNet,
@@ -175,15 +165,14 @@ def _exchange_rates(size: Size) -> list[Row]:
     the absolute error with Adam, those of LSTNet at a constant rate of 0.001 for up to 100
     epochs; here a cosine with that mean ends within fewer.
     """
-    config = RunConfig(
+    config = replace(
+        config,
         data="exchange_rate",
-        device=size.device,
-        limit_batches=size.limit_batches,
         loss="absolute",
         optimiser="adam",
         rate=0.002,
         schedule="cosine",
-        epochs=20 if size.full else 1,
+        epochs=20 if full else 1,
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
@@ -196,8 +185,8 @@ def _exchange_rates(size: Size) -> list[Row]:
         "tpa_lstm": {"window": 30, "target": "all"},
     }
     rows = {}
-    for horizon, model in product((3, 6, 12, 24) if size.full else (3, 24), models):
-        options = replace(size.data, horizon=horizon, **series[model])
+    for horizon, model in product((3, 6, 12, 24) if full else (3, 24), models):
+        options = replace(config.data_options, horizon=horizon, **series[model])
         run = replace(config, model=model, data_options=options, **models[model])
         report = train(run).as_dict()["forecast"]
         for name, forecast in {f"{model}, here": "model", "last value": "last_value"}.items():
@@ -210,7 +199,7 @@ FORECASTERS = list_workloads("time_series")
 JADE_PHASES = {str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING}
 
 
-def _against(axis: str, small: Sequence[Any], full: Sequence[Any]) -> Reproduction:
+def _against(axis: str, small: Sequence[Any], published: Sequence[Any]) -> Reproduction:
     """LeNet against one setting; dl-benchmark publishes values for workers and batch size."""
     label = {"batch_size": "batch"}.get(axis, axis)
     against = {"workers": "number of workers", "batch_size": "batch size"}.get(axis, axis)
@@ -223,7 +212,7 @@ def _against(axis: str, small: Sequence[Any], full: Sequence[Any]) -> Reproducti
             "total training function time": "s",
             "best training accuracy": "%",
         },
-        measure=partial(_lenet, axis, small, full),
+        measure=partial(_lenet, axis, small, published),
         source="dl_benchmark",
         labels={"table": f"LeNet on MNIST against the {against}"},
         name="{framework}",
