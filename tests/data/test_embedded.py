@@ -1,4 +1,3 @@
-import os
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ from sklearn import datasets
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches
 from torchspeed.data.options import DataOptions
-from torchspeed.errors import TorchspeedError
 
 
 def test_digits_are_scikit_learns() -> None:
@@ -55,17 +53,3 @@ def test_ranks_share_the_items(shuffle: bool) -> None:
         for rank in range(2)
     ]
     assert sorted(parts[0] + parts[1]) == data
-
-
-class DiesAtOnce(torch.utils.data.Dataset[int]):
-    def __len__(self) -> int:
-        return 4
-
-    def __getitem__(self, index: int) -> int:
-        os._exit(1)
-
-
-def test_dead_worker_is_one_line() -> None:
-    with pytest.raises(TorchspeedError, match=r"worker died.*--workers") as caught:
-        list(Batches(DiesAtOnce(), 2, workers=1).epoch(0))
-    assert "\n" not in str(caught.value)

@@ -18,7 +18,7 @@ from PIL import Image
 from torchvision import datasets
 
 from torchspeed.data.load import load_data
-from torchspeed.data.loader import Batches
+from torchspeed.data.loader import Batches, naming_worker_errors
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
@@ -209,6 +209,9 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     damaged.write_bytes(damaged.read_bytes()[:200])
     data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
     batches = Batches(data.train, 2, workers=workers, shuffle=False)
-    with pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged") as caught:
+    with (
+        pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged") as caught,
+        naming_worker_errors(),
+    ):
         list(batches.epoch(0))
     assert "\n" not in str(caught.value)

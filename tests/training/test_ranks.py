@@ -19,8 +19,7 @@ import torch
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.group import Group
-from torchspeed.training.processes import launch
+from torchspeed.training.group import Group, launch
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]

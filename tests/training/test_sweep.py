@@ -20,7 +20,7 @@ from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import sweep as sweeps
 from torchspeed.training.config import RunConfig
-from torchspeed.training.processes import Outcome
+from torchspeed.training.point import Outcome
 from torchspeed.training.sweep import Sweep, cost, grid
 from torchspeed.training.train import train
 

@@ -22,8 +22,14 @@ from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig, complete
-from torchspeed.training.group import Group, end_rank, join_group, launched_group, leave_group
-from torchspeed.training.processes import launch
+from torchspeed.training.group import (
+    Group,
+    end_rank,
+    join_group,
+    launch,
+    launched_group,
+    leave_group,
+)
 from torchspeed.training.rank import ALONE
 from torchspeed.training.results import RunResult
 

@@ -64,22 +64,20 @@ class Batches:
         if self._sampler is not None:
             self._sampler.set_epoch(number)
         self._generator.manual_seed(self.seed + number)
-        try:
-            with naming_dead_workers():
-                yield from self._loader
-        except TorchspeedError as error:
-            # From a worker, torch hands on the whole traceback as the message.
-            raise TorchspeedError(str(error).rsplit("TorchspeedError: ", 1)[-1].strip()) from None
+        yield from self._loader
 
 
 @contextmanager
-def naming_dead_workers() -> Iterator[None]:
-    """Say in one line that a loading worker died.
+def naming_worker_errors() -> Iterator[None]:
+    """Say in one line that a loading worker died, or what it could not read.
 
-    torch raises that from a signal handler, so it can come out of any line while workers live.
+    torch raises the first from a signal handler, so it can come out of any line while workers
+    live. Of the second it hands on the whole traceback as the message.
     """
     try:
         yield
+    except TorchspeedError as error:
+        raise TorchspeedError(str(error).rsplit("TorchspeedError: ", 1)[-1].strip()) from None
     except RuntimeError as error:
         if "DataLoader worker" not in str(error):
             raise

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import torch
 import torch.distributed as dist
+from torch.multiprocessing.spawn import (
+    ProcessExitedException,
+    ProcessRaisedException,
+    start_processes,
+)
 
 from torchspeed.errors import TorchspeedError
+from torchspeed.measure.allocator import keep_memory
+from torchspeed.measure.orphans import die_with
 
 TIMEOUT = timedelta(minutes=10)
 """How long a rank waits for another before it gives up; NCCL's own default."""
+
+_RAISED = "torchspeed.errors.TorchspeedError: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +105,52 @@ def end_rank(status: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+class Job(Protocol):
+    """What each rank does; it has to be importable by name."""
+
+    def __call__(self, *, group: Group) -> object:
+        """Do the part of this rank."""
+
+
+def launch(job: Job, device: str, devices: int) -> None:
+    """Run ``job`` in a rank on each device, and wait for them; torch stops all when one fails.
+
+    Raises:
+        TorchspeedError: a rank failed.
+    """
+    # Each rank would otherwise start a thread for every core.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // devices)))
+    logging.getLogger("torch.multiprocessing.spawn").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        arguments = (job, device, devices, f"file://{folder}/ranks", os.getpid())
+        ranks = start_processes(_run_rank, arguments, nprocs=devices, join=False)
+        try:
+            while not ranks.join():
+                pass
+        except ProcessExitedException as error:
+            reason = error.signal_name or f"status {error.exit_code}"
+            raise TorchspeedError(
+                f"rank {error.error_index} was ended by {reason}; all ranks are stopped"
+            ) from None
+        except ProcessRaisedException as error:
+            last = str(error).strip().splitlines()[-1]
+            if not last.startswith(_RAISED):
+                raise
+            raise TorchspeedError(
+                f"rank {error.error_index} failed: {last.removeprefix(_RAISED)}"
+            ) from None
+        finally:
+            for process in ranks.processes:
+                process.kill()
+
+
+def _run_rank(rank: int, job: Job, device: str, world: int, meeting: str, parent: int) -> None:
+    die_with(parent)
+    keep_memory()
+    group = Group(rank, world, local_rank=rank)
+    join_group(device, group, meeting)
+    job(group=group)
+    leave_group()
+    end_rank(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch.utils.data import DataLoader, Subset
 
-from torchspeed.data.loader import naming_dead_workers
+from torchspeed.data.loader import naming_worker_errors
 from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
@@ -24,7 +24,7 @@ SMOOTH_ITEMS = 2000
 """Items of smooth inference, BenchmarkJade's limit."""
 
 
-@naming_dead_workers()
+@naming_worker_errors()
 def infer(
     config: RunConfig,
     *,
@@ -49,7 +49,7 @@ def infer(
     return replace(result, forecast=forecasting and run.forecasts(forecasting, None))
 
 
-@naming_dead_workers()
+@naming_worker_errors()
 def infer_smoothly(
     config: RunConfig,
     *,

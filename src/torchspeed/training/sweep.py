@@ -24,7 +24,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.processes import Outcome, run_point
+from torchspeed.training.point import Outcome, run_point
 from torchspeed.training.storage import open_study
 
 Point = dict[str, int | float | str]

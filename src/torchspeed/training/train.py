@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from torchspeed.data.loader import naming_dead_workers
+from torchspeed.data.loader import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
 from torchspeed.training.config import RunConfig
@@ -24,7 +24,7 @@ from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
 from torchspeed.training.trainee import Trainee
 
 
-@naming_dead_workers()
+@naming_worker_errors()
 def train(
     config: RunConfig,
     *,
