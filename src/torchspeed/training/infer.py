@@ -46,7 +46,9 @@ def infer(
     forecasting = run.forecast_step(run.network)
     step = forecasting or InferenceStep(run.network)
     result = _inference(run, "inference", batches.epoch(0), len(batches), step)
-    return replace(result, forecast=forecasting and run.forecasts(forecasting, None))
+    if forecasting is None:
+        return result
+    return replace(result, forecast=run.forecasts(forecasting, None))
 
 
 @naming_worker_errors()
