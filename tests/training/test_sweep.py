@@ -172,7 +172,11 @@ def workers(
 ) -> Iterator[list[subprocess.Popen[str]]]:
     """Some workers of one sweep, as tasks of the Slurm array, which end with the test."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {
+        "PATH": path,
+        "PYTHONPATH": str(ROOT / "src"),
+        "OMP_NUM_THREADS": "1",
+    }
     command = ["bash", str(ROOT / "docs" / "sweep.sbatch"), storage, *SHARED, *axes]
     processes = [
         subprocess.Popen(
