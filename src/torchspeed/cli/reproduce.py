@@ -25,7 +25,7 @@ Examples:\n
 
 NAMES = ("workers", "batch-size", "optimiser", "rate", "epochs", "phases", "inference",
          "smooth-inference", "cnn-epoch", "time-series", "exchange-rates")  # fmt: skip
-"""Of `REPRODUCTIONS`, for help and completion without torch."""
+"""Names of `REPRODUCTIONS`, for help and completion without torch."""
 
 
 @takes(RunConfig, DataOptions, only=("limit_batches", "device", "data_dir", "download"))
@@ -51,20 +51,20 @@ def reproduce(
     from torchspeed.training.figures import draw_side_by_side
     from torchspeed.training.reproductions import REPRODUCTIONS
 
-    made = REPRODUCTIONS[name]
-    rows = made.measure(configure(options), full)
-    _show(made, rows)
-    draw_side_by_side(made, rows, file)
+    reproduction = REPRODUCTIONS[name]
+    rows = reproduction.measure(configure(options), full)
+    _show(reproduction, rows)
+    draw_side_by_side(reproduction, rows, file)
     print(file)
 
 
-def _show(made: Reproduction, rows: list[Row]) -> None:
+def _show(reproduction: Reproduction, rows: list[Row]) -> None:
     from torchspeed.cli.show import make_table
 
-    units = [f"{name}, {unit}" if unit else name for name, unit in made.quantities.items()]
-    table = make_table(made.title, "", made.axis, numbers=units)
-    for row in [*made.published(), *rows]:
+    units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
+    table = make_table(reproduction.title, "", reproduction.axis, numbers=units)
+    for row in [*reproduction.published(), *rows]:
         x = row.x if isinstance(row.x, str) else f"{row.x:g}"
-        numbers = (row.values.get(quantity) for quantity in made.quantities)
+        numbers = (row.values.get(quantity) for quantity in reproduction.quantities)
         table.add_row(row.name, x, *("–" if n is None else f"{n:.4g}" for n in numbers))
     standard_output().print(table)

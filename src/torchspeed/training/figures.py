@@ -82,37 +82,42 @@ def draw_latency(results: Iterable[Latency], model: str, file: Path) -> None:
     figure.savefig(file)
 
 
-def draw_side_by_side(made: Reproduction, rows: list[Row], file: Path) -> None:
+def draw_side_by_side(reproduction: Reproduction, rows: list[Row], file: Path) -> None:
     """Draw the published values on the left, if there are any, and ours on the right.
 
     The scales differ: hardware and amount of work do.
     """
     sides = {
-        side: DataFrame({"name": row.name, made.axis: row.x, **row.values} for row in shown)
-        for side, shown in {"published": made.published(), "here": rows}.items()
+        side: DataFrame(
+            {"name": row.name, reproduction.axis: row.x, **row.values} for row in shown
+        )
+        for side, shown in {"published": reproduction.published(), "here": rows}.items()
         if shown
     }
-    height = 2.4 * len(made.quantities)
-    if made.drawn_as == "stack":
+    height = 2.4 * len(reproduction.quantities)
+    if reproduction.drawn_as == "stack":
         height = 0.4 * max(map(len, sides.values())) + 1.5
     figure = Figure(figsize=(4.5 * len(sides), height), layout="constrained")
-    lines = 1 if made.drawn_as == "stack" else len(made.quantities)
+    lines = 1 if reproduction.drawn_as == "stack" else len(reproduction.quantities)
     panels = figure.subplots(lines, len(sides), squeeze=False)
     for column, (side, shown) in enumerate(sides.items()):
         panels[0][column].set_title(side)
-        if made.drawn_as == "stack":
-            _stack(panels[0][column], shown.set_index("name").reindex(columns=[*made.quantities]))
+        if reproduction.drawn_as == "stack":
+            _stack(
+                panels[0][column],
+                shown.set_index("name").reindex(columns=[*reproduction.quantities]),
+            )
             continue
         for panel, (quantity, unit) in zip(
-            panels[:, column], made.quantities.items(), strict=True
+            panels[:, column], reproduction.quantities.items(), strict=True
         ):
-            table = shown.pivot_table(quantity, made.axis, "name", sort=False)
-            if made.drawn_as == "lines":
+            table = shown.pivot_table(quantity, reproduction.axis, "name", sort=False)
+            if reproduction.drawn_as == "lines":
                 _lines(panel, table.sort_index())
             else:
                 _bars(panel, table, unit)
             panel.set_ylabel(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
-    figure.suptitle(made.title)
+    figure.suptitle(reproduction.title)
     figure.savefig(file, dpi=80)
 
 
