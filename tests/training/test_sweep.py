@@ -281,6 +281,7 @@ def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
     assert main([*arguments, "-e", "2"]) == 3
     assert main(["sweep", journal, "--report", "--figures", str(tmp_path)]) == 3
     assert f"{tmp_path}/against_workers.svg" in capsys.readouterr().out
+    assert "mean time of an epoch" in (tmp_path / "against_workers.svg").read_text()
     measure(lambda _config: Outcome(None, "no luck"))
     assert main(["sweep", str(tmp_path / "y.journal"), "-w", "0"]) == 1
     assert "every point failed (no luck); correct that" in capsys.readouterr().err

@@ -31,25 +31,26 @@ def draw_sweep(outcomes: Iterable[MeasuredPoint], folder: Path) -> list[Path]:
         The files written, SVG.
     """
     done = [(m.point, m.outcome.result) for m in outcomes if m.outcome.result is not None]
-    rows = DataFrame(
-        {
-            **point,
-            "mean time of an epoch, s": fmean(epoch["wall_s"] for epoch in result["epochs"]),
-            "time to accuracy, s": result["time_to_accuracy"]["seconds_to_target"],
-        }
-        for point, result in done
-    )
+    rows = DataFrame(point for point, _ in done)
+    measures = {
+        "mean time of an epoch, s": [
+            fmean(epoch["wall_s"] for epoch in result["epochs"]) for _, result in done
+        ],
+        "time to accuracy, s": [
+            result["time_to_accuracy"]["seconds_to_target"] for _, result in done
+        ],
+    }
     files = []
-    for axis in dict.fromkeys(name for point, _ in done for name in point):
+    for axis in rows:
         if rows[axis].nunique() < 2:
             continue
-        lines = rows.assign(
-            line=[", ".join(f"{n} {v}" for n, v in point.items() if n != axis)
-                  for point, _ in done]
-        ).dropna(subset=axis)  # fmt: skip
+        others = [
+            ", ".join(f"{n} {v}" for n, v in point.items() if n != axis) for point, _ in done
+        ]
+        lines = rows.assign(**measures, others=others).dropna(subset=axis)
         figure = Figure(figsize=(9, 4), layout="constrained")
-        for panel, label in zip(figure.subplots(1, 2), rows.columns[-2:], strict=True):
-            table = lines.pivot(index=axis, columns="line", values=label).astype(float)
+        for panel, label in zip(figure.subplots(1, 2), measures, strict=True):
+            table = lines.pivot(index=axis, columns="others", values=label).astype(float)
             _lines(panel, table.dropna(axis="columns", how="all"))
             panel.set_ylabel(label)
             if table.isna().all(axis=None):
