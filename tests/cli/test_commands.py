@@ -233,8 +233,9 @@ def test_help_comes_without_torch_and_has_examples(command: str) -> None:
 def test_shell_completion() -> None:
     words = {"COMP_WORDS": "torchspeed train --data ex", "COMP_CWORD": "3"}
     shell = os.environ | words | {"_TORCHSPEED_COMPLETE": "complete_bash"}
-    offered = subprocess.check_output([sys.executable, "-m", "torchspeed.cli"], env=shell)
-    assert b"exchange_rate" in offered
+    command = [sys.executable, "-m", "torchspeed.cli"]
+    done = subprocess.run(command, env=shell, capture_output=True, text=True, check=False)
+    assert "exchange_rate" in done.stdout
     assert complete_from(list_workloads())("res") == [
         "resnet18_mnist", "resnet18", "resnet34", "resnet50"
     ]  # fmt: skip

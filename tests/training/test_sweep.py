@@ -205,7 +205,7 @@ def wait_until_it_trains(process: subprocess.Popen[str]) -> psutil.Process:
 
 def finish(processes: list[subprocess.Popen[str]]) -> None:
     for process in processes:
-        _, errors = process.communicate(timeout=800)
+        _, errors = process.communicate(timeout=1500)
         assert process.returncode == 0, errors
 
 
