@@ -24,7 +24,7 @@ from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 
 BUDGET_H = 3
-MOST_NIGHTS = 12
+MOST_NIGHTS = 15
 WRONG = {
     "suite.track_hanging": "timed out",
     "suite.track_crashing": "failed",
