@@ -30,7 +30,9 @@ def publish() -> None:
     site = read_configuration(root).site
     print("publishing", flush=True)
     run_asv(root, ["publish", "--no-pull"], Progress({}))
-    preview = "make preview" if (root / "Makefile").is_file() else "asv-watch preview"
+    makefile = root / "Makefile"
+    targets = makefile.read_text(errors="replace") if makefile.is_file() else ""
+    preview = "make preview" if "\npreview:" in targets else "asv-watch preview"
     print(f"the site is in {os.path.relpath(site, root)}/: look at it with `{preview}`")
 
 
