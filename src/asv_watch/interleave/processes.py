@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -32,6 +33,8 @@ MOST_SAMPLES = 16
 FEWEST_SAMPLES = 8
 SECONDS = 1.5
 """Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
+_IMPORT_TIMEOUT = 300.0
+"""Seconds in which a suite has to be imported; a case's timeout begins then."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _LONGEST_ANSWER = 1 << 20
@@ -96,6 +99,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._unread = b""
         """What came after the last answer that was read."""
         self._case: TimedCase | None = None
+        self._timeout = 0.0
+        """Seconds in which the next answer has to come."""
         self._until = 0.0
         """When the round has to be over, on the monotonic clock."""
 
@@ -113,7 +118,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         if self._process is None:
             self._launch()
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
-        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * case.timeout
+        self._timeout, self._until = _IMPORT_TIMEOUT, math.inf
         self._send(json.dumps({"case": case.identity, "process": process}))
 
     def wait_until_ready(self) -> tuple[int, bool]:
@@ -123,6 +128,10 @@ class Server(contextlib.AbstractContextManager["Server"]):
             CaseSkippedError: it cannot run here.
             CaseFailedError: it failed, or was not ready in time.
         """
+        assert self._case is not None  # noqa: S101 - it was started
+        timeout = self._case.timeout
+        self._answer()  # the suite is imported
+        self._timeout, self._until = timeout, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout
         answer = self._answer()
         if "skipped" in answer:
             raise CaseSkippedError(answer["skipped"])
@@ -198,7 +207,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         process, case = self._process, self._case
         assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
-        left = min(case.timeout, self._until - time.monotonic())
+        left = min(self._timeout, self._until - time.monotonic())
         deadline = time.monotonic() + left
         try:
             line = self._read_line(deadline)
@@ -207,8 +216,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
             else:
                 answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
         except (TimeoutError, subprocess.TimeoutExpired):
-            reason = f"did not answer in {case.timeout:g} s"
-            if left < case.timeout:
+            reason = f"did not answer in {self._timeout:g} s"
+            if left < self._timeout:
                 reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             raise self._give_up(reason) from None
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -14,8 +14,9 @@ this side.
 
 Requests are lines of standard input, answers are lines of JSON:
 
-- ``{"case": "<benchmark>-<place of the case>", "process": "fork"}`` starts a case. The answer is
-  ``{"pid": 7, "calls": 12, "one thread": true}`` when it is warm, or ``{"skipped": "<reason>"}``.
+- ``{"case": "<benchmark>-<place of the case>", "process": "fork"}`` starts a case. The answers are
+  ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
+  true}`` when it is warm, or ``{"skipped": "<reason>"}``.
 - An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
   Before a sample of several calls one or more are not counted, because the other side used the
   caches in between.
@@ -140,6 +141,7 @@ def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> Non
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark = get_benchmark_from_name(suites, case, extra_params={})
+    channel.answer({"imported": True})
     benchmark.set_cache(_cache_of(benchmark))
     if benchmark.do_setup():
         channel.answer({"skipped": _skip_reason(benchmark)})

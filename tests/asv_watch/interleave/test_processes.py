@@ -239,6 +239,15 @@ def test_a_round_that_never_ends_is_stopped(suites: Path, tmp_path: Path) -> Non
     assert time.monotonic() - started < 30
 
 
+def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
+    suites: Path, tmp_path: Path
+) -> None:
+    (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    [samples] = _measure(sides, suites, TimedCase("x", "large.time_it", 2.0))
+    assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
+
+
 def test_a_side_that_answered_long_ago_is_not_waited_for(suites: Path, tmp_path: Path) -> None:
     slow, quick = _side(tmp_path, "A", 0.5), _side(tmp_path, "B")
     started = time.monotonic()
