@@ -65,13 +65,15 @@ def check_branch(root: Path, branch: str) -> None:
         )
 
 
-def check_clean(root: Path, measured_paths: Sequence[str]) -> None:
+def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> None:
     """Refuse changes of measured files that are not committed: a value belongs to a commit.
 
-    Every tracked file counts if no paths are given.
+    Every tracked file counts if no paths are given, but for the folders of results, which runs
+    write.
     """
     untracked = () if measured_paths else ("--untracked-files=no",)
-    changed = uncommitted(root, *untracked, "--", *measured_paths)
+    written = [f":(exclude){path}" for path in results if path.is_relative_to(root)]
+    changed = uncommitted(root, *untracked, "--", *(measured_paths or (":/", *written)))
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise WatchError(
@@ -158,7 +160,8 @@ def open_workplace(
     check_machine_name(name)
     if committed:
         check_branch(configuration.repository, configuration.branch)
-        check_clean(root, configuration.declared.measured_paths)
+        folders = configuration.results, configuration.site
+        check_clean(root, configuration.declared.measured_paths, *folders)
     check_room(configuration, environments)
     with exclusive_run(configuration.environments_folder, job):
         yield Workplace(root, configuration, environments, name)

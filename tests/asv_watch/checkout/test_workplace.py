@@ -80,3 +80,6 @@ def test_changes_of_what_is_not_measured_do_not_matter(
     (folder / "README.md").write_text("once more")
     with pytest.raises(WatchError, match=r"README\.md differs"):
         check_clean(folder, ())
+    commit(folder, {"README.md": ""}, "Done, with results")
+    (folder / "results/m/x.json").write_text("measured again")
+    check_clean(folder, (), folder / "results", Path("/nowhere"))
