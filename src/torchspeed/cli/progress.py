@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from threading import RLock
 
 from tqdm import tqdm
 
@@ -21,6 +22,7 @@ class RunProgress(Observer):
     """
 
     def __init__(self) -> None:
+        tqdm.set_lock(RLock())  # its own is a semaphore, which a rank that is killed leaves behind
         self._bar = tqdm(disable=True)
 
     def __enter__(self) -> RunProgress:
