@@ -95,8 +95,7 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
         sum(operator.seconds[0] for operator in operators),
         sum(operator.seconds[1] for operator in operators),
     )
-    sign = 1 if total[1] >= total[0] else -1
-    operators.sort(key=lambda operator: (not operator.clear, -sign * operator.difference))
+    operators.sort(key=lambda operator: (not operator.clear, -abs(operator.difference)))
     return Explanation(
         seconds=total,
         operators=tuple(operators),

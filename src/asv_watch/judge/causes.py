@@ -89,9 +89,8 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
         return "No operator accounts for the difference"
     if ratio is not None and whole > 0 and not _agree(total, whole * math.log(ratio)):
         return (
-            "The profile does not show it: operators differ by "
-            f"{quantities.change(1 + total / whole)} together, "
-            f"the case by {quantities.change(ratio)}"
+            "The profile does not show it: all operators together "
+            f"{quantities.change(1 + total / whole)}, the case {quantities.change(ratio)}"
         )
     before, after = times[name]
     details = f"{_ms(before)} → {_ms(after)}"

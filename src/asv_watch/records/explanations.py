@@ -58,7 +58,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     seconds: tuple[Seconds, Seconds]
     """Sum of all operators' self times, before and after."""
     operators: tuple[OperatorDifference, ...]
-    """Operators, those that contribute most to the difference first."""
+    """Operators, those that differ clearly first, the largest difference first."""
     kernels: tuple[KernelChange, ...] = ()
     counts: dict[str, tuple[Count, Count]] = {}
     """What the profiler counted, before and after, such as ``allocations``."""

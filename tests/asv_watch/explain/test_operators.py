@@ -192,3 +192,11 @@ def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named()
     unchanged = report(compare_profiles(before, before), "A", "B")
     assert "No operator differs clearly from its own noise." in unchanged
     assert "oneDNN" not in unchanged
+
+
+def test_an_operator_that_replaced_many_is_listed_beside_them() -> None:
+    many = {f"gone{number}": 1.0 for number in range(40)}
+    before = [_profile("a", new=0.0, **many)] * 2
+    after = [_profile("a", new=39.0, **dict.fromkeys(many, 0.0))] * 2
+    first = compare_profiles(before, after).operators[0]
+    assert (first.name, first.difference) == ("new", 39.0)

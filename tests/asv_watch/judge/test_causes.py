@@ -134,7 +134,7 @@ def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_caus
     ratio: float, case: str
 ) -> None:
     explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
-    sentence = "The profile does not show it: operators differ by +10.5 % together, the case by "
+    sentence = "The profile does not show it: all operators together +10.5 %, the case "
     assert in_words(explanation, ratio) == sentence + case
 
 
