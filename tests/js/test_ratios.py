@@ -29,9 +29,14 @@ def compared(at: int, ratio: float) -> dict[str, Any]:
 
 
 def test_the_curve_falls_by_the_measured_change_and_not_by_what_runs_show() -> None:
-    runs = [5.0, 5.0, 4.0, 4.2]
+    runs = [5.0, 5.0, 4.0, 4.0, 4.2]
     drawn = ratios(runs, joined=[compared(1, 1.0), compared(2, 0.7)])
-    assert drawn == pytest.approx({0: 1.0, 1: 1.0, 2: 0.7, 3: 0.7 * 4.2 / 4.0})
+    assert drawn == pytest.approx({0: 1.0, 1: 1.0, 2: 0.7, 3: 0.7, 4: 0.7 * 4.2 / 4.0})
+
+
+def test_one_run_that_is_far_off_does_not_move_the_line_beside_it() -> None:
+    drawn = ratios([1.0, 1.0, 1.5, 1.0, 1.0], joined=[compared(2, 1.0)])
+    assert drawn == pytest.approx(dict.fromkeys(range(5), 1.0))
 
 
 def test_a_compared_commit_without_a_run_is_drawn() -> None:

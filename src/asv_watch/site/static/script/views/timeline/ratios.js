@@ -10,6 +10,24 @@ function medianOf(points) {
 }
 
 /**
+ * The run of a commit, or the median of it and its neighbours under the same conditions, so that
+ * one run that is far off does not move the line on both sides of it.
+ * @param {Point[]} runs oldest first
+ * @param {number[]} segments
+ * @param {number} at
+ */
+function steadyRun(runs, segments, at) {
+  const place = runs.findIndex((run) => run.at === at);
+  const own = runs[place];
+  if (!own) return null;
+  const segmentOf = (/** @type {Point} */ run) => segments.findLast((first) => first <= run.at);
+  const near = runs
+    .slice(Math.max(place - 1, 0), place + 2)
+    .filter((run) => segmentOf(run) === segmentOf(own));
+  return near.length === 3 ? medianOf(near) : own.value;
+}
+
+/**
  * The course of a line. A compared commit has its measured ratio. A run is drawn relative to the
  * compared run before it. Where other conditions begin, the line goes on where it ended.
  * @param {SeriesLine} line
@@ -18,6 +36,7 @@ function medianOf(points) {
 function joinedPoints({ values, joined, segments }) {
   const compared = new Map(joined.map((ratio) => [ratio.at, ratio]));
   const places = [...new Set([...values.keys(), ...compared.keys()])].sort((a, b) => a - b);
+  const runs = [...values.values()].sort((a, b) => a.at - b.at);
   /** What the ratios of a part are multiplied by. @type {Map<number, number>} */
   const factors = new Map();
   let level = 1;
@@ -26,13 +45,13 @@ function joinedPoints({ values, joined, segments }) {
   /** @type {Point[]} */
   const course = [];
   for (const at of places) {
-    const run = values.get(at)?.value;
+    const ratio = compared.get(at);
+    const run = ratio ? steadyRun(runs, segments, at) : (values.get(at)?.value ?? null);
     const start = segments.findLast((first) => first <= at) ?? -Infinity;
     const last = course.at(-1);
     if (last && last.at < start) [level, base] = [last.value, null];
-    base ??= run ?? null;
+    base ??= run;
     const expected = run && base ? (level * run) / base : level;
-    const ratio = compared.get(at);
     if (!ratio) {
       course.push({ at, value: expected, interval: null });
       continue;
@@ -40,7 +59,7 @@ function joinedPoints({ values, joined, segments }) {
     const factor = factors.get(ratio.part) ?? expected / ratio.value;
     factors.set(ratio.part, factor);
     level = ratio.value * factor;
-    base = run ?? null;
+    base = run;
     const [low, high] = ratio.interval ?? [ratio.value, ratio.value];
     course.push({
       at,
