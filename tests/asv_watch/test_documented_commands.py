@@ -30,7 +30,13 @@ PLACEHOLDERS = {"FILE": "table.csv", "[FOLDER]": ""}
 NOT_RUN = {"make planted-slowdown": "takes hours", "make screenshots": "replaces pictures"}
 GIVEN_BY_TESTS = {"--machine", "--silent"}
 """What `start_driver` always gives, and an option of make."""
-HERE = {"main": "origin/main", "slower": "HEAD", "slow10": "HEAD", "$SLURM_ARRAY_TASK_ID/5": "2/5"}
+HERE = {
+    "main": "origin/main",
+    "slower": "HEAD",
+    "slow10": "HEAD",
+    "slow": "HEAD",
+    "$SLURM_ARRAY_TASK_ID/5": "2/5",
+}
 """A word of a command in the pages, to what it is in the project of this test."""
 SUITE = f"""{CLOCK}
 class SmallCNNs:

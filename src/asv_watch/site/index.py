@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 from asv_watch import quantities
-from asv_watch.records.records import Environment
+from asv_watch.records.labels import plain_value
+from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, implementation, look, main_groups, title
 from asv_watch.site.change_data import change_data
@@ -162,6 +164,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             }
             for row in table.rows
         ],
+        "parameters": _parameters(benchmarks),
         "columns": [
             {
                 "name": " · ".join(filter(None, column)),
@@ -187,6 +190,17 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             for case in table.cases
         ],
     }
+
+
+def _parameters(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
+    """Return the values of each parameter, in the order of the suite that lists most of them."""
+    lists: dict[str, list[list[str]]] = {}
+    for benchmark in benchmarks:
+        for name, values in zip(benchmark.param_names, benchmark.params, strict=True):
+            lists.setdefault(name, []).append([plain_value(value) for value in values])
+    for longest_first in lists.values():
+        longest_first.sort(key=len, reverse=True)
+    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
 
 
 def indices_of(values: Iterable[_T]) -> dict[_T, int]:

@@ -237,6 +237,8 @@ interface Index {
   layout: Layout;
   groups: Group[];
   benchmarks: Benchmark[];
+  /** Values of each parameter, in the order of the suites. */
+  parameters: Record<string, string[]>;
   rows: CaseRow[];
   columns: CaseColumn[];
   cases: CaseEntry[];

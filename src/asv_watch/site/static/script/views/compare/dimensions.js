@@ -29,7 +29,7 @@ function initialCommits(place) {
   return [shortOf(base ?? 0), shortOf(c)];
 }
 
-/** Parameters of cases that have several values. @returns {Dimension[]} */
+/** Parameters of cases that have several values, in the order in which suites list them. @returns {Dimension[]} */
 function labelDimensions() {
   /** @type {Map<string, Set<string>>} */
   const values = new Map();
@@ -39,7 +39,8 @@ function labelDimensions() {
   values.delete("model");
   return [...values].flatMap(([name, of]) => {
     if (of.size < 2) return [];
-    const choices = plain([...of].sort((a, b) => a.localeCompare(b, "en", { numeric: true })));
+    const order = getModel().index.parameters[name] ?? [];
+    const choices = plain([...of].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
     return { id: name, name: NAMES[name] ?? name, choices, initial: () => firstTwo(choices) };
   });
 }
