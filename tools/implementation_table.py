@@ -147,7 +147,8 @@ def _cell(timed: Timed | None) -> str:
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g}"
+    milliseconds = 1e3 * seconds
+    return f"{milliseconds:.3g}" if milliseconds < 1000 else f"{milliseconds:,.0f}"
 
 
 def page_with(page: str, rows: Sequence[Row]) -> str:
