@@ -3,7 +3,8 @@
 ``python -m tools.implementation_table`` times both passes of the named models, or of all that have
 a plain implementation, on one thread of the CPU. Everything about a model is measured in one
 process, in turn, so what slows the machine for a while slows all of it. What was measured is kept
-in docs/models/implementations.json as it comes, and docs/models.md gets the table of it.
+in docs/models/implementations.json as it comes, with the table of it, which the site shows (key
+``tables`` of asv.conf.json); docs/models.md gets the same table.
 
 The floor is that of the pass as a whole (docs/metrics.md): the lower of the two implementations'.
 """
@@ -20,9 +21,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from asv_watch.machine.facts import machine_facts
 from benchmarks.plain import PlainModels
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
@@ -43,6 +46,13 @@ END = "<!-- end: written by tools.implementation_table -->\n"
 PASSES = ("forward", "backward")
 VARIANTS = ("plain eager", "tuned eager", "plain compiled", "tuned compiled")
 ROUNDS = 7
+TITLE = "Implementations"
+MEANING = (
+    "Plain models are the papers' equations in torch's own layers; tuned ones compute the same, "
+    "reformulated for speed; compiled is by torch.compile. Each cell has CPU time, and that time "
+    "as a multiple of the floor, the least that arithmetic and memory traffic of the pass take "
+    "here [quartiles of the rounds]. All of a row was measured interleaved, in one process."
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,7 @@ class Row:
     measured_at: str
     """UTC, to the minute."""
     torch: str
+    cpu: str
     load: float
     """Load of the machine a core, before the measurement."""
 
@@ -81,6 +92,8 @@ def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
     if unable:
         raise TorchspeedError(unable)
     measured_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+    facts = machine_facts()
+    cpu = f"{facts['cpu']}, {facts['cpu model']}"
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     works = pass_works(model, None, "plain"), pass_works(model, None, "tuned")
     meter = meter_for([work for both in works for work in both], Peak("cpu"))
@@ -122,28 +135,38 @@ def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
             low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
             timed[variant] = Timed(statistics.median(times), (low, middle, high))
         floor = statistics.median(around)
-        rows.append(Row(model, name, floor, timed, measured_at, torch.__version__, load))
+        rows.append(Row(model, name, floor, timed, measured_at, torch.__version__, cpu, load))
     return rows
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Return Markdown: a line for each pass of a model."""
-    lines = [
-        f"| model | pass | floor, ms | {' | '.join(VARIANTS)} |",
-        f"|---|---|---{'|---' * 4}|",
-    ]
-    for row in rows:
-        cells = [_cell(row.variants.get(variant)) for variant in VARIANTS]
-        floor = _milliseconds(row.floor_seconds)
-        lines.append(f"| `{row.model}` | {row.pass_name} | {floor} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+def table(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the table that the site shows: a row for each pass of a model."""
+    return {
+        "title": TITLE,
+        "note": f"{MEANING} {conditions(rows)}",
+        "head": ["model", "pass", "floor", *VARIANTS],
+        "rows": [
+            [row.model, row.pass_name, f"{_milliseconds(row.floor_seconds)} ms"]
+            + [_cell(row.variants.get(variant)) for variant in VARIANTS]
+            for row in rows
+        ],
+    }
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the table in Markdown."""
+    shown = table(rows)
+    lines = [shown["head"], ["---"] * len(shown["head"])]
+    lines += [[f"`{model}`", *cells] for model, *cells in shown["rows"]]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _cell(timed: Timed | None) -> str:
     if timed is None:
         return "as plain"
     low, middle, high = timed.times_floor
-    return f"{_milliseconds(timed.seconds)} ms, {middle:.2f}x [{low:.2f}, {high:.2f}]"
+    quartiles = f"[{low:#.3g},\N{NO-BREAK SPACE}{high:#.3g}]"
+    return f"{_milliseconds(timed.seconds)} ms, {middle:#.3g}x {quartiles}"
 
 
 def _milliseconds(seconds: float) -> str:
@@ -151,24 +174,34 @@ def _milliseconds(seconds: float) -> str:
     return f"{milliseconds:.3g}" if milliseconds < 1000 else f"{milliseconds:,.0f}"
 
 
+def conditions(rows: Sequence[Row]) -> str:
+    """Return when and how the rows were measured."""
+    times = sorted({row.measured_at for row in rows})
+    releases, cpus = sorted({row.torch for row in rows}), sorted({row.cpu for row in rows})
+    loads = [row.load for row in rows]
+    return (
+        f"Measured from {times[0]} to {times[-1]} UTC with torch {', '.join(releases)} on one "
+        f"thread of {'; '.join(cpus)}, at a load of {min(loads):.1f} to {max(loads):.1f} a core."
+    )
+
+
 def page_with(page: str, rows: Sequence[Row]) -> str:
     """Return the page with the table of these rows between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    times = sorted({row.measured_at for row in rows})
-    releases = ", ".join(sorted({row.torch for row in rows}))
-    loads = [row.load for row in rows]
-    conditions = (
-        f"Measured from {times[0]} to {times[-1]} UTC with torch {releases} on one thread, at a "
-        f"load of {min(loads):.1f} to {max(loads):.1f} a core: CPU time, and multiples of the "
-        "floor [quartiles of the rounds].\n"
-    )
-    return f"{before}{BEGIN}{conditions}\n{table(rows)}{END}{after}"
+    return f"{before}{BEGIN}{MEANING} {conditions(rows)}\n\n{markdown(rows)}{END}{after}"
+
+
+def write(rows: Sequence[Row], data: Path, page: Path) -> None:
+    """Keep the rows, with the table of them, and put the table on the page."""
+    kept = {**table(rows), "measured": [asdict(row) for row in rows]}
+    write_whole(data, f"{json.dumps(kept, indent=1)}\n".encode())
+    write_whole(page, page_with(page.read_text(encoding="utf-8"), rows).encode())
 
 
 def read(path: Path) -> list[Row]:
     """Return the rows that are kept."""
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    kept = json.loads(path.read_text(encoding="utf-8"))["measured"] if path.exists() else []
     for row in kept:
         row["variants"] = {name: Timed(**timed) for name, timed in row["variants"].items()}
     return [Row(**row) for row in kept]
@@ -184,9 +217,8 @@ def _measure_all(models: Sequence[str], data: Path, page: Path) -> None:
     for model in models or order:
         rows = [row for row in read(data) if row.model != model] + measure(model)
         rows.sort(key=lambda row: (order.index(row.model), PASSES.index(row.pass_name)))
-        write_whole(data, f"{json.dumps([asdict(row) for row in rows], indent=1)}\n".encode())
-        write_whole(page, page_with(page.read_text(encoding="utf-8"), rows).encode())
-        print(table([row for row in rows if row.model == model]), flush=True)
+        write(rows, data, page)
+        print(markdown([row for row in rows if row.model == model]), flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

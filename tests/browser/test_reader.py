@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -184,14 +185,31 @@ def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> N
     }
 
 
-def test_how_much_faster_the_compiled_model_is(modes: Site, visit: Callable[..., Visitor]) -> None:
-    visitor = visit(modes.url)
+def test_how_much_faster_the_compiled_model_is(
+    publish: Callable[..., Site], visit: Callable[..., Visitor], root: Path
+) -> None:
+    def with_our_table(project: Project) -> None:
+        settings = json.loads((project.root / "asv.conf.json").read_text())
+        settings["tables"] = [str(root / "docs/models/implementations.json")]
+        (project.root / "asv.conf.json").write_text(json.dumps(settings))
+        done = project.publish()
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    visitor = visit(publish("tables", Plan(commits=2, steps=0), with_our_table).url)
     page = visitor.go()
-    visitor.choose("columns", "implementation")
-    heads = page.locator(".matrix thead th").all_inner_texts()
-    assert heads == ["Model", "tuned", "tuned compiled"]
-    [row] = [row for row in visitor.rows(".matrix") if row[0] == "lenet5 cpu · forward"]
-    assert re.search(r"%|times", row[2]), row
+    visitor.choose("table", "Implementations")
+    heads = page.locator("section:not([hidden]) table.list thead th").all_inner_texts()
+    assert heads[2:] == ["floor", "plain eager", "tuned eager", "plain compiled", "tuned compiled"]
+    [row] = [
+        row
+        for row in visitor.rows("section:not([hidden]) table.list")
+        if row[:2] == ["lenet5", "forward"]
+    ]
+    assert all(re.search(r"^[\d.]+ ms, [\d.]+x \[", cell) for cell in row[3:]), row
+    assert "on one thread of" in visitor.text("section:not([hidden])")
+    assert visitor.page.locator(".matrix").count() == 0
+    visitor.choose("table", "")
+    assert visitor.page.locator(".matrix").count() == 1
 
 
 def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visitor]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from asv_watch.site.declared_files import read_tables
 from tools import implementation_table
-from tools.implementation_table import BEGIN, END, Row, Timed, main, page_with, read, table
+from tools.implementation_table import BEGIN, END, Row, Timed, main, page_with, read, write
 
 LENET = Row(
     model="lenet5",
@@ -21,6 +20,7 @@ LENET = Row(
     },
     measured_at="2026-11-23 18:00",
     torch="2.15.0",
+    cpu="AMD EPYC, family 26",
     load=0.3,
 )
 
@@ -28,8 +28,10 @@ LENET = Row(
 def test_a_new_table_replaces_the_old_one_and_nothing_else() -> None:
     page = f"before\n{BEGIN}an old table\n{END}after\n"
     new = page_with(page, [LENET])
-    assert new.startswith(f"before\n{BEGIN}Measured from 2026-11-23 18:00")
-    assert new.endswith(f"{table([LENET])}{END}after\n")
+    assert "Measured from 2026-11-23 18:00" in new
+    assert "| `lenet5` | forward | 0.2 ms | 5.58 ms, 27.9x [27.1,\N{NO-BREAK SPACE}28.3] |" in new
+    assert new.startswith(f"before\n{BEGIN}")
+    assert new.endswith(f"| as plain | as plain |\n{END}after\n")
     assert page_with(new, [LENET]) == new
 
 
@@ -37,8 +39,8 @@ def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, page = tmp_path / "data.json", tmp_path / "page.md"
-    data.write_text(json.dumps([asdict(LENET)]))
     page.write_text(f"{BEGIN}{END}")
+    write([LENET], data, page)
     monkeypatch.setattr(implementation_table, "DATA", data)
     monkeypatch.setattr(implementation_table, "PAGE", page)
     monkeypatch.setattr(implementation_table, "VARIANTS", ("plain eager", "tuned eager"))
@@ -56,3 +58,9 @@ def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
             assert 1 < low <= middle <= high
             assert timed.seconds > row.floor_seconds
     assert "| `tpa_lstm` | backward |" in page.read_text()
+    [shown] = read_tables((data,))
+    assert [row[:2] for row in shown["rows"]] == [
+        ("tpa_lstm", "forward"),
+        ("tpa_lstm", "backward"),
+        ("lenet5", "forward"),
+    ]

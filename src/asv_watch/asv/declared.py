@@ -68,6 +68,8 @@ class Declared(msgspec.Struct, frozen=True):
     """Machines that may have results here; empty where any may."""
     published_values: Path | None = None
     """File with values that others published."""
+    tables: tuple[Path, ...] = ()
+    """Files with tables that the first page of the site offers beside the newest values."""
     site_url: str = ""
     """Where the site will be served."""
 

@@ -37,6 +37,8 @@ class PublishRequest:
     measured_paths: tuple[str, ...]
     published_values: Path | None
     """File with values that others published (key ``published_values``), if there is one."""
+    tables: tuple[Path, ...]
+    """Files with tables of the project (key ``tables``)."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 
@@ -77,6 +79,7 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
         hashes=None if range_spec is None else frozenset(_hashes_of(repo, range_spec)),
         measured_paths=declared.measured_paths,
         published_values=declared.published_values,
+        tables=declared.tables,
         project=_project(conf, declared.site_url),
     )
 

@@ -31,7 +31,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     from asv_watch.records.loading import load_history  # noqa: PLC0415
     from asv_watch.site.build import build_site  # noqa: PLC0415
     from asv_watch.site.contents import contents_of, in_order  # noqa: PLC0415
-    from asv_watch.site.published import read_published  # noqa: PLC0415
+    from asv_watch.site.declared_files import read_published, read_tables  # noqa: PLC0415
     from asv_watch.site.swap import swapped_in  # noqa: PLC0415
 
     commits = read_commits(request.repository, request.branch)
@@ -53,6 +53,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             generated=_now(),
             project=request.project,
             published=read_published(request.published_values),
+            tables=read_tables(request.tables),
         )
     log.info(f"The site is in {request.site}: `asv-watch preview` shows it")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch.site.about_data import about_data
@@ -27,7 +28,8 @@ def build_site(
     *,
     generated: int,
     project: dict[str, str],
-    published: tuple[Json, ...] = (),
+    published: Sequence[Json] = (),
+    tables: Sequence[Json] = (),
 ) -> None:
     """Write a whole site into a folder.
 
@@ -40,6 +42,7 @@ def build_site(
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
+        tables: Tables of the project.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(STATIC / "favicon.svg", folder / "favicon.svg")
@@ -55,7 +58,7 @@ def build_site(
         project=project,
         published=published,
     )
-    index["overview"] = overview
+    index |= {"overview": overview, "tables": tables}
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)

@@ -49,7 +49,7 @@ from asv_watch.records.records import Outcome
 from asv_watch.releases import environments
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
-from asv_watch.site.published import read_published
+from asv_watch.site.declared_files import read_published, read_tables
 from asv_watch.site.report import write_report
 from tests.asv_watch import torchless
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
@@ -317,7 +317,7 @@ def test_package_index(data: Any) -> None:
 @given(data=st.data())
 @pytest.mark.fault(
     "random damage",
-    tried="a file of published values",
+    tried="files of published values and of a table",
     holds="no traceback, no hang, no loss without a message",
 )
 def test_published_values(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
@@ -327,6 +327,10 @@ def test_published_values(tmp_path_factory: pytest.TempPathFactory, data: Any) -
     path.write_bytes(data.draw(damaged(whole)))
     with no_hang(), contextlib.suppress(WatchError):
         read_published(path)
+    table = {"title": "x", "note": "x", "head": ["x", "y"], "rows": [["x", "y"]]}
+    path.write_bytes(data.draw(damaged(json.dumps(table).encode())))
+    with no_hang(), contextlib.suppress(WatchError):
+        read_tables((path,))
 
 
 @fuzz

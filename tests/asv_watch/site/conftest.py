@@ -82,6 +82,7 @@ class Project:
                 "site": "",
             },
             published=tuple(site_rows()),
+            tables=[{"title": "Sizes", "note": "In rows.", "head": ["of"], "rows": [["one"]]}],
         )
 
 

@@ -68,6 +68,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],
+        "DeclaredTable": index["tables"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
         "BenchmarkSource": sources,

@@ -194,6 +194,14 @@ interface PublishedValue {
   note: string;
 }
 
+/** A table that the project brings along, with what a reader has to know of it. */
+interface DeclaredTable {
+  title: string;
+  note: string;
+  head: string[];
+  rows: string[][];
+}
+
 /** What the newest commits changed. */
 interface OverviewCommits {
   sentence: string;
@@ -252,6 +260,7 @@ interface Index {
   newest_runs: NewestRun[];
   events: HistoryEvent[];
   published: PublishedValue[];
+  tables: DeclaredTable[];
   /** Releases that were compared interleaved, oldest first. */
   releases: string[];
 }

@@ -15,7 +15,7 @@ import {
 import { ofGroup } from "../../page/fields.js";
 import { moreButton, scrollBox } from "../../page/tables.js";
 import { capital, formatChange, formatDay, plural } from "../../text/format.js";
-import { rowsOfCases, rowsOfImplementations } from "./rows.js";
+import { rowsOfCases } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
 
@@ -49,15 +49,10 @@ function stateOf(series, beside) {
   return current ? changeSign(current) : null;
 }
 
-/** A value beside that of the first implementation. @param {Series} series @param {Series} first */
-const besideFirst = ({ last, metric }, first) =>
-  last && first.last
-    ? el("span", { class: "change" }, formatChange(last.v / first.last.v, metric.kind))
-    : null;
-
-/** @param {Series | undefined} series @param {Node | null} state */
-function drawCell(series, state) {
+/** @param {Series | undefined} series @param {{ m: number, e: number } | null} beside */
+function drawCell(series, beside) {
   if (!series) return el("td", { class: "none" }, nothing());
+  const state = stateOf(series, beside);
   const { case: what, last, change } = series;
   const value = last?.text ?? "–";
   const tip = [
@@ -93,15 +88,13 @@ const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].
 /**
  * @param {Place} place
  * @param {string} group heading of a suite, empty for the main ones, * for all
- * @param {boolean} byImplementation
  */
-export function drawMatrix(place, group, byImplementation) {
+export function drawMatrix(place, group) {
   const { seriesAt, subject } = getModel();
-  const ofPlace = seriesAt(place);
-  const live = ofGroup(ofPlace.filter(hasRun), group, (series) => series.case);
-  const chosen = byImplementation ? rowsOfImplementations(ofPlace) : rowsOfCases(live);
+  const live = ofGroup(seriesAt(place).filter(hasRun), group, (series) => series.case);
+  const chosen = rowsOfCases(live);
   const { rows, columns } = chosen;
-  const beside = byImplementation ? null : historyBeside(place);
+  const beside = historyBeside(place);
   const label = place.metric.label;
   if (!rows.length)
     return {
@@ -110,7 +103,7 @@ export function drawMatrix(place, group, byImplementation) {
     };
 
   const heads = columns.map(({ look, name }) =>
-    el("th", { scope: "col" }, byImplementation ? null : keySquare(look), name || capital(label)),
+    el("th", { scope: "col" }, keySquare(look), name || capital(label)),
   );
   let family = "";
   /** @param {Row} row */
@@ -118,7 +111,6 @@ export function drawMatrix(place, group, byImplementation) {
     const starts = line.group !== family;
     family = line.group;
     const head = { scope: "rowgroup", colspan: columns.length + 1 };
-    const [first] = columns.flatMap((column) => cells.get(column) ?? []);
     const name = [
       el("span", { class: "model" }, line.name),
       line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
@@ -129,12 +121,7 @@ export function drawMatrix(place, group, byImplementation) {
         "tr",
         {},
         el("th", { scope: "row" }, name),
-        columns.map((column) => {
-          const series = cells.get(column);
-          if (!series || !byImplementation)
-            return drawCell(series, series ? stateOf(series, beside) : null);
-          return drawCell(series, first && first !== series ? besideFirst(series, first) : null);
-        }),
+        columns.map((column) => drawCell(cells.get(column), beside)),
       ),
     ].flat();
   };

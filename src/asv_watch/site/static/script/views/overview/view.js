@@ -6,11 +6,13 @@ import { getModel } from "../../data/model.js";
 import { el } from "../../page/elements.js";
 import { groupField, selectField } from "../../page/fields.js";
 import { casePage, casePageOf, commitLink, nameOf, seriesOf } from "../../page/signs.js";
+import { columnOf, drawTable } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
 import { drawMatrix } from "./matrix.js";
-import { hasImplementations, matrixSheet } from "./rows.js";
+import { matrixSheet } from "./rows.js";
 
 /** @import { BarRow } from "../../charts/bars.js" */
+/** @import { Choice } from "../../page/fields.js" */
 
 /** @param {Change} change @returns {BarRow[]} */
 function changeRow(change) {
@@ -114,6 +116,16 @@ function lead() {
   );
 }
 
+/** A table that the project brings along. @param {DeclaredTable} table */
+const drawDeclared = ({ title, note, head, rows }) => [
+  el("p", { class: "note" }, note),
+  drawTable(
+    title,
+    head.map((text, i) => columnOf(text, (/** @type {string[]} */ row) => row[i], { wrap: true })),
+    rows,
+  ),
+];
+
 /** @type {View} */
 export const overviewView = {
   title: "Overview",
@@ -122,12 +134,11 @@ export const overviewView = {
     const { index } = getModel();
     const { commits, release } = index.overview;
     const group = groupField();
-    const columns = selectField("columns", "Columns", {
-      options: (state) => {
-        const known = hasImplementations(getModel().place(state));
-        const usual = /** @type {const} */ (["", "device and pass"]);
-        return known ? [usual, ["implementation", "implementations"]] : [usual];
-      },
+    const tables = selectField("table", "Table", {
+      options: () => [
+        ["", "newest values"],
+        ...index.tables.map((table) => /** @type {Choice} */ ([table.title, table.title])),
+      ],
     });
     const values = el("div", {});
     const title = el("h2", {}, "Newest values");
@@ -139,21 +150,21 @@ export const overviewView = {
         commitsPicture(commits),
         release ? releasePicture(release) : null,
       ),
-      el(
-        "div",
-        { class: "head" },
-        title,
-        el("div", { class: "fields" }, columns.node, group.node),
-      ),
+      el("div", { class: "head" }, title, el("div", { class: "fields" }, tables.node, group.node)),
       values,
     );
     return (state) => {
       group.show(state);
-      columns.show(state);
+      tables.show(state);
+      const table = index.tables.find((declared) => declared.title === firstParam(state, "table"));
+      group.node.hidden = Boolean(table);
+      if (table) {
+        title.replaceChildren(table.title);
+        values.replaceChildren(...drawDeclared(table));
+        return { name: "table", title: table.title, sheet: () => table };
+      }
       const place = getModel().place(state);
-      const byImplementation = firstParam(state, "columns") !== "" && hasImplementations(place);
-      group.node.hidden = byImplementation;
-      const drawn = drawMatrix(place, firstParam(state, "group"), byImplementation);
+      const drawn = drawMatrix(place, firstParam(state, "group"));
       const { metric } = place;
       title.replaceChildren(
         `Newest values: ${metric.label}`,

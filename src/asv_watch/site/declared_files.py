@@ -1,0 +1,80 @@
+"""JSON files of a project that the site shows: values that others published, and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from asv_watch.errors import WatchError
+from asv_watch.files import read_regular
+
+_T = TypeVar("_T")
+
+
+class PublishedValue(msgspec.Struct, frozen=True):
+    """One published value and the case that measures the same here."""
+
+    case: str
+    """Full name of the case, parameters included."""
+    model: str
+    device: str
+    pass_: str = msgspec.field(name="pass")
+    batch: str
+    value: float
+    """In ``unit``."""
+    unit: str
+    source: str
+    """Hardware, title, date and address."""
+    note: str
+    """What differs from the work that is measured here."""
+
+
+class DeclaredTable(msgspec.Struct, frozen=True):
+    """A table that the project itself makes; whatever else its file holds is not shown."""
+
+    title: str
+    note: str
+    """What a reader has to know of it: when, where and how it was made."""
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def read_published(file: Path | None) -> Any:
+    """Read a list of published values (key ``published_values`` of asv.conf.json).
+
+    Args:
+        file: None where the project names none.
+
+    Raises:
+        WatchError: the file cannot be read, or holds something else.
+    """
+    if file is None:
+        return []
+    values = _read(file, list[PublishedValue], "published_values", "a list of published values")
+    return msgspec.to_builtins(values)
+
+
+def read_tables(files: tuple[Path, ...]) -> Any:
+    """Read the tables that the project names (key ``tables`` of asv.conf.json).
+
+    Raises:
+        WatchError: a file cannot be read, or is no table.
+    """
+    tables = [_read(file, DeclaredTable, "tables", "a table") for file in files]
+    for file, table in zip(files, tables, strict=True):
+        if any(len(row) != len(table.head) for row in table.rows):
+            raise WatchError(f"{file}: every row must have as many cells as head")
+    return msgspec.to_builtins(tables)
+
+
+def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:
+    try:
+        return msgspec.json.decode(read_regular(file), type=kind)
+    except OSError as error:
+        raise WatchError(
+            f"{file}: {error.strerror}; correct the key {key} of asv.conf.json"
+        ) from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WatchError(f"{file} is not {what}: {error}") from error
