@@ -3,7 +3,7 @@
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
 # needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
-VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS REPEATS BEFORE AFTER STRICT FULL HOST PORT BUDGET
+VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS BEFORE AFTER STRICT FULL HOST PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
 # in it, and a shell would run what is not quoted.
 $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
@@ -31,17 +31,17 @@ nightly: setup ## measure the short set of every commit of main (FULL=1: then ev
 compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, interleaved
 	$(WATCH) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)
 
-calibrate: setup ## compare HEAD with itself: how noisy this machine is, and what makes it so
+calibrate: setup ## compare HEAD with itself: how noisy this machine is
 	$(WATCH) calibrate $(call option,COMPARISONS,comparisons) $(MEASURED)
 
 publish: setup ## write the site from the stored results
 	$(WATCH) publish
 
 preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
-	$(WATCH) preview $(call option,HOST,host) $(call option,PORT,port)
+	@$(VENV)/bin/python -m http.server --directory html --bind $${HOST:-127.0.0.1} $${PORT:-8080}
 
-planted-slowdown: setup ## compare HEAD with itself slowed by 3, 5 and 10 %: which slowdowns are found
-	@$(VENV)/bin/python -m tools.sensitivity --planted 0 3 5 10 $(call option,REPEATS,repeats) $(MEASURED)
+planted-slowdown: setup ## compare HEAD with itself slowed by 3 %: is that found
+	$(WATCH) calibrate --planted 3 $(call option,COMPARISONS,comparisons) $(MEASURED)
 
 screenshots: setup-test node_modules/.installed ## take the README's pictures of the published site
 	@$(VENV)/bin/python -m tests.browser.screenshots html docs/images

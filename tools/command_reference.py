@@ -55,7 +55,7 @@ PAGES = (
     ReferencePage(
         "asv-watch",
         asv_watch,
-        "preview",
+        "calibrate",
         "commands.md",
         "Commands that train: [commands-torchspeed.md](commands-torchspeed.md).",
     ),

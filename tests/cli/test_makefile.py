@@ -72,8 +72,7 @@ def _make(checkout: Path, *arguments: str, **variables: str) -> subprocess.Compl
         ("bench", "CASES", "cases"),
         ("nightly", "BUDGET", "budget"),
         ("compare", "BEFORE", "before"),
-        ("preview", "PORT", "port"),
-        ("planted-slowdown", "REPEATS", "repeats"),
+        ("planted-slowdown", "COMPARISONS", "comparisons"),
     ],
 )
 @pytest.mark.parametrize("from_environment", [False, True])

@@ -124,7 +124,7 @@ def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, bench
 def test_it_tells_how_far_it_is_what_came_of_it_and_how_to_look(benched: str) -> None:
     assert re.search(r"^\[1/7\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
     assert "3 ok" in benched
-    assert benched.splitlines()[-1].endswith("look at it with `make preview`")
+    assert benched.splitlines()[-1].endswith("open its index.html")
 
 
 def test_the_site_shows_the_numbers(user: NewUser, benched: str) -> None:

@@ -75,7 +75,7 @@ COMMANDS = {
     ),
     "calibrate": Command(
         "asv_watch.compare.calibrate:calibrate",
-        "Compare HEAD with itself: how noisy this machine is, and why.",
+        "Compare HEAD with itself: how noisy this machine is.",
         STORED,
     ),
     "releases": Command(
@@ -103,8 +103,5 @@ COMMANDS = {
         "asv_watch.publish.command:publish",
         "Write the site from the stored results.",
         "the site is as it was before",
-    ),
-    "preview": Command(
-        "asv_watch.publish.preview:preview", "Serve the published site until Ctrl-C."
     ),
 }

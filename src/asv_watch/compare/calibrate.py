@@ -1,7 +1,11 @@
-"""Compares a commit with itself several times: how noisy this machine is, and what makes it so."""
+"""Compares a commit with itself several times: how noisy this machine is.
+
+With ``--planted`` one side is slowed down on purpose, which shows what comparisons here can find.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +21,6 @@ from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
 from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_repeats
-from asv_watch.machine.conditions import Load, LoadWatch, describe_conditions
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
@@ -30,6 +33,12 @@ def calibrate(
     comparisons: Annotated[
         int, typer.Option(min=1, help="Number of interleaved comparisons of HEAD with itself.")
     ] = 3,
+    planted: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="PERCENT", help="Slow one side down by this, to see if that is found."
+        ),
+    ] = 0,
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
@@ -45,25 +54,26 @@ def calibrate(
     if release == ALL:
         raise WatchError("a calibration takes one release, not 'all'")
     with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as place:
-        watch, started = LoadWatch(), time.monotonic()
+        started = time.monotonic()
         commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         version = side(place, commit, place.environments[0].version)
+        slowed = dataclasses.replace(version, planted=planted / 100)
         timed = list_cases(place, place.environments[:1], selection)
         stored = []
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-            path = compare(place, (version, version), timed).path
+            path = compare(place, (version, slowed), timed).path
             comparison = read_comparison(path)[0] if path else None
             if comparison is not None:
                 stored.append(comparison)
         repeated = summarise_repeats(stored)
         if repeated is None:
             raise WatchError("no case has a ratio in every comparison; `asv run` says why")
-        print(f"\n{report(repeated, watch.load(), time.monotonic() - started)}")
+        print(f"\n{report(repeated, planted, time.monotonic() - started)}")
 
 
-def report(repeated: RepeatedComparisons, load: Load, seconds: float) -> str:
-    """Return the cases, the noisiest first, what spoils timings here, and all cases together."""
+def report(repeated: RepeatedComparisons, planted: int, seconds: float) -> str:
+    """Return the cases, the noisiest first, and all cases together."""
     rows = [
         (
             f"`{case.case}`",
@@ -72,20 +82,20 @@ def report(repeated: RepeatedComparisons, load: Load, seconds: float) -> str:
         )
         for case in repeated.cases
     ]
-    conditions = describe_conditions(load)
-    spoiling = [(entry.what, entry.state, entry.remedy) for entry in conditions if entry.remedy]
-    fine = [f"{entry.what}: {entry.state}" for entry in conditions if not entry.remedy]
-    parts = [
-        table(("case", "rounds", "noise", "worst", "detectable change"), rows),
-        "Noise is the standard deviation of the logarithm of the ratio of the commit to itself, "
-        "worst the ratio farthest from 1, and the detectable change the smallest that such a "
-        "comparison can show.",
-        table(("what spoils timings here", "state", "remedy"), spoiling) if spoiling else "",
-        f"What does not spoil timings: {'; '.join(fine)}." if fine else "",
-        f"{repeated.repeats} comparisons of {repeated.newest.after.commit[:8]} with itself on "
-        f"{repeated.newest.machine} in {human_time(seconds)}: noise "
-        f"{quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
-        f"{len(repeated.cases)} cases; {repeated.false_alarms} false alarms in "
-        f"{repeated.ratios} ratios.",
-    ]
-    return "\n\n".join(filter(None, parts))
+    found = f"{repeated.false_alarms} false alarms in {repeated.ratios} ratios."
+    if planted:
+        found = (
+            f"{planted} % planted, found in {repeated.false_alarms} of {repeated.ratios} ratios."
+        )
+    return "\n\n".join(
+        [
+            table(("case", "rounds", "noise", "worst", "detectable change"), rows),
+            "Noise is the standard deviation of the logarithm of the ratio of the commit to "
+            "itself, worst the ratio farthest from 1, and the detectable change the smallest that "
+            "such a comparison can show. `pyperf system show` names what spoils timings.",
+            f"{repeated.repeats} comparisons of {repeated.newest.after.commit[:8]} with itself on "
+            f"{repeated.newest.machine} in {human_time(seconds)}: noise "
+            f"{quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
+            f"{len(repeated.cases)} cases; {found}",
+        ]
+    )

@@ -11,7 +11,6 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.checkout.workplace import check_room, open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
-from asv_watch.compare.stored import compare_stored
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
@@ -24,14 +23,6 @@ def compare(
     *,
     before: Before = "HEAD~1",
     after: After = "HEAD",
-    stored: Annotated[
-        bool,
-        typer.Option(
-            "--stored",
-            help="Compare what is stored, and measure nothing. A side is a result file or "
-            "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
-        ),
-    ] = False,
     values: Annotated[
         bool,
         typer.Option(
@@ -52,9 +43,6 @@ def compare(
         WatchError: a side does not exist, or no case ran on both.
     """
     root = Path.cwd()
-    if stored:
-        print(compare_stored(root, before=before, after=after, cases=cases))
-        return ExitStatus.DONE
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False

@@ -13,13 +13,9 @@ from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
-WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
-OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
+_WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+_OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
 """Verdicts on values that are not times."""
-RULE = (
-    "A difference is a ratio whose interval excludes 1 and that is "
-    f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
-)
 
 
 def report(compared: Compared, before: str, after: str) -> str:
@@ -34,7 +30,9 @@ def report(compared: Compared, before: str, after: str) -> str:
     parts = [
         f"**{after}** against **{before}**",
         table(head, rows),
-        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. "
+        "A difference is a ratio whose interval excludes 1 and that is "
+        f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
         + (" Exact values differ if they are not equal." if values else ""),
     ]
     for label, reasons in (
@@ -51,7 +49,7 @@ def report(compared: Compared, before: str, after: str) -> str:
 def summary(ratios: Sequence[CaseRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
-    words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
+    words = _WORDS if all(case.kind == "time" for case in ratios) else _OTHER_WORDS
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
@@ -66,7 +64,7 @@ def _row(case: CaseRatio) -> tuple[str, ...]:
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval),
         str(len(case.ratios)),
-        (WORDS if case.kind == "time" else OTHER_WORDS)[verdict(case)],
+        (_WORDS if case.kind == "time" else _OTHER_WORDS)[verdict(case)],
     )
 
 
@@ -76,5 +74,5 @@ def _row_of_values(case: CaseValues) -> tuple[str, ...]:
         for side in (case.before, case.after)
     ]
     change = quantities.change(value_ratio(case), "count")
-    verdict_in_words = OTHER_WORDS[value_verdict(case) or Verdict.SAME]
+    verdict_in_words = _OTHER_WORDS[value_verdict(case) or Verdict.SAME]
     return (f"`{case.case}`", *sides, change, "", "exact", verdict_in_words)

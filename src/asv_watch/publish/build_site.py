@@ -55,7 +55,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             published=read_published(request.published_values),
             tables=read_tables(request.tables),
         )
-    log.info(f"The site is in {request.site}: `asv-watch preview` shows it")
+    log.info(f"The site is in {request.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         log.info(f"Left out, as About the data lists: {reason} ({count})")
     # Without a line, or a file of lines, reasons or comparisons are missing, but no results.

@@ -30,10 +30,7 @@ def publish() -> None:
     site = read_configuration(root).site
     print("publishing", flush=True)
     run_asv(root, ["publish", "--no-pull"], Progress({}))
-    makefile = root / "Makefile"
-    targets = makefile.read_text(errors="replace") if makefile.is_file() else ""
-    preview = "make preview" if "\npreview:" in targets else "asv-watch preview"
-    print(f"the site is in {os.path.relpath(site, root)}/: look at it with `{preview}`")
+    print(f"the site is in {os.path.relpath(site, root)}/: open its index.html")
 
 
 def report(

@@ -15,7 +15,7 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.compare.report import report
-from asv_watch.errors import MachineError, WatchError
+from asv_watch.errors import WatchError
 from asv_watch.exit_status import ExitStatus
 from asv_watch.interleave.cases import (
     Benchmarks,
@@ -32,7 +32,7 @@ from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import read_comparisons
-from asv_watch.records.releases import TriedRelease, read_releases, release_order
+from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 
@@ -48,7 +48,7 @@ def releases(
         typer.Argument(
             metavar="[REQUIREMENT] [ACTION] [RELEASE]",
             help="A requirement, such as numpy, if asv.conf.json lists releases of several; list: "
-            "show which releases are listed, measured, missing and newly published; measure: "
+            "show which releases are listed, measured and missing; measure: "
             "compare each release, or RELEASE, with its predecessor; findings: show each "
             "difference and the days that measured it.",
         ),
@@ -108,7 +108,7 @@ def releases(
 
 
 def _list(configuration: Configuration, requirement: str, name: str) -> None:
-    """Print the listed releases with what was measured of each on a machine, and newer ones."""
+    """Print the listed releases with what was measured of each on a machine."""
     tried, _ = read_releases(configuration.results, name)
     pairs = {p.after.version: p for p in _pairs(configuration, requirement, name)}
     listed = configuration.releases.get(requirement, ())
@@ -131,7 +131,6 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
     print(
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
     )
-    print(_published(configuration, requirement))
 
 
 def _measure(
@@ -291,15 +290,3 @@ def _compared(step: ReleaseStep | None, tried: TriedRelease | None) -> str:
 def _day(at: int) -> str:
     """Return the day (UTC) of a moment in seconds since the epoch."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
-
-
-def _published(configuration: Configuration, requirement: str) -> str:
-    """Return what the index offers beyond the newest listed release, as far as it answers."""
-    try:
-        published = environments.published_releases(requirement, configuration.python)
-    except (MachineError, WatchError) as error:
-        return f"newly published: unknown ({error})"
-    listed = [release.version for release in configuration.releases.get(requirement, ())]
-    newest = max(map(release_order, listed), default=release_order(""))
-    newer = [release for release in published if release_order(release) > newest]
-    return f"newly published: {', '.join(newer) if newer else 'none'}"

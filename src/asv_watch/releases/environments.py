@@ -1,4 +1,4 @@
-"""Environments of releases, made when they are compared, and which releases are published.
+"""Environments of releases, made when they are compared.
 
 asv does not manage them: an environment may take 5 GB, and the releases of several years do not
 fit on one disk together.
@@ -7,7 +7,6 @@ fit on one disk together.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import time
@@ -27,9 +26,7 @@ IMPORTS = 5
 """Processes that import the requirement to measure what that costs."""
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
-_INDEX_TIMEOUT = 60  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
-_FINAL = re.compile(r"^\d+(\.\d+)*$")
 
 
 class ImportCost(msgspec.Struct, frozen=True):
@@ -129,25 +126,6 @@ def _run(
         return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
     except WatchError as error:
         raise WatchError(f"{release.release}: {error}") from error
-
-
-def published_releases(requirement: str, python: str) -> list[str]:
-    """Ask which releases there are, the newest first, without local builds such as +cpu.
-
-    Args:
-        requirement: such as ``numpy``.
-        python: version of Python for which they are published, such as ``3.11``.
-
-    Raises:
-        MachineError: the index cannot be reached, or takes too long.
-        WatchError: it does not know the requirement.
-    """
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    asked = ["index", "versions", requirement, "--python-version", python]
-    printed = run_command([*pip, *asked], _INDEX_TIMEOUT, late=MachineError)
-    listed = re.search(r"^Available versions: (.*)$", printed, re.M)
-    versions = listed[1].split(", ") if listed else []
-    return [version for version in versions if _FINAL.match(version)]
 
 
 def _exactly(name: str, release: str) -> str:

@@ -3,8 +3,8 @@
 The new contents grow in a hidden folder *inside* the published one: it is on
 the same file system, so entries move by rename; the published folder's own
 ``.gitignore`` keeps it out of git even if the process is killed; and the
-published folder stays the same directory, so that a server running in it (such
-as ``asv-watch preview``) goes on serving.
+published folder stays the same directory, so that a server running in it goes on
+serving.
 """
 
 from __future__ import annotations

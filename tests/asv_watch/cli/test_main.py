@@ -32,7 +32,6 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
         ),
         (["calibrate", "--comparisons", "0"], "--comparisons '0': give a number of at least 1"),
         (["calibrate", "--comparisons", "1; x"], "--comparisons '1; x': give a whole number"),
-        (["preview", "--port", "99999"], "--port '99999': give a number of at most 65535"),
     ],
 )
 def test_an_option_of_another_command_is_an_error(

@@ -46,7 +46,6 @@ from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Outcome
-from asv_watch.releases import environments
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.declared_files import read_published, read_tables
@@ -293,24 +292,6 @@ def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> N
     with no_hang(), contextlib.suppress(WatchError), contextlib.redirect_stdout(io.StringIO()):
         load_settings(folder)
         read_configuration(folder)
-
-
-@fuzz
-@given(data=st.data())
-@pytest.mark.fault(
-    "random damage",
-    tried="answers of the package index",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_package_index(data: Any) -> None:
-    versions = b"numpy (2.4.0)\nAvailable versions: 2.4.0, 2.3.0, 2.5.0rc1\n"
-    printed = data.draw(damaged(versions)).decode("utf-8", "replace")
-    with (
-        no_hang(),
-        patch.object(environments, "run_command", lambda *_, **__: printed),
-        contextlib.suppress(WatchError),
-    ):
-        environments.published_releases("numpy", "3.11")
 
 
 @fuzz

@@ -193,7 +193,6 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     status, printed, errors = _releases(project, tmp_path, "list")
     assert status == 0, errors
     assert "| 9.1.0  | 8.1.0 | missing " in printed
-    assert printed.splitlines()[-1] == "newly published: 9.2.0"
 
     status, printed, errors = run_driver(
         "releases", project, tmp_path, "measure", "--cases", "_it(?!.*resnet)"
@@ -338,9 +337,9 @@ def test_a_release_that_cannot_be_installed_is_kept_as_failed(
 @pytest.mark.fault(
     "package index",
     tried="releases are listed and measured, and it cannot be reached",
-    holds="the list says so; measuring ends with one line, and no release counts as failed",
+    holds="measuring ends with one line, and no release counts as failed",
 )
-def test_without_an_index_the_list_says_what_is_unknown(
+def test_without_an_index_no_release_counts_as_failed(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -350,7 +349,6 @@ def test_without_an_index_the_list_says_what_is_unknown(
     status, printed, errors = _releases(project, tmp_path, "list")
     assert status == 0, errors
     assert "| 9.1.0  | 8.1.0 " in printed
-    assert printed.splitlines()[-1].startswith("newly published: unknown (")
     status, _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it")
     assert status == 1
     assert len(errors.splitlines()) == 1
