@@ -147,9 +147,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
         return float(self._answer()["seconds"])
 
     def end(self) -> None:
-        """End the case, if one is running; answers that were not read are dropped."""
+        """End the case, if one is running; answers that were not read are dropped.
+
+        A side that hangs while the other one fails is killed after the timeout of its case.
+        """
         if self._case is None:
             return
+        self._timeout = min(self._timeout, self._case.timeout)
         self._send("end")
         with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
             while "status" not in self._read():
