@@ -28,7 +28,7 @@ from asv_watch.options import Machine
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 
 CONFIRMED = 2
 """Comparisons of its two commits after which a change is not compared again."""
@@ -89,6 +89,7 @@ def confirm_suspects(place: Workplace, suspects: Sequence[Suspect]) -> list[Comp
     for result in compared:
         for ratio in result.ratios:
             answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
+            answer = "too noisy to tell" if is_too_noisy(ratio) else answer
             size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
             print(f"{answer}: {ratio.case}, {size}")
     return compared
@@ -98,7 +99,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     """Return the changes of times and peak memory on a machine that are to be compared.
 
     These are suspicions whose two commits were not compared yet, and changes that one comparison
-    shows. A change of the machine itself is none of them.
+    shows. A change that is not the code's is none of them (`Change.may_be_code`).
     """
     compared = {
         (ratio.case, header.before.release, header.before.commit, header.after.commit)
@@ -109,7 +110,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     suspects = []
     for change in changes:
         series = history.series[change.series]
-        wanted = change.cause != "machine" and change.comparisons < CONFIRMED
+        wanted = change.may_be_code and change.comparisons < CONFIRMED
         if not wanted or series.machine != machine:
             continue
         before, after = (history.commits[at].hash for at in (change.previous, change.commit))

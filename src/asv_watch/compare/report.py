@@ -11,11 +11,12 @@ from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, verdict
 
 _WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 _OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
 """Verdicts on values that are not times."""
+_UNKNOWN = "too noisy to tell"
 
 
 def report(compared: Compared, before: str, after: str) -> str:
@@ -51,12 +52,15 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     verdicts = [verdict(case) for case in ratios]
     words = _WORDS if all(case.kind == "time" for case in ratios) else _OTHER_WORDS
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
+    unknown = sum(map(is_too_noisy, ratios))
+    counts += f" ({unknown} of these {_UNKNOWN})" if unknown else ""
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
     return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:
+    words = _WORDS if case.kind == "time" else _OTHER_WORDS
     return (
         f"`{case.case}`",
         quantities.quantity(case.before, case.unit),
@@ -64,7 +68,7 @@ def _row(case: CaseRatio) -> tuple[str, ...]:
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval),
         str(len(case.ratios)),
-        (_WORDS if case.kind == "time" else _OTHER_WORDS)[verdict(case)],
+        _UNKNOWN if is_too_noisy(case) else words[verdict(case)],
     )
 
 
@@ -74,5 +78,5 @@ def _row_of_values(case: CaseValues) -> tuple[str, ...]:
         for side in (case.before, case.after)
     ]
     change = quantities.change(value_ratio(case), "count")
-    verdict_in_words = _OTHER_WORDS[value_verdict(case) or Verdict.SAME]
-    return (f"`{case.case}`", *sides, change, "", "exact", verdict_in_words)
+    answer = _OTHER_WORDS[value_verdict(case) or Verdict.SAME]
+    return (f"`{case.case}`", *sides, change, "", "exact", answer)

@@ -34,9 +34,10 @@ class State(Enum):
 
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "machine", "environment"]
+Cause = Literal["code", "machine", "environment", "alternation"]
 """``machine``: most series of the machine changed at the same commit, in separate runs;
-``environment``: installed software changed there; ``code``: neither did."""
+``environment``: installed software changed there; ``alternation``: the series goes back and forth
+between two levels; ``code``: none of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ class Change:
     def is_measured(self) -> bool:
         """Whether a comparison of its two commits, or an exact value, shows it."""
         return self.state is State.MEASURED
+
+    @property
+    def may_be_code(self) -> bool:
+        """Whether a comparison of its two commits may show it; not if runs blame the machine."""
+        return self.cause in {"code", "environment"}
 
 
 def kind_of(benchmark: Benchmark) -> Kind | None:

@@ -14,7 +14,7 @@ from asv_watch.judge.changes import Cause, Change, State, changes_of, exact_chan
 from asv_watch.judge.detectable import Detectable, detectable_changes
 from asv_watch.judge.events import Event, find_events
 from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
-from asv_watch.judge.machine_steps import machine_steps
+from asv_watch.judge.machine_steps import machine_causes
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, split
@@ -55,7 +55,6 @@ def analyse(history: History) -> Findings:
     noise = known_noise(history, own_noises(segments))
     events = find_events(history)
     steps = _steps(segments)
-    of_machines = machine_steps(history, _by_commit(segments, steps))
     pairs = _pairs(history)
     changes: list[Change] = []
     exact: list[Change] = []
@@ -67,9 +66,11 @@ def analyse(history: History) -> Findings:
             suspicions = find_suspicions(segments[index], steps[index], noise[index])
             changes += changes_of(history, index, kind, pairs.get(index, ()), suspicions)
 
+    causes = machine_causes(history, [change for change in changes if not change.is_measured])
+
     def complete(changes: Sequence[Change]) -> tuple[Change, ...]:
         newest_first = sorted(changes, key=lambda change: (-change.commit, change.series))
-        return tuple(_explained(history, change, events, of_machines) for change in newest_first)
+        return tuple(_explained(history, change, events, causes) for change in newest_first)
 
     return Findings(
         segments=segments,
@@ -89,20 +90,6 @@ def _steps(segments: Sequence[Segments]) -> list[list[list[Step]]]:
         find_all_steps(segment.values for of_series in segments for segment in of_series)
     )
     return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
-
-
-def _by_commit(
-    segments: Sequence[Segments], steps: Sequence[Sequence[Sequence[Step]]]
-) -> list[dict[int, Step]]:
-    """Map, for each series, the index of the first commit after a change point to it."""
-    return [
-        {
-            int(segment.commits[step.position]): step
-            for segment, of_segment in zip(of_series, of_steps, strict=True)
-            for step in of_segment
-        }
-        for of_series, of_steps in zip(segments, steps, strict=True)
-    ]
 
 
 def _pairs(history: History) -> dict[int, tuple[MeasuredPair, ...]]:
@@ -148,23 +135,26 @@ def _explained(
     history: History,
     change: Change,
     events: Sequence[Event],
-    of_machines: set[tuple[int, int]],
+    causes: Mapping[tuple[int, int], Cause],
 ) -> Change:
     """Add the cause of a change, what was examined of it, and what a person wrote."""
     return replace(
         with_explanation(history, change),
-        cause=_cause(history, change, events, of_machines),
+        cause=_cause(history, change, events, causes),
         note=_note(history, change),
     )
 
 
 def _cause(
-    history: History, change: Change, events: Sequence[Event], of_machines: set[tuple[int, int]]
+    history: History,
+    change: Change,
+    events: Sequence[Event],
+    causes: Mapping[tuple[int, int], Cause],
 ) -> Cause:
     """Return what made a change.
 
     Both commits of a comparison ran at the same time in the same environment, so only the code
-    differs. Of separate runs an event between them outranks the vote of other series.
+    differs. Of separate runs an event between them outranks what other suspicions show.
     """
     if change.state is State.MEASURED and change.kind != "exact":
         return "code"
@@ -177,7 +167,7 @@ def _cause(
         within = change.previous < history.order[event.commit] <= change.commit
         if concerns and within and event.fact != "environment":
             return "environment"
-    return "machine" if (change.series, change.commit) in of_machines else "code"
+    return causes.get((change.series, change.commit), "code")
 
 
 def _note(history: History, change: Change) -> ChangeNote | None:

@@ -89,6 +89,12 @@ def _suspected(
     return suspected
 
 
+def smallest_jump(noise: float) -> float:
+    """Return the smallest relative change that a newest run can show (0.1 is 10 %)."""
+    of_ratio = noise * math.sqrt(1 + MEDIAN_VARIANCE / LEVEL_VALUES)
+    return max(MINIMUM_EFFECT, math.expm1(NOISE_FACTOR * of_ratio))
+
+
 def newest_jump(values: Sequence[float], noise: float, most: int) -> Step | None:
     """Find the newest values that each differ from the level before them, in one direction.
 

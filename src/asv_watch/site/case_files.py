@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from asv_watch import quantities
+from asv_watch.judge.changes import kind_of
+from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.records.comparisons import Version
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.site import names
@@ -23,6 +25,7 @@ from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.data_files import series_files
 from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import distance, write_script
+from asv_watch.statistics.rule import TOO_NOISY
 
 Json = dict[str, Any]
 
@@ -58,6 +61,11 @@ def write_case_files(folder: Path, contents: Contents) -> None:
                 for row in members
                 if row.noise is not None
             },
+            "unclear": {
+                str(row.index): f"nothing below {quantities.share(smallest)} would show"
+                for row in members
+                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
+            },
             "related": {
                 str(row.index): [
                     other.index
@@ -78,6 +86,15 @@ def write_case_files(folder: Path, contents: Contents) -> None:
             if (runs := _samples(row, edges[row.index]))
         ]
         write_script(folder, name, {"benchmark": benchmark, "series": series})
+
+
+def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
+    """Return the smallest change that a case can show: in comparisons, else in its runs."""
+    if kind_of(row.benchmark) not in {"time", "memory"}:
+        return 0.0
+    detectable = contents.findings.detectable.get(row.series.machine)
+    compared = detectable.of_case.get(row.series.case.name) if detectable else None
+    return compared or (0.0 if row.noise is None else smallest_jump(row.noise))
 
 
 def _comparisons(contents: Contents) -> dict[str, list[Json]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Change
+from asv_watch.judge.changes import Cause, Change
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened
@@ -18,6 +18,14 @@ RECENT = 10
 """Measured commits whose changes the first screen reports."""
 RANGE_COMMITS = 50
 """Commits of a range that are listed at most."""
+
+
+_CAUSES: dict[Cause, str] = {
+    "code": "code",
+    "environment": "environment",
+    "machine": "machine: most benchmarks moved together",
+    "alternation": "alternates between two levels",
+}
 
 
 def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
@@ -31,6 +39,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
             "p": change.previous,
             "c": change.commit,
             "cause": _cause(change),
+            "may_be_code": change.may_be_code,
             "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
         }
 
@@ -63,7 +72,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
 
 
 def _cause(change: Change) -> str:
-    parts: list[str] = [change.cause]
+    parts = [_CAUSES[change.cause]]
     if change.made_by:
         parts = [f"commit {change.made_by[1][:8]}, found by bisection"]
     if change.explanation:

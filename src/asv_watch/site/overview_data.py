@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
+from asv_watch import quantities
+from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.release_data import case_title, compared
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import TOO_NOISY, Verdict, verdict
 
 Json = dict[str, Any]
 
@@ -27,7 +30,11 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
     """
     commits = _newest_commits(contents)
     release = _newest_release(contents, table, main)
-    sentences = [release["sentence"] if release else "", commits["sentence"]]
+    sentences = [
+        release["sentence"] if release else "",
+        commits["sentence"],
+        _moved_together(contents),
+    ]
     return {
         "headline": " ".join(filter(None, sentences)),
         "commits": commits,
@@ -63,13 +70,48 @@ def _newest_commits(contents: Contents) -> Json:
         sentence = f"{newest[0].upper()}{newest[1:]} made {' and '.join(parts)}."
     else:
         sentence = f"No measured change in {newest}."
+        smallest = _smallest_change(contents)
+        if smallest >= TOO_NOISY:
+            sentence = (
+                f"Too noisy to tell what {newest} changed: nothing below "
+                f"{quantities.share(smallest)} would show."
+            )
     return {
         "sentence": sentence,
         "changes": [index for index, _ in measured[:_BARS]],
         "more": max(0, len(measured) - _BARS),
-        "suspected": len(lately) - len(measured),
+        "suspected": sum(not change.is_measured and change.may_be_code for _, change in lately),
         "since": min((change.commit for change in recent), default=None),
     }
+
+
+def _smallest_change(contents: Contents) -> float:
+    """Return the smallest change that a middle case can show: in comparisons, else in runs."""
+    findings = contents.findings
+    if findings.detectable:
+        return min(detectable.middle for detectable in findings.detectable.values())
+    noises = [
+        noise
+        for series, noise in zip(contents.history.series, findings.noise, strict=True)
+        if noise is not None and series.unit == "seconds"
+    ]
+    return smallest_jump(median(noises)) if noises else 0.0
+
+
+def _moved_together(contents: Contents) -> str:
+    """Say where most benchmarks of a machine moved together at one of the newest commits."""
+    _, recent = recent_changes(contents, contents.changes)
+    machines = {
+        contents.history.series[change.series].machine
+        for change in recent
+        if change.cause == "machine"
+    }
+    if not machines:
+        return ""
+    return (
+        f"Most benchmarks moved together on {', '.join(sorted(machines))}, which points to the "
+        "machine."
+    )
 
 
 def _size(ratio: float | None) -> float:

@@ -55,6 +55,8 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
 
 
 def _certainty(change: Change) -> str:
+    if not change.may_be_code:
+        return "suspected from separate runs; not compared, because the cause is not the code"
     if not change.is_measured:
         return "suspected from separate runs; the next night compares the two commits"
     if change.interval is None:
@@ -82,6 +84,8 @@ def _reason(change: Change, unit: str, quoted: Callable[[str], str]) -> str:
         return quoted(in_words(change.explanation, change.ratio))
     if change.cause == "machine":
         return "most series of the machine changed at once, so it is the machine"
+    if change.cause == "alternation":
+        return "the series alternates between two levels, as on two kinds of machines"
     if change.cause == "environment":
         return "installed software changed between the two commits"
     return "not examined yet (asv-watch explain)" if unit == "seconds" else "not known"

@@ -13,6 +13,9 @@ from typing import Protocol
 MINIMUM_EFFECT = 0.015
 """Smallest relative change that counts: a smaller one is not worth an action."""
 
+TOO_NOISY = 0.1
+"""Smallest detectable change from which "same" would say nothing: it is too noisy to tell."""
+
 
 class Verdict(Enum):
     """The answer of the rule."""
@@ -33,6 +36,12 @@ class Ratio(Protocol):
     @property
     def interval(self) -> tuple[float, float]:
         """Confidence interval of the ratio."""
+
+
+def is_too_noisy(ratio: Ratio) -> bool:
+    """Tell whether no difference was found although one of `TOO_NOISY` might not have shown."""
+    low, high = ratio.interval
+    return verdict(ratio) is Verdict.SAME and math.log(high / low) > 2 * math.log1p(TOO_NOISY)
 
 
 def verdict(ratio: Ratio) -> Verdict:

@@ -1,31 +1,20 @@
+"""Suspicions that are not the code's: steps of most series together, and two levels."""
+
 from __future__ import annotations
 
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import State
-from asv_watch.judge.findings import analyse
-from asv_watch.judge.machine_steps import machine_steps
-from asv_watch.records.git import read_commits
-from asv_watch.records.history import History
-from asv_watch.records.loading import load_history
+from asv_watch.judge.findings import Findings, analyse
 from asv_watch.records.records import NEVER_RUN, Outcome, Run
-from asv_watch.statistics.change_points import Step, find_steps
-from tests.asv_watch.generator import Plan, generate
-from tests.asv_watch.making import make_history, make_series
-
-
-def steps_by_commit(history: History) -> list[dict[int, Step]]:
-    """The steps of each series by the index of their commit, whatever its conditions."""
-    steps = []
-    for series in history.series:
-        commits, values = list(series.values), list(series.values.values())
-        in_values = find_steps(values)
-        steps.append({history.order[commits[step.position]]: step for step in in_values})
-    return steps
+from asv_watch.records.series import Series
+from tests.asv_watch.making import MACHINE, make_history, make_series
 
 
 def stepped(
@@ -47,17 +36,17 @@ def test_a_change_lies_between_two_measured_commits() -> None:
     assert change.state is State.SUSPECTED
 
 
-def shared_steps(series: Any) -> set[tuple[int, int]]:
-    """Series and number of the commit of each step that is the machine's."""
-    history = make_history(series)
-    return machine_steps(history, steps_by_commit(history))
+def of_machines(series: Any) -> set[tuple[int, int]]:
+    """Series and number of the commit of each suspicion that is the machine's."""
+    changes = analyse(make_history(series)).changes
+    return {(change.series, change.commit) for change in changes if change.cause == "machine"}
 
 
 def test_a_step_of_most_series_is_the_machines() -> None:
     rng = np.random.default_rng(2)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(6)]
     series += [make_series(stepped(rng, 1.0), model=f"quiet{n}") for n in range(3)]
-    assert shared_steps(series) == {(number, 20) for number in range(6)}
+    assert of_machines(series) == {(number, 20) for number in range(6)}
 
 
 @pytest.mark.parametrize(
@@ -66,29 +55,31 @@ def test_a_step_of_most_series_is_the_machines() -> None:
         [1.1] * 3 + [1.0] * 6,  # too small a share
         [1.1] * 4,  # too few series
         [1.1] * 3 + [1 / 1.1] * 3 + [1.0] * 2,  # no common direction
+        [1.5] + [1.05] * 8,  # far larger than what the others share
     ],
-    ids=["share", "few", "directions"],
+    ids=["share", "few", "directions", "size"],
 )
 def test_a_step_of_some_series_is_the_codes(ratios: Any) -> None:
     rng = np.random.default_rng(3)
-    assert not shared_steps(
-        [make_series(stepped(rng, ratio), model=f"m{n}") for n, ratio in enumerate(ratios)]
-    )
+    series = [make_series(stepped(rng, ratio), model=f"m{n}") for n, ratio in enumerate(ratios)]
+    assert (0, 20) not in of_machines(series)
+    assert any(change.series == 0 for change in analyse(make_history(series)).changes)
 
 
 def test_one_model_in_many_series_is_no_majority() -> None:
     rng = np.random.default_rng(3)
-    assert not shared_steps(
-        [make_series(stepped(rng), environment=f"environment {n}") for n in range(8)]
-    )
+    assert not of_machines([make_series(stepped(rng), device=f"device {n}") for n in range(8)])
 
 
-def test_other_machines_and_other_metrics_have_no_vote() -> None:
+def test_other_machines_environments_and_metrics_have_no_vote() -> None:
     rng = np.random.default_rng(4)
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
-    series += [make_series(stepped(rng, 1.0), model=f"m{n}", machine="other") for n in range(9)]
-    series += [make_series(stepped(rng, 1.0), model=f"m{n}", metric="memory") for n in range(9)]
-    assert shared_steps(series) == {(number, 20) for number in range(5)}
+    for elsewhere in ({"machine": "other"}, {"environment": "other"}, {"metric": "memory"}):
+        series += [
+            make_series(stepped(rng, 1.0), model=f"m{n}", **elsewhere)  # type: ignore[arg-type]
+            for n in range(9)
+        ]
+    assert of_machines(series) == {(number, 20) for number in range(5)}
 
 
 def test_series_without_values_on_both_sides_have_no_vote() -> None:
@@ -96,30 +87,71 @@ def test_series_without_values_on_both_sides_have_no_vote() -> None:
     series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
     young = dict.fromkeys(range(30, 40), 1.0)
     series += [make_series(young, model=f"young{n}") for n in range(9)]
-    assert shared_steps(series) == {(number, 20) for number in range(5)}
+    assert of_machines(series) == {(number, 20) for number in range(5)}
 
 
-def test_a_planted_machine_step_is_found_and_planted_steps_of_models_are_not(
-    tmp_path: Path,
+SUITES = 6
+BENCHMARKS = 10
+"""Of each suite."""
+CORRECTED = 40, 60
+"""Commits at which one suite becomes slower, and fast again."""
+RUNNERS = {80: 1.2, 120: 1 / 1.15}
+"""Commits at which the runners changed, with the ratio of a benchmark's time in the middle."""
+
+
+def hosted_history(seed: int) -> Iterator[Series]:
+    """A project on hosted runners, whose benchmarks differ in noise, one of them very noisy.
+
+    The times of one suite switch between two levels, because it runs on either of two processors.
+    """
+    rng = np.random.default_rng(seed)
+    for suite in range(SUITES):
+        switching = np.ones(160)
+        for first, end in ((15, 30), (50, 70), (95, 110), (135, 150)):
+            switching[first:end] = 1.4 if suite == 0 else 1.0
+        for benchmark in range(BENCHMARKS):
+            values = rng.lognormal(0.0, rng.uniform(0.01, 0.08), 160) * switching
+            for commit, ratio in RUNNERS.items():
+                values[commit:] *= ratio ** rng.uniform(0.5, 1.5)
+            if suite == 1:
+                values[slice(*CORRECTED)] *= 1.3
+            yield make_series(values.tolist(), model=f"suite {suite} benchmark {benchmark}")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_on_hosted_runners_only_a_change_of_the_code_is_left_to_compare(seed: int) -> None:
+    history = make_history(hosted_history(seed))
+    changes = analyse(history).changes
+    groups = Counter(change.commit for change in changes)
+    assert all(groups[commit] >= 10 for commit in RUNNERS)
+    causes = Counter((change.cause, change.series // BENCHMARKS) for change in changes)
+    assert causes["alternation", 0] >= 20
+    compared = {change.commit for change in changes if change.may_be_code}
+    assert set(CORRECTED) & compared
+    suspects = find_suspects(history, changes, MACHINE)
+    cases = [series.case.name for series in history.series]
+    of_code = sum(cases.index(suspect.case) // BENCHMARKS == 1 for suspect in suspects)
+    assert of_code >= 3 / 4 * len(suspects), causes
+
+
+def alternating(levels: list[float], length: int = 12) -> Findings:
+    rng = np.random.default_rng(7)
+    values = [level * rng.lognormal(0, 0.01) for level in levels for _ in range(length)]
+    return analyse(make_history([make_series(values)]))
+
+
+@pytest.mark.parametrize(
+    ("levels", "causes"),
+    [
+        ([1, 1.4, 1, 1.4], {"alternation"}),
+        ([1, 1.4, 1], {"code"}),  # slower, then corrected
+        ([1, 1.4, 1, 1.2], {"code"}),
+        ([1, 1.4, 1, 1.4, 3], {"code", "alternation"}),
+    ],
+)
+def test_three_steps_between_the_same_levels_are_an_alternation(
+    levels: list[float], causes: set[str]
 ) -> None:
-    made = generate(
-        tmp_path, Plan(commits=80, machine_steps=1, steps=2, step_sizes=(1.2, 0.8), seed=4)
-    )
-    history = load_history(made.results, read_commits(made.repository))
-    steps = steps_by_commit(history)
-    shared = machine_steps(history, steps)
-    [planted] = [step for step in made.steps if step.machine]
-    assert len(shared) >= 5
-    for number, commit in shared:
-        series = history.series[number]
-        assert (series.machine, series.case.labels["metric"]) == (planted.machine, "time")
-        assert abs(commit - history.order[planted.commit]) <= 1
-    for planted in made.steps:
-        if planted.model:
-            assert any(
-                abs(commit - history.order[planted.commit]) <= 1
-                for series, of_series in zip(history.series, steps, strict=True)
-                for commit in of_series
-                if series.case.labels["model"] == planted.model
-                and series.case.labels["metric"] == "peak memory"
-            )
+    changes = alternating(levels).changes
+    assert {change.cause for change in changes} == causes
+    assert {change.commit for change in changes if change.may_be_code} <= {12, 24, 36, 48}

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.asv_watch.generator import Plan, StepComparison
-from tests.asv_watch.site.conftest import Project, case_of, make_project, parsed_xml
+from tests.asv_watch.site.conftest import (
+    Project,
+    case_of,
+    make_project,
+    parsed_xml,
+    registered,
+)
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"
@@ -92,6 +100,46 @@ def test_a_doubled_time_of_separate_runs_is_suspected_and_nothing_more(
     assert span["command"].startswith("git log --oneline ")
     assert span["diff"].startswith("https://example.org/torchspeed/compare/")
     assert [commit[0] for commit in span["commits"]] == [index["commits"][change["c"]][0]]
+
+
+def test_when_most_benchmarks_move_together_the_headline_says_so(quiet: Project) -> None:
+    for path in newest_files(quiet, 3):
+        content = json.loads(path.read_text())
+        for name, row in content["results"].items():
+            if ".time_" in name:
+                row[0] = [value and value * 1.3 for value in row[0]]
+        path.write_text(json.dumps(content))
+    index, words, titles, badge = published(quiet)
+    assert words == (
+        "No measured change in the newest 10 measured commits. Most benchmarks moved together on "
+        "ci-2core, which points to the machine."
+    )
+    assert {change["cause"] for change in index["changes"]} == {
+        "machine: most benchmarks moved together"
+    }
+    assert index["overview"]["commits"]["suspected"] == 0
+    assert (titles, badge) == ([], "no change")
+
+
+def test_where_only_huge_changes_would_show_the_page_says_too_noisy_to_tell(
+    quiet: Project,
+) -> None:
+    random = np.random.default_rng(1)
+    for path in quiet.result_files():
+        content = json.loads(path.read_text())
+        for row in content["results"].values():
+            row[0] = [value and value * random.lognormal(0, 0.2) for value in row[0]]
+        path.write_text(json.dumps(content))
+    index, words, _, _ = published(quiet)
+    assert re.match("Too noisy to tell what the newest 10 measured commits changed", words)
+    [at] = [n for n, series in enumerate(index["series"]) if case_of(index, series) == CASE]
+    [source] = [
+        data
+        for path in quiet.html.glob("data/c/*.js")
+        for _, data in [registered(path)]
+        if data["benchmark"] == CASE.partition("(")[0]
+    ]
+    assert re.fullmatch(r"nothing below \d+ % would show", source["unclear"][str(at)])
 
 
 def test_a_fall_of_memory_by_a_fifth_is_suspected_at_once(quiet: Project) -> None:

@@ -48,6 +48,8 @@ interface BenchmarkSource {
   comparisons: Record<string, CaseComparison[]>;
   /** By series: how much its values differ between runs of the same code. */
   noise: Record<string, string>;
+  /** What would not show, of series too noisy to say that nothing changed. */
+  unclear: Record<string, string>;
   /** By series: those of other measurements of the same work in the same place. */
   related: Record<string, SeriesIndex[]>;
 }

@@ -148,6 +148,8 @@ interface Change {
   /** Before and after, of the comparison that measured it. */
   values: [string, string] | null;
   cause: string;
+  /** Whether comparisons look into it: no, where separate runs blame the machine. */
+  may_be_code: boolean;
   /** A place in `Index.ranges`. */
   range: number;
 }

@@ -80,10 +80,12 @@ const relatedTable = (others) =>
     ]),
   );
 
-/** @param {Series} series */
-function changesPart(series) {
+/** @param {Series} series @param {BenchmarkSource} source */
+function changesPart(series, source) {
   const { changesOf, index } = getModel();
   const changes = changesOf.get(series.at) ?? [];
+  const unclear = source.unclear[String(series.at)];
+  if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
   if (!changes.length) return el("p", {}, "No change was found in this case here.");
   const columns = changeColumns(changes).filter(({ id }) => id !== "case");
   return [
@@ -183,7 +185,7 @@ export const caseView = {
       const command = source.commands[key];
       bottom.replaceChildren(
         ...nodesOf([
-          part("Changes", changesPart(series)),
+          part("Changes", changesPart(series, source)),
           part("Comparisons", comparisons.length ? comparisonTable(comparisons) : null),
           part("Samples", samples),
           part("Other measurements of it", others.length ? relatedTable(others) : null),

@@ -123,7 +123,7 @@ export const changesView = {
       const counts = changes.filter((change) => change.kind === "exact");
       const others = changes.filter((change) => change.kind !== "exact");
       const measured = others.filter((change) => change.state === "measured");
-      const suspected = others.length - measured.length;
+      const suspected = others.filter((c) => c.state === "suspected" && c.may_be_code).length;
       const open = suspected
         ? ` ${plural(suspected, "suspected change")} still to be measured.`
         : "";
