@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._suite import _TimedPasses
-from ._tracked import Measured, _MeasuredOnce, recorded, tracked
+from ._tracked import Measured, _CachedSuite, recorded, tracked
 
 TIMEOUT = 900  # s: the largest of ours takes 1 min 30 s to compile on one idle core
 
@@ -51,7 +51,7 @@ def skip_without_compiler(device: str) -> None:
         raise NotImplementedError(unable)
 
 
-class _Compilation(_MeasuredOnce):
+class _Compilation(_CachedSuite):
     """Both passes compiled from nothing, once a run: the values of a model come together.
 
     Seconds are CPU time of the first call and of the compilers that it starts.
@@ -79,7 +79,7 @@ class _CompiledPasses(_TimedPasses):
     repeat = (8, 20, 1.0)
     timeout = TIMEOUT  # a case asked for alone compiles by itself
 
-    setup_cache = _MeasuredOnce.setup_cache
+    setup_cache = _CachedSuite.setup_cache
 
     def setup(self, folder: str, *case: Any) -> None:
         """Build the passes of a case, with the code that is compiled already."""

@@ -35,7 +35,7 @@ def tracked(
     def track(self: Any, *case: Any) -> float:
         value: float | None = reduce(getitem, names, self.measured)
         if value is None:
-            raise RuntimeError(self.measured.get("error") or "it ran, and has no such value")
+            raise RuntimeError("it ran, and has no such value")
         return value if scale == 1 else scale * value
 
     track.__dict__["unit"] = unit
@@ -46,16 +46,6 @@ def tracked(
     return track
 
 
-def outcome_of(measure: Callable[[], Measured]) -> Measured:
-    """Return what was measured, or why nothing was."""
-    try:
-        return measure()
-    except NotImplementedError as reason:
-        return {"skipped": str(reason)}
-    except Exception as error:
-        return {"failed": f"{type(error).__name__}: {error}"}
-
-
 def recorded(record: Path, measure: Callable[[], Measured]) -> Measured:
     """Return what a benchmark of this run has recorded; the first one measures, and records it.
 
@@ -64,17 +54,14 @@ def recorded(record: Path, measure: Callable[[], Measured]) -> Measured:
         RuntimeError: It failed.
     """
     if not record.exists():
-        record.write_text(json.dumps(outcome_of(measure)), encoding="utf-8")
-    return value_or_reason(json.loads(record.read_text(encoding="utf-8")))
-
-
-def value_or_reason(measured: Measured) -> Measured:
-    """Return what was measured, or raise why nothing was.
-
-    Raises:
-        NotImplementedError: It was skipped.
-        RuntimeError: It failed.
-    """
+        try:
+            outcome = measure()
+        except NotImplementedError as reason:
+            outcome = {"skipped": str(reason)}
+        except Exception as error:
+            outcome = {"failed": f"{type(error).__name__}: {error}"}
+        record.write_text(json.dumps(outcome), encoding="utf-8")
+    measured: Measured = json.loads(record.read_text(encoding="utf-8"))
     if "skipped" in measured:
         raise NotImplementedError(measured["skipped"])
     if "failed" in measured:
@@ -82,7 +69,7 @@ def value_or_reason(measured: Measured) -> Measured:
     return measured
 
 
-class _MeasuredOnce(_Suite):
+class _CachedSuite(_Suite):
     """The first benchmark of a case measures all of its values; the others look theirs up."""
 
     timeout = 900  # s: counting dispatches of a model that has 78,000 takes minutes

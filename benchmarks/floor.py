@@ -11,10 +11,10 @@ from importlib import import_module
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._compiled import TIMEOUT, compile_once, use_compiled_code
 from ._package import device_peak, from_commit, skip_what_cannot_run
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, _CachedSuite, tracked
 
 
-class _Floor(_MeasuredOnce):
+class _Floor(_CachedSuite):
     """Seconds that a pass takes at least on this machine, and its own time as a multiple of them.
 
     Each workload runs at its own batch; a backward pass includes its forward.

@@ -13,7 +13,7 @@ from itertools import product
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _Suite, _TimedSuite, skipped
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, _CachedSuite, tracked
 
 
 class TrainingStep(_TimedSuite):
@@ -71,7 +71,7 @@ class DataLoading(_TimedSuite):
         self.loading.load()
 
 
-class BenchmarkJade(_MeasuredOnce):
+class BenchmarkJade(_CachedSuite):
     """Phases of ResNet-50 on dummy images of 3x224x224, median of 5 steps, in seconds.
 
     Batches of 4 ("small") or 128 ("published"); a CPU would take minutes for the latter.

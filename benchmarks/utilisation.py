@@ -12,10 +12,10 @@ import statistics
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._suite import _Suite, skipped
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, _CachedSuite, tracked
 
 
-class _Utilisation(_MeasuredOnce):
+class _Utilisation(_CachedSuite):
     """FLOPs of a pass over its time, in FLOP/s and in percent of the device's peak.
 
     Each workload runs at its own batch; a backward pass includes its forward. Since version 2,

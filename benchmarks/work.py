@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
 from ._package import from_commit, options_of, skip_what_cannot_run
-from ._tracked import Measured, _MeasuredOnce, tracked
+from ._tracked import Measured, _CachedSuite, tracked
 
 
-class _Work(_MeasuredOnce):
+class _Work(_CachedSuite):
     """FLOPs, operator dispatches and bytes of each workload at its own batch.
 
     FLOPs are two for each multiply-add of products and convolutions. Dispatches are operators

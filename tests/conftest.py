@@ -28,7 +28,6 @@ LONGEST = (
     "tests/test_lint.py",
     "tests/asv_watch/releases/test_command.py",
     "tests/asv_watch/site",
-    "tests/measure/test_instructions.py",
     "tests/cli/test_documented_commands.py",
     "tests/end_to_end/test_wheels.py",
     "tests/asv_watch/compare/test_command.py",

@@ -26,11 +26,9 @@ print(json.dumps(files))
 """
 MEASURED = (
     "training.cases",
-    "measure.allocations",
     "measure.compile_cost",
     "measure.device_memory",
     "measure.floor",
-    "measure.instructions",
     "measure.operators",
     "measure.passes",
     "measure.threads",

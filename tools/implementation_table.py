@@ -30,12 +30,12 @@ from benchmarks.plain import PlainModels
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.measure.allocator import keep_memory
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.measure.floor import compiled_floor, meter_for, pass_works
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
+from torchspeed.measure.processes import keep_memory
 from torchspeed.models import has_tuned
 
 ROOT = Path(__file__).resolve().parent.parent

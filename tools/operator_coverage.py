@@ -19,8 +19,8 @@ from benchmarks.operators import SIZES
 from benchmarks.plain import PlainModels
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
-from torchspeed.measure.allocator import keep_memory
 from torchspeed.measure.operators import OPERATORS, operator_passes
+from torchspeed.measure.processes import keep_memory
 from torchspeed.measure.work import CountablePasses
 from torchspeed.workloads import list_workloads
 

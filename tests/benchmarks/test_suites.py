@@ -22,8 +22,7 @@ from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.selection import in_short_set
 from asv_watch.records.suite_lists import more_is_better
 from benchmarks import operators, utilisation
-from benchmarks._tracked import Measured, _MeasuredOnce, tracked
-from benchmarks.allocations import Allocations
+from benchmarks._tracked import Measured, _CachedSuite, tracked
 from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
@@ -145,7 +144,7 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
             cases.append(case_name(benchmark, params))
             if in_short_set(benchmark, params):
                 short.append(cases[-1])
-    left_out = {"modes", "plain_compiled", "allocations", "operators"}
+    left_out = {"modes", "plain_compiled", "operators"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
     assert families | left_out == {case.split(".")[0] for case in cases}
@@ -166,7 +165,7 @@ def test_what_is_declared_of_a_suite_fits_its_benchmarks(
     assert {benchmarks[name]["type"] for name in forked} == {"track"}
 
 
-class _ThreeCases(_MeasuredOnce):
+class _ThreeCases(_CachedSuite):
     params = (["sound", "broken", "absent"],)
     param_names = ("name",)
     measured_cases: list[str]
@@ -175,7 +174,7 @@ class _ThreeCases(_MeasuredOnce):
         type(self).measured_cases.append(name)
         if name == "absent":
             raise NotImplementedError("no such device")
-        return {"level": {"value": 7 // (name != "broken")}, "none": None, "error": "it died"}
+        return {"level": {"value": 7 // (name != "broken")}, "none": None}
 
     track_value = tracked("level", "value", unit="units", scale=100)
     track_none = tracked("none", unit="units")
@@ -187,7 +186,7 @@ def test_a_case_is_measured_once_a_run_and_what_fails_leaves_the_others(tmp_path
         suite = _ThreeCases()
         suite.setup(str(tmp_path), "sound")
         assert suite.track_value(str(tmp_path), "sound") == 700
-        with pytest.raises(RuntimeError, match="it died"):
+        with pytest.raises(RuntimeError, match="it ran, and has no such value"):
             suite.track_none(str(tmp_path), "sound")
         with pytest.raises(RuntimeError, match="ZeroDivisionError"):
             suite.setup(str(tmp_path), "broken")
@@ -197,7 +196,7 @@ def test_a_case_is_measured_once_a_run_and_what_fails_leaves_the_others(tmp_path
 
 
 def test_what_a_commit_lacks_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    for suite in (utilisation.TimeSeries(), Work(), Allocations()):
+    for suite in (utilisation.TimeSeries(), Work()):
         with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
             suite.measure("unborn", "cpu")
     with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):

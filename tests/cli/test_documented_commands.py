@@ -24,7 +24,7 @@ SWEPT = {"-b": ["4", "8"], "-w": ["0", "1"]}
 """Option of a sweep to small values; of each that is documented, two at most are swept."""
 
 
-RUN = ("train", "inference", "smooth-inference", "sweep", "reproduce", "latency")
+RUN = ("train", "inference", "smooth-inference", "sweep", "reproduce")
 
 
 def documented() -> list[str]:
@@ -46,8 +46,6 @@ def documented() -> list[str]:
 
 def smaller(words: list[str]) -> list[str]:
     """The same command with small values, and small dummy data."""
-    if words[0] == "latency":
-        return [*words, "-m", "tpa_lstm", "--seconds", "0"]
     if words[0] == "reproduce":
         small = [word for word in words if word not in {"--full", "--device", "cuda"}]
         return [*small, "--limit-batches", "2"]
@@ -71,7 +69,6 @@ def test_the_documents_show_the_main_commands() -> None:
     text = " ".join(documented())
     for part in (
         "sweep",
-        "latency",
         "reproduce batch-size --full",
         "reproduce exchange-rates",
     ):

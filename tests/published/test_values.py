@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from torchspeed.published import PublishedValue, load_sources
-from torchspeed.published.__main__ import SITE_VALUES, site_values
-from torchspeed.published.values import site_rows
+from torchspeed.published.values import (
+    SITE_VALUES,
+    PublishedValue,
+    load_sources,
+    site_rows,
+    site_values,
+)
 from torchspeed.workloads import list_workloads
 
 SOURCES = {source.key: source for source in load_sources()}
@@ -76,7 +80,7 @@ def test_the_published_trainings_are_of_workloads_that_do_the_same_work() -> Non
 def test_reading_needs_no_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['asv'] = None\n"
-        "from torchspeed.published import load_sources\n"
+        "from torchspeed.published.values import load_sources\n"
         "print(sum(len(source.values) for source in load_sources()))"
     )
     source = str(Path(__file__).parents[2] / "src")
@@ -91,5 +95,5 @@ def test_reading_needs_no_torch() -> None:
 
 
 def test_the_file_that_the_site_reads_is_current() -> None:
-    """`python -m torchspeed.published` writes it from the TOML files."""
+    """`python -m torchspeed.published.values` writes it from the TOML files."""
     assert SITE_VALUES.read_text(encoding="utf-8") == site_values()

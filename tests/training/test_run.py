@@ -184,3 +184,11 @@ def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: 
     with pytest.raises(TorchspeedError, match=message) as caught:
         train(config)
     assert "\n" not in str(caught.value)
+
+
+def test_without_a_compiler_compiling_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(TorchspeedError, match=r"no C\+\+ compiler .* or leave out --compile"):
+        train(RunConfig(compile=True))

@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from torchspeed.cli import latency, reproduce, sweep, training
+from torchspeed.cli import reproduce, sweep, training
 from torchspeed.cli.information import info, list_names
 from torchspeed.errors import TorchspeedError
-from torchspeed.measure.allocator import keep_memory
+from torchspeed.measure.processes import keep_memory
 
 INTERRUPTED = 130
 
@@ -34,7 +34,6 @@ app.command("inference", epilog=training.INFERENCE_EXAMPLES)(training.inference)
 app.command("smooth-inference", epilog=training.SMOOTH_EXAMPLES)(training.smooth_inference)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.command("latency", epilog=latency.EXAMPLES)(latency.latency)
 app.command("list")(list_names)
 app.command("info")(info)
 

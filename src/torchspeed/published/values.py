@@ -1,12 +1,21 @@
-"""Values that others published, read from a TOML file for each source."""
+"""Values that others published, read from a TOML file for each source.
+
+``python -m torchspeed.published.values`` writes those that the site shows. Neither torch nor asv
+is needed.
+"""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from itertools import chain
+from pathlib import Path
 from typing import Any
+
+SITE_VALUES = Path(__file__).with_name("values.json")
+"""What asv.conf.json names as ``published_values``."""
 
 SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
 """Printed unit to the unit of ``PublishedValue.value`` and its factor."""
@@ -83,6 +92,12 @@ def site_rows() -> list[dict[str, Any]]:
     return rows
 
 
+def site_values() -> str:
+    """Return the content of `SITE_VALUES` that the TOML files give."""
+    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in site_rows())
+    return f"[\n{rows}\n]\n"
+
+
 def _site_row(
     source: PublishedSource, published: PublishedValue, model: str, case: str, *notes: str
 ) -> dict[str, Any]:
@@ -149,3 +164,7 @@ def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
 
 def _filled(template: str | None, labels: dict[str, str]) -> str | None:
     return None if template is None else template.format(**labels)
+
+
+if __name__ == "__main__":
+    SITE_VALUES.write_text(site_values(), encoding="utf-8")

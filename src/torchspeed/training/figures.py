@@ -1,9 +1,8 @@
-"""Pictures: a sweep against its settings, latency, and published values beside measured ones."""
+"""Pictures: a sweep against its settings, and published values beside measured ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 
 if TYPE_CHECKING:
-    from torchspeed.training.latency import Latency
     from torchspeed.training.reproductions import Reproduction, Row
     from torchspeed.training.sweep import MeasuredPoint
 
@@ -61,26 +59,6 @@ def draw_sweep(outcomes: Iterable[MeasuredPoint], folder: Path) -> list[Path]:
         files.append(folder / f"against_{axis}.svg")
         figure.savefig(files[-1])
     return files
-
-
-def draw_latency(results: Iterable[Latency], model: str, file: Path) -> None:
-    """Draw latency and throughput against batch size; a line for each mode and thread count."""
-    rows = DataFrame(asdict(result) for result in results)
-    rows["line"] = rows["mode"] + ", threads " + rows["threads"].astype(str)
-    medians, slowest, rates = (
-        rows.pivot(index="batch_size", columns="line", values=value)
-        for value in ("p50_s", "p99_s", "items_per_s")
-    )
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    latency, throughput = figure.subplots(1, 2)
-    latency.plot(slowest.index, 1e3 * slowest, "--")
-    latency.set_prop_cycle(None)  # the same colours again
-    _lines(latency, 1e3 * medians)
-    latency.set_ylabel("latency, ms (median; dashed: 99th percentile)")
-    _lines(throughput, rates)
-    throughput.set_ylabel("items/s")
-    figure.suptitle(f"{model}, one request at a time")
-    figure.savefig(file)
 
 
 def draw_side_by_side(reproduction: Reproduction, rows: list[Row], file: Path) -> None:

@@ -19,8 +19,7 @@ from torch.multiprocessing.spawn import (
 )
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.measure.allocator import keep_memory
-from torchspeed.measure.orphans import die_with
+from torchspeed.measure.processes import die_with, keep_memory
 
 TIMEOUT = timedelta(minutes=10)
 """How long a rank waits for another before it gives up; NCCL's own default."""

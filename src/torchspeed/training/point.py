@@ -13,8 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.measure.allocator import keep_memory
-from torchspeed.measure.orphans import die_with
+from torchspeed.measure.processes import die_with, keep_memory
 from torchspeed.training.config import RunConfig
 
 

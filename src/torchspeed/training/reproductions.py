@@ -15,7 +15,7 @@ import torch
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
-from torchspeed.published import load_sources
+from torchspeed.published.values import load_sources
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import Phase

@@ -1,4 +1,4 @@
-"""Makes glibc's allocator keep freed memory, in processes that asv does not start.
+"""What processes do first that asv does not start: keep freed memory, and end with their parent.
 
 By default glibc gives large blocks back to the kernel and faults them in again at every
 pass: noise, and slower. asv's environments set ``MALLOC_*`` variables against that
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+import sys
 
 _LARGEST_INT = 2**31 - 1
-
+_PR_SET_PDEATHSIG = 1  # of prctl(2), Linux
 
 SETTINGS = {
     "MALLOC_MMAP_THRESHOLD_": (-3, 4294967296),
@@ -41,3 +43,12 @@ def keep_memory() -> bool:
         for variable, (number, value) in SETTINGS.items()
         if variable not in os.environ
     )
+
+
+def die_with(parent: int) -> None:
+    """End this process, on Linux, when process ``parent``, which started it, ends."""
+    if not sys.platform.startswith("linux"):
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the call above
+        os.kill(os.getpid(), signal.SIGKILL)

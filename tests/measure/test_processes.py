@@ -11,7 +11,7 @@ from platform import libc_ver
 import asv.util
 import pytest
 
-from torchspeed.measure.allocator import SETTINGS
+from torchspeed.measure.processes import SETTINGS
 
 COUNT_FAULTS = """
 import resource, sys
