@@ -1,8 +1,10 @@
-"""The errors that a person may see: what was wrong, and the remedy, in one line.
+"""The errors that a person may see, in one line with the remedy, and how a command ends.
 
 Entry points print them to standard error and exit with status 1, without a traceback.
 What is said to *refuse* something raises one of them.
 """
+
+from enum import IntEnum
 
 
 class WatchError(Exception):
@@ -14,3 +16,21 @@ class MachineError(Exception):
 
     What is measured is not to blame, so a night counts it against no commit.
     """
+
+
+class ExitStatus(IntEnum):
+    """Meaning of each status; 128 and a signal's number is that of shells."""
+
+    DONE = 0
+    FAILED = 1
+    """The job could not be done; one line on standard error says why."""
+    WRONG_REQUEST = 2
+    """The command line is wrong: an unknown command, option or value."""
+    SOME_CASES_FAILED = 3
+    """The job was done and published, but some cases or commits in it failed."""
+    SLOWER = 4
+    """A case is slower: in a gate, or in a comparison with ``--fail-if-slower``."""
+    UNDECIDED = 5
+    """The gate measured nothing, or had no time to measure again what was slower."""
+    INTERRUPTED = 130
+    """Ctrl-C ended it; after SIGTERM the status is 143, after SIGHUP 129."""

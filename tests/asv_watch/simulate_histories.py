@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asv_watch.bisect.narrowing import Answer, narrow
-from asv_watch.bisect.search import answer_of
+from asv_watch.bisect import Answer, answer_of, narrow
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse

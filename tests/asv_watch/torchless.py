@@ -30,9 +30,7 @@ CONFIGURATION: dict[str, Any] = {
 }
 
 
-PUBLISHED = CONFIGURATION | {
-    "plugins": [*CONFIGURATION["plugins"], ".asv_watch.publish.build_site"]
-}
+PUBLISHED = CONFIGURATION | {"plugins": [*CONFIGURATION["plugins"], ".asv_watch.site.build"]}
 """The same for projects that are published too."""
 
 _BACKEND = """

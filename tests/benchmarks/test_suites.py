@@ -17,9 +17,8 @@ import asv.benchmark
 import asv.config
 import pytest
 
-from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.selection import in_short_set
+from asv_watch.asv.selection import case_name, cases_of, in_short_set
 from asv_watch.records.suite_lists import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked

@@ -1,9 +1,10 @@
-"""Stores each case of an ``asv run`` as soon as its process has ended.
+"""Stores each case of an ``asv run``, with its outcome, as soon as its process has ended.
 
-asv saves once, after the last round of the last benchmark. Here each case is added to asv's
-``Results`` and saved, then its outcome is appended to the side file, and only then the watching
-process hears of it. A run that ends early loses the case in progress at most, and a resumed one
-continues with the rounds that are missing.
+asv saves once, after the last round of the last benchmark. It stores null for failed and for
+timed-out cases, NaN for skipped and for deselected ones, and no message. Here each case is added
+to asv's ``Results`` and saved, then its outcome is appended to the side file, and only then the
+watching process hears of it. A run that ends early loses the case in progress at most, and a
+resumed one continues with the rounds that are missing.
 """
 
 from __future__ import annotations
@@ -12,15 +13,74 @@ import contextlib
 import json
 import math
 import os
+import re
 import time
 from typing import Any
 
-from asv.runner import BenchmarkResult
+from asv.runner import JSON_ERROR_RETCODE, BenchmarkResult
+from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.asv import results_files
-from asv_watch.asv.cases import cases_of
+from asv_watch.asv.commands import exit_in_words
+from asv_watch.asv.selection import cases_of, skipped_because
 from asv_watch.machine.facts import machine_state
+from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.side_files import OUTCOMES, RECORDS, Report
+
+_SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
+_REASON_LENGTH = 2000
+"""Characters kept of a failure's output: the end of it, where the exception is."""
+_CACHE_FAILED = "asv: setup_cache failed\n\n"
+"""How asv begins the message of a case whose ``setup_cache`` failed."""
+_CACHE_TIMED_OUT = "(exit status {})"
+_NO_RESULT = (
+    "the benchmark ended its process before it gave a value (os._exit, sys.exit or SystemExit)"
+)
+NOT_BUILT = "this commit could not be built and installed; asv's output says why"
+
+
+def outcome_of_case(result: Any, benchmark: dict[str, Any]) -> tuple[str, str]:
+    """Return outcome and reason of a case that ran in a process."""
+    value = result.result[0]
+    if result.errcode == TIMEOUT_RETCODE:
+        return "timed out", f"stopped after {benchmark['timeout']} s"
+    if value is None:
+        return "failed", _reason(result)
+    if isinstance(value, float) and math.isnan(value):
+        message = _SKIPPED.search(result.stderr)
+        return "skipped", message["reason"].strip("'\"") if message else skipped_because(benchmark)
+    if result.samples[0] is not None:
+        values = result.samples[0]
+    elif isinstance(value, bool):
+        return "failed", f"the benchmark returned {value!r}, not a number"
+    else:
+        values = [value]
+    if not values or not all(map(is_finite_number, values)):
+        return "failed", f"the benchmark returned {str(value)[:80]!r}, not a finite number"
+    return "ok", ""
+
+
+def _reason(result: Any) -> str:
+    """Say why a case gave no value: the end of what it printed, where the exception is."""
+    if result.errcode == JSON_ERROR_RETCODE:
+        return _NO_RESULT
+    return result.stderr.strip()[-_REASON_LENGTH:] or exit_in_words(result.errcode)
+
+
+def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str]:
+    """Return outcome and reason of a benchmark that failed before any case of it was started.
+
+    Args:
+        stderr: What asv says: the output of ``setup_cache``, or nothing if the build failed.
+        benchmark: Its entry in asv's list.
+    """
+    output = stderr.removeprefix(_CACHE_FAILED).strip()
+    if stderr.startswith(_CACHE_FAILED) and output.endswith(
+        _CACHE_TIMED_OUT.format(TIMEOUT_RETCODE)
+    ):
+        limit = benchmark.get("setup_cache_timeout") or benchmark["timeout"]
+        return "timed out", f"setup_cache was stopped after {limit:g} s"
+    return "failed", output[-_REASON_LENGTH:] or NOT_BUILT
 
 
 class CaseStore:

@@ -45,7 +45,7 @@ class Declared(msgspec.Struct, frozen=True):
     facts_script: Path | None = None
     """Prints what else can change a value, as JSON: ``{"facts": {…}, "details": {…}}``."""
     profiler: Path | None = None
-    """Prints the operators of one case, as JSON (`asv_watch.explain.operators`)."""
+    """Prints the operators of one case, as JSON (`asv_watch.explain`)."""
     package_dir: str = ""
     """Folder that is imported as it is, so that comparisons of commits build nothing."""
     measured_paths: tuple[str, ...] = ()

@@ -16,12 +16,11 @@ import asv.util
 from asv.runner import BenchmarkResult
 
 from asv_watch.asv import results_files, skipping
-from asv_watch.asv.case_outcomes import outcome_of_case, outcome_of_failure
-from asv_watch.asv.case_store import CaseStore, tell
-from asv_watch.asv.cases import cannot_run, case_name, cases_of
+from asv_watch.asv.case_store import CaseStore, outcome_of_case, outcome_of_failure, tell
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import ForkingSpawner, may_fork
+from asv_watch.asv.selection import cannot_run, case_name, cases_of
 from asv_watch.asv.skipping import Remaining, Rounds
 from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine

@@ -1,13 +1,46 @@
-"""Which cases a run measures: all, the short set, those whose name matches a pattern."""
+"""The cases of a benchmark, and which a run measures: all, the short set, those of a pattern."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from asv_watch.asv.cases import case_name
+from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
+from asv_watch.machine.gpu import gpu_is_plainly_absent
+
+
+def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
+    """Name a case as asv's ``--bench`` matches it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    return f"{benchmark['name']}({', '.join(params)})" if params else str(benchmark["name"])
+
+
+def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the product of a benchmark's parameters, in asv's order."""
+    return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
+
+
+def process_name(benchmark: dict[str, Any], index: int) -> str:
+    """Name a case as asv's script does, by its place in `cases_of`."""
+    return f"{benchmark['name']}-{index}" if benchmark["params"] else str(benchmark["name"])
+
+
+def skipped_because(benchmark: dict[str, Any]) -> str:
+    """Return the suite's reasons for skipping cases of a benchmark."""
+    return str(benchmark.get("skipped_because") or "skipped by its suite")
+
+
+def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
+    """Return why a case is skipped, as far as no process is needed to tell; empty if it runs."""
+    if declared.uses_gpu(case_name(benchmark, params)) and gpu_is_plainly_absent():
+        return "no GPU on this machine"
+    # asv's list of cases names values by their repr, the decorator's holds the values.
+    if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
+        return skipped_because(benchmark)
+    return ""
+
 
 SHORT_ONLY = "ASV_WATCH_SHORT"
 """Environment variable by which `asv_watch.asv.skipping` leaves only the short set."""

@@ -17,9 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from asv_watch.asv.cases import cannot_run, case_name, cases_of
 from asv_watch.asv.declared import declared
-from asv_watch.asv.selection import SHARD, SHORT_ONLY, Shard, in_short_set
+from asv_watch.asv.selection import (
+    SHARD,
+    SHORT_ONLY,
+    Shard,
+    cannot_run,
+    case_name,
+    cases_of,
+    in_short_set,
+)
 from asv_watch.records.records import Outcome
 from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.side_files import Report

@@ -18,7 +18,7 @@ class Command:
     """One subcommand."""
 
     function: str
-    """Its module and name, ``asv_watch.bench.command:bench``. It returns the exit status, or
+    """Its module and name, ``asv_watch.bench:bench``. It returns the exit status, or
     ``None`` for 0."""
     help: str
     interrupted: str = ""
@@ -28,7 +28,7 @@ class Command:
 
 COMMANDS = {
     "bench": Command(
-        "asv_watch.bench.command:bench",
+        "asv_watch.bench:bench",
         "Measure what is missing of HEAD, and publish the site.",
         CONTINUES,
     ),
@@ -64,12 +64,12 @@ COMMANDS = {
         STORED,
     ),
     "bisect": Command(
-        "asv_watch.bisect.command:bisect",
+        "asv_watch.bisect:bisect",
         "Find the commit, or the release of a requirement, that changed a case.",
         "the comparisons so far are stored",
     ),
     "explain": Command(
-        "asv_watch.explain.command:explain",
+        "asv_watch.explain:explain",
         "Name the operators that account for a difference, from profiles of both sides.",
         "nothing was printed",
     ),
@@ -84,7 +84,7 @@ COMMANDS = {
         CONTINUES,
     ),
     "report": Command(
-        "asv_watch.publish.command:report",
+        "asv_watch.publish:report",
         "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
     ),
     "results": Command(
@@ -100,7 +100,7 @@ COMMANDS = {
         "asv-watch submit --codespeed https://speed.example.org",
     ),
     "publish": Command(
-        "asv_watch.publish.command:publish",
+        "asv_watch.publish:publish",
         "Write the site from the stored results.",
         "the site is as it was before",
     ),

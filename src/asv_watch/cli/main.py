@@ -17,8 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from asv_watch.cli.commands import COMMANDS, Command
-from asv_watch.errors import MachineError, WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.room import REMEDIES
 from asv_watch.signals import handling_the_end
 

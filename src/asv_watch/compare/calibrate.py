@@ -15,17 +15,17 @@ import typer
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
-from asv_watch.checkout.workplace import open_workplace
 from asv_watch.compare.measure import compare
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_repeats
+from asv_watch.judge.detectable import RepeatedComparisons, summarise_repeats
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
 from asv_watch.records.comparisons import read_comparison
 from asv_watch.records.git import ask_git
+from asv_watch.workplace import open_workplace
 
 
 def calibrate(

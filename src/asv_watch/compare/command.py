@@ -8,15 +8,14 @@ from typing import Annotated
 import typer
 
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.checkout.workplace import check_room, open_workplace
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.compared_values import value_verdict
 from asv_watch.options import After, Before, Cases, Machine, Release
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict, value_verdict, verdict
+from asv_watch.workplace import check_room, open_workplace
 
 
 def compare(

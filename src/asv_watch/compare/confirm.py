@@ -15,10 +15,8 @@ from pathlib import Path
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
-from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare
-from asv_watch.errors import WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.rounds import PRECISE
 from asv_watch.interleave.sides import side
@@ -29,6 +27,7 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
+from asv_watch.workplace import Workplace, open_workplace
 
 CONFIRMED = 2
 """Comparisons of its two commits after which a change is not compared again."""

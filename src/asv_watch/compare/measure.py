@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
-from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
 from asv_watch.interleave.cases import MeasurableCase, ValueCase, list_cases
@@ -28,6 +27,7 @@ from asv_watch.records.comparisons import (
     Unmeasured,
 )
 from asv_watch.statistics.ratio import ESTIMATE
+from asv_watch.workplace import Workplace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,14 @@ import typer
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bench.coverage import ReferenceCoverage, selected_cases
-from asv_watch.checkout.workplace import Workplace, open_workplace
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.report import summary
-from asv_watch.errors import WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.coverage import ReferenceCoverage, selected_cases
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.sides import Side, side
 from asv_watch.options import Cases, Full, Machine, Release
 from asv_watch.records.comparisons import read_comparisons
+from asv_watch.workplace import Workplace, open_workplace
 
 
 def reference(

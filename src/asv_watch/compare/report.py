@@ -7,11 +7,17 @@ from collections.abc import Sequence
 
 from asv_watch import quantities
 from asv_watch.compare.measure import Compared
-from asv_watch.judge.compared_values import value_ratio, value_verdict
 from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, verdict
+from asv_watch.statistics.rule import (
+    MINIMUM_EFFECT,
+    Verdict,
+    is_too_noisy,
+    value_ratio,
+    value_verdict,
+    verdict,
+)
 
 _WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 _OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}

@@ -19,18 +19,22 @@ from typing import Annotated, Any
 import typer
 
 from asv_watch.asv.settings import load_settings
-from asv_watch.checkout.workplace import load_results
-from asv_watch.errors import WatchError
-from asv_watch.exchange.merging import Merged, merge_results
-from asv_watch.exchange.sources import find_results, list_results, refuse_links
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.exchange.merging import (
+    Merged,
+    find_results,
+    list_results,
+    merge_results,
+    refuse_links,
+)
 from asv_watch.exchange.table import TableRow, measurements
-from asv_watch.exit_status import ExitStatus
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
-from asv_watch.publish.command import report_damage
+from asv_watch.publish import report_damage
 from asv_watch.records import suite_lists
 from asv_watch.records.git import ask_git, run_git
 from asv_watch.records.records import main_release
+from asv_watch.workplace import load_results
 
 _LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
 """Variable with name and password for a server that asks for them: ``name:password``."""

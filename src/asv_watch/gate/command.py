@@ -12,9 +12,7 @@ import typer
 
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
-from asv_watch.errors import WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
@@ -35,6 +33,7 @@ from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _FIRST_TOGETHER = 5
 """Most cases that are measured together at first, those that run what was changed if any is known

@@ -11,18 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from asv_watch.asv.cases import cannot_run, case_name, cases_of, process_name
 from asv_watch.asv.commands import discover, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.processes import listing_command
-from asv_watch.asv.selection import Selection, in_short_set
+from asv_watch.asv.selection import (
+    Selection,
+    cannot_run,
+    case_name,
+    cases_of,
+    in_short_set,
+    process_name,
+)
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.git import ask_git
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
 Benchmarks = list[dict[str, Any]]

@@ -17,8 +17,7 @@ from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_causes
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.segments import Segment, split
-from asv_watch.judge.series_noise import known_noise, own_noises
+from asv_watch.judge.segments import Segment, known_noise, own_noises, split
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes

@@ -12,20 +12,19 @@ import typer
 
 from asv_watch.asv.commands import AsvError, NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
-from asv_watch.bench.measure import Tally
-from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
+from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
-from asv_watch.errors import MachineError, WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
 from asv_watch.night.queue import Situation, Tonight, next_task, since
 from asv_watch.night.tasks import SOURCES, all_commits
 from asv_watch.options import Cases, Machine, Release
-from asv_watch.publish.command import publish
+from asv_watch.publish import publish
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, read_commits
 from asv_watch.records.loading import load_history
+from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
 def nightly(

@@ -15,15 +15,14 @@ from typing import Literal
 
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bisect.command import describe_culprit
-from asv_watch.bisect.search import bisect, candidates_between
-from asv_watch.checkout.workplace import Workplace
-from asv_watch.explain.operators import explain
+from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
+from asv_watch.explain import explain_case
 from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
 from asv_watch.night.queue import Situation
 from asv_watch.records.git import ask_git
+from asv_watch.workplace import Workplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ class Examination:
         only = Selection(f"^{re.escape(self.case)}$")
         case = find_case(place, [sides[0].environment], only)
         if self.what == "explain":
-            print(f"  {in_words(explain(place, sides, case))}", flush=True)
+            print(f"  {in_words(explain_case(place, sides, case))}", flush=True)
             return ""
         candidates = candidates_between(place, *names)
-        culprits = bisect(place, case, candidates)
+        culprits = find_culprits(place, case, candidates)
         for culprit in culprits:
             print(f"  {describe_culprit(place.configuration.repository, culprit)}", flush=True)
         narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.bench.coverage import Coverage, ReferenceCoverage, selected_cases
-from asv_watch.bench.measure import Tally
-from asv_watch.checkout.workplace import Workplace
+from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import measurable_cases
 from asv_watch.judge.changes import Change
@@ -31,6 +30,7 @@ from asv_watch.records.git import ask_git, find_commit
 from asv_watch.records.history import History
 from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.workplace import Workplace
 
 _ALIKE = 2
 """Commits that fail for the same reason, after which older ones are not tried."""

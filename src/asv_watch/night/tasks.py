@@ -11,10 +11,10 @@ import itertools
 import re
 from collections.abc import Collection, Iterator
 
-from asv_watch.asv.case_outcomes import NOT_BUILT
+from asv_watch.asv.case_store import NOT_BUILT
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
-from asv_watch.bench.measure import measure_commit
+from asv_watch.bench import measure_commit
 from asv_watch.compare.confirm import Suspect, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference

@@ -13,10 +13,8 @@ import typer
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.checkout.workplace import Workplace, check_room, open_workplace
 from asv_watch.compare.report import report
-from asv_watch.errors import WatchError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.cases import (
     Benchmarks,
     MeasurableCase,
@@ -26,8 +24,7 @@ from asv_watch.interleave.cases import (
     value_cases,
 )
 from asv_watch.interleave.sides import Side, side
-from asv_watch.judge.release_findings import release_findings
-from asv_watch.judge.release_history import ReleaseStep
+from asv_watch.judge.release_history import ReleaseStep, release_findings
 from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
@@ -35,6 +32,7 @@ from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
+from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _MIB = 1024**2
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.checkout.workplace import Workplace
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.explain.operators import explain
+from asv_watch.explain import explain_case
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import ratio_of_case
@@ -24,6 +23,7 @@ from asv_watch.records.json_lines import append_lines
 from asv_watch.records.releases import FILE_NAME, import_case
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.workplace import Workplace
 
 IMPORT_ROUNDS = 5
 _MOST_EXPLAINED = 3
@@ -168,7 +168,7 @@ def _explain(
     differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
-            answer = in_words(explain(place, sides, by_name[ratio.case]), ratio.ratio)
+            answer = in_words(explain_case(place, sides, by_name[ratio.case]), ratio.ratio)
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)

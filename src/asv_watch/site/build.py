@@ -1,25 +1,93 @@
-"""Writes a whole site into an empty folder."""
+"""Builds the site of a project from its stored results."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from asv_watch.asv import publish_hook
+from asv_watch.asv.publish_hook import PublishRequest
+from asv_watch.judge.findings import analyse
+from asv_watch.records.git import Ancestry, read_ancestry, read_commits
+from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_files import write_case_files
 from asv_watch.site.case_table import case_table, main_groups
-from asv_watch.site.contents import Contents
+from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
-from asv_watch.site.feeds import write_badge, write_feed
+from asv_watch.site.declared_files import read_published, read_tables
 from asv_watch.site.index import Json, index_data
 from asv_watch.site.overview_data import overview_data
-from asv_watch.site.pages import render_page
+from asv_watch.site.pages import render_page, write_badge, write_feed
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import write_script
+from asv_watch.site.swap import swapped_in
 
 STATIC = Path(__file__).parent / "static"
+
+
+def setup() -> None:
+    """Make `asv publish` build this site, and change nothing else of asv."""
+    publish_hook.setup(publish_site)
+
+
+def publish_site(request: PublishRequest, log: Any) -> int:
+    """Publish the site of a project from its stored results.
+
+    Returns:
+        The exit status: 1 if results had to be left out.
+
+    Raises:
+        WatchError: the site cannot be written; the old one stays.
+    """
+    commits = read_commits(request.repository, request.branch)
+    if request.hashes is not None:
+        commits = tuple(commit for commit in commits if commit.hash in request.hashes)
+    with swapped_in(request.site) as fresh:
+        history = in_order(load_history(request.results, commits))
+        findings = analyse(history)
+        ancestry = Ancestry(commits)
+        if findings.changes:
+            since = min(change.previous for change in findings.changes)
+            since_hash = history.commits[since].hash
+            ancestry = read_ancestry(
+                request.repository, commits, since_hash, request.measured_paths
+            )
+        build_site(
+            fresh,
+            contents_of(history, findings, ancestry),
+            generated=_now(),
+            project=request.project,
+            published=read_published(request.published_values),
+            tables=read_tables(request.tables),
+        )
+    log.info(f"The site is in {request.site}: open its index.html")
+    for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
+        log.info(f"Left out, as About the data lists: {reason} ({count})")
+    # Without a line, or a file of lines, reasons or comparisons are missing, but no results.
+    damaged = [problem for problem in history.problems if not problem.path.endswith(".jsonl")]
+    for problem in history.problems:
+        if problem not in damaged[:1]:
+            log.warning(f"left out of the site: {problem.path}: {problem.message}")
+    if damaged:
+        others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        log.error(
+            f"the site was published without {damaged[0].path} ({damaged[0].message}){others}; "
+            "correct or remove it (`git checkout` brings a tracked file back), then publish again"
+        )
+    return 1 if damaged else 0
+
+
+def _now() -> int:
+    """Return seconds since the epoch, or ``SOURCE_DATE_EPOCH`` for reproducible builds."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return int(given) if given.isdigit() else int(time.time())
 
 
 def build_site(

@@ -13,9 +13,12 @@ from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.compared_values import value_ratio, value_verdict
-from asv_watch.judge.release_findings import release_findings
-from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, relative_times
+from asv_watch.judge.release_history import (
+    ReleaseHistory,
+    ReleaseStep,
+    relative_times,
+    release_findings,
+)
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.releases import import_case, release_order
 from asv_watch.site import names
@@ -23,7 +26,7 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened
 from asv_watch.statistics.noise import noise_together
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
 
 Json = dict[str, Any]
 

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.asv.cases import case_name, cases_of
 from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
     Selection,
     Shard,
+    case_name,
+    cases_of,
     in_short_set,
     matching,
 )

@@ -12,8 +12,8 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.checkout.workplace import check_clean, check_room
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.workplace import check_clean, check_room
 from tests.conftest import commit
 
 

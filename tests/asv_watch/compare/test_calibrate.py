@@ -8,7 +8,7 @@ from pathlib import Path
 
 from asv_watch import quantities
 from asv_watch.compare.calibrate import report
-from asv_watch.judge.repeated_comparisons import newest_repeats, summarise_repeats
+from asv_watch.judge.detectable import newest_repeats, summarise_repeats
 from asv_watch.records.comparisons import (
     CaseRatio,
     Header,

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from asv_watch.checkout.workplace import load_results
 from asv_watch.cli.main import main
 from asv_watch.exchange.table import COLUMNS, to_frame
+from asv_watch.workplace import load_results
 from tests.asv_watch.asv.project import CONFIGURATION, Project
 from tests.conftest import commit, git
 

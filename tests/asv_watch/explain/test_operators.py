@@ -11,14 +11,13 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.checkout.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.explain.command import report
-from asv_watch.explain.operators import compare_profiles, explain
+from asv_watch.explain import compare_profiles, explain_case, report
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import FILE_NAME, read_explanations
+from asv_watch.workplace import Workplace
 from torchspeed.probes import operators
 from torchspeed.probes.operators import parse_kernels
 
@@ -79,7 +78,7 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
 ) -> None:
     planted = "[x.flatten().cumsum(0) for _ in range(20)]"
     sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
-    explanation = explain(place, sides, CASE, rounds=2)
+    explanation = explain_case(place, sides, CASE, rounds=2)
     first = explanation.operators[0]
     assert first.name == "aten::cumsum"
     assert first.shapes.startswith("[[28800]")
@@ -123,7 +122,7 @@ def test_a_case_that_cannot_be_profiled_is_refused(
 ) -> None:
     side = _side(tmp_path, "a", "x")
     with pytest.raises(WatchError, match=message.replace("(", r"\(")):
-        explain(place, (side, side), case)
+        explain_case(place, (side, side), case)
 
 
 VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1

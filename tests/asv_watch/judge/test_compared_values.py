@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asv_watch.judge.compared_values import value_ratio, value_verdict
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict
 from tests.asv_watch.planted_releases import case_values
 
 

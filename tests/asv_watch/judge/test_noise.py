@@ -8,8 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.judge.segments import split
-from asv_watch.judge.series_noise import known_noise, own_noises
+from asv_watch.judge.segments import known_noise, own_noises, split
 from asv_watch.records.history import History
 from asv_watch.statistics.noise import (
     FEW_DIFFERENCES,

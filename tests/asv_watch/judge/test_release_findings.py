@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asv_watch.judge.release_findings import release_findings
-from asv_watch.judge.release_history import release_histories
+from asv_watch.judge.release_history import release_findings, release_histories
 from tests.asv_watch.planted_releases import DAY, compared_releases
 
 FIRST = compared_releases("2.1.0", "2.2.0", {}).header.at

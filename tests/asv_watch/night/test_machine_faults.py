@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch import bisect
 from asv_watch.asv.commands import find_cause
-from asv_watch.bisect import search
 from asv_watch.compare import confirm
-from asv_watch.errors import MachineError
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus, MachineError
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.machine.room import check_machine
 from asv_watch.night.attempts import NIGHTS, Attempts
@@ -99,11 +98,11 @@ def test_a_fault_of_the_machine_ends_a_bisection_and_confirmations(
         raise MachineError("No space left on device")
 
     asked: list[Any] = []
-    monkeypatch.setattr(search, "side", fail)
+    monkeypatch.setattr(bisect, "side", fail)
     monkeypatch.setattr(confirm, "_measure", fail)
     place: Any = None
     with pytest.raises(MachineError):
-        search.bisect(place, TimedCase("x", "x", 1.0), ["a", "b", "c"])
+        bisect.find_culprits(place, TimedCase("x", "x", 1.0), ["a", "b", "c"])
     with pytest.raises(MachineError):
         confirm.confirm_suspects(
             place, [confirm.Suspect("x", "1", before, "z") for before in ("a", "b")]

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from asv_watch.bench import measure as measuring
-from asv_watch.exit_status import ExitStatus
+from asv_watch import bench as measuring
+from asv_watch import publish as publishing
+from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
-from asv_watch.publish import command as publishing
 from asv_watch.records.side_files import OUTCOMES, read_outcomes
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from asv_watch.compare.confirm import CONFIRMED
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus
 from asv_watch.judge.changes import Change, State
 from asv_watch.judge.findings import analyse
 from asv_watch.records.git import read_commits

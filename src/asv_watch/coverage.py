@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from asv_watch.asv.case_outcomes import NOT_BUILT
-from asv_watch.asv.cases import case_name, cases_of
-from asv_watch.asv.selection import Selection
+from asv_watch.asv.case_store import NOT_BUILT
+from asv_watch.asv.selection import Selection, case_name, cases_of
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome

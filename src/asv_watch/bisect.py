@@ -1,25 +1,99 @@
-"""Finds the commits, or the releases, that changed a case."""
+"""Finds the commits, or the releases of a requirement, that changed a case.
+
+Two versions are *different*, the *same* or it is *unknown* which. A range whose ends are different
+is split at a midpoint, and both halves are compared, so that several changes in one range are all
+found. A half that is not clear is searched where the other half is the same: the change must lie
+in it. Versions that cannot be measured are skipped.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 
 from asv_watch import quantities
-from asv_watch.bisect.narrowing import Answer, UnmeasurableError, narrow
-from asv_watch.checkout.workplace import Workplace
+from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import compare
-from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import MeasurableCase
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.interleave.cases import MeasurableCase, find_case
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
+from asv_watch.options import SIDE, Machine, OneCase
+from asv_watch.quantities import measured
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import ask_git
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.workplace import Workplace, open_workplace
+
+
+class Answer(Enum):
+    """Whether two versions differ."""
+
+    DIFFERENT = "different"
+    SAME = "same"
+    UNKNOWN = "unknown"
+    """The measurements are too noisy to tell."""
+
+
+class UnmeasurableError(Exception):
+    """The midpoint cannot be measured, such as a commit that does not run."""
+
+
+Range = tuple[int, int]
+"""Indices of the last version that is known to come before a change, and of the first that is
+known to come after it, where it was not narrowed any further."""
+
+Split = Callable[[int, int, int], tuple[Answer, Answer]]
+"""Compares two versions, given by their indices, with the midpoint that comes last: the first
+with the midpoint, and the midpoint with the second.
+
+Raises:
+    UnmeasurableError: the midpoint cannot be measured.
+"""
+
+
+def narrow(versions: int, split: Split) -> list[Range]:
+    """Find the changes between the first and the last version, which are different.
+
+    Args:
+        versions: how many there are, oldest first; two at least.
+        split: asked about each range and midpoint at most once.
+
+    Returns:
+        A range for each change, in order. Its ends are neighbours, unless what lies between
+        cannot be measured, or differs from neither end clearly.
+    """
+    return list(_narrow(0, versions - 1, split))
+
+
+def _narrow(before: int, after: int, split: Split) -> Iterator[Range]:
+    middle = (before + after) / 2
+    for midpoint in sorted(range(before + 1, after), key=lambda index: abs(index - middle)):
+        try:
+            first, second = split(before, after, midpoint)
+        except UnmeasurableError:
+            continue
+        in_first = first is Answer.DIFFERENT or (first is Answer.UNKNOWN and second is Answer.SAME)
+        in_second = second is Answer.DIFFERENT or (
+            second is Answer.UNKNOWN and first is Answer.SAME
+        )
+        if in_first:
+            yield from _narrow(before, midpoint, split)
+        if in_second:
+            yield from _narrow(midpoint, after, split)
+        if not (in_first or in_second):
+            yield before, after
+        return
+    yield before, after
+
 
 _RESOLUTION = 1 / 4
 """Changes below this share of the whole change are not looked for: telling them from nothing
@@ -103,7 +177,9 @@ class _Bisection:
         return answer
 
 
-def bisect(place: Workplace, case: MeasurableCase, candidates: Sequence[str]) -> list[Culprit]:
+def find_culprits(
+    place: Workplace, case: MeasurableCase, candidates: Sequence[str]
+) -> list[Culprit]:
     """Narrow the change of a case between the first and the last candidate.
 
     Every comparison is stored with kind ``bisect``.
@@ -214,3 +290,48 @@ def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
     ratios = tuple(ratio for case in measured for ratio in case.ratios)
     ratio, interval = estimate_ratio(ratios)
     return msgspec.structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
+
+
+def bisect(
+    *,
+    cases: OneCase,
+    before: Annotated[str, typer.Option(metavar=SIDE, help="Where the range begins.")],
+    after: Annotated[
+        str,
+        typer.Option(metavar=SIDE, help="Where it ends: a later commit, or another release."),
+    ] = "HEAD",
+    machine: Machine = "",
+) -> ExitStatus:
+    """Narrow the change of one case between two sides, and print what changed it.
+
+    Raises:
+        WatchError: the pattern matches no case or several, there is no range between the
+            sides, or noise hides the change.
+    """
+    selection = matching(cases, otherwise=EVERYTHING)
+    with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as place:
+        candidates = candidates_between(place, before, after)
+        ends = [side(place, text).environment for text in (candidates[0], candidates[-1])]
+        case = find_case(place, ends, selection)
+        print(f"{case.name}: {len(candidates)} candidates", flush=True)
+        culprits = find_culprits(place, case, candidates)
+    if not culprits:
+        print("\nThe ends of the range do not differ.")
+    for culprit in culprits:
+        print(f"\n{describe_culprit(place.configuration.repository, culprit)}")
+    return ExitStatus.DONE
+
+
+def describe_culprit(repository: Path, culprit: Culprit) -> str:
+    """Return the size of a change and the commit or release that made it."""
+    before, after = culprit.before, culprit.after
+    assert after.version is not None  # noqa: S101 - candidates are commits
+    subject = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
+    same_commit = before.version is not None and before.version.commit == after.version.commit
+    what = after.environment.label if same_commit else subject
+    if culprit.between:
+        earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
+        what += f", or {earlier} before it, without a clear result"
+    ratio = culprit.ratio
+    size = measured(ratio.ratio, ratio.interval, ratio.kind)
+    return f"{size}: {what} (after {before.name})"

@@ -11,13 +11,13 @@ import typer
 
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
-from asv_watch.checkout.workplace import check_checkout, load_results
-from asv_watch.exit_status import ExitStatus
+from asv_watch.errors import ExitStatus
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
 from asv_watch.records.history import History
 from asv_watch.site.report import write_report
+from asv_watch.workplace import check_checkout, load_results
 
 
 def publish() -> None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from asv_watch.asv.commands import run_asv
-from asv_watch.asv.selection import Selection
+from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, Shard, matching
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.checkout.workplace import Workplace
+from asv_watch.errors import ExitStatus
+from asv_watch.options import Cases, Full, Machine, Release
 from asv_watch.progress import Progress, human_time
+from asv_watch.publish import publish
 from asv_watch.records.comparisons import Unmeasured
 from asv_watch.records.git import ask_git
 from asv_watch.records.side_files import round_seconds
+from asv_watch.workplace import Workplace, open_workplace
 
 
 @dataclass
@@ -77,3 +85,36 @@ def measure_commit(
     done.add(progress.outcomes)
     progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
     return progress.outcomes
+
+
+def bench(
+    *,
+    full: Full = False,
+    cases: Cases = "",
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N", help="Measure only part K of N of the chosen cases, such as 2/5."
+        ),
+    ] = "",
+    release: Release = "newest",
+    machine: Machine = "",
+) -> ExitStatus:
+    """Measure what is missing of HEAD, failed cases included, and publish the site.
+
+    Raises:
+        WatchError: nothing could be measured, or the site could not be written.
+    """
+    selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
+    if shard:
+        selection = replace(selection, shard=Shard.parse(shard))
+    with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as place:
+        head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
+        tally = Tally()
+        for environment in place.environments:
+            tally.add(measure_commit(place, head, environment, selection, retry_failed=True))
+        print(tally)
+        for failure in tally.failures:
+            print(failure, file=sys.stderr)
+        publish()
+    return ExitStatus.SOME_CASES_FAILED if tally.failures else ExitStatus.DONE

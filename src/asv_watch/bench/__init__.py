@@ -1,1 +1,0 @@
-"""Measures what is missing of a commit."""

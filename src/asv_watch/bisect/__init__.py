@@ -1,1 +1,0 @@
-"""Finds the version that changed a case."""

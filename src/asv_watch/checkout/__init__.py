@@ -1,1 +1,0 @@
-"""The checkout that a job works in, and what has to hold before it starts."""

@@ -1,1 +1,0 @@
-"""Names the operators that account for a difference."""

@@ -1,1 +1,0 @@
-"""Publishes the site, serves it, and reports its changes."""
