@@ -6,7 +6,6 @@ import io
 
 import pytest
 
-from asv_watch.asv.commands import find_cause
 from asv_watch.progress import Progress
 
 
@@ -57,19 +56,3 @@ def test_on_a_terminal_a_bar_passes_and_lines_of_failures_stay(
         progress.hear(_ran("b[red]", 5.0, "failed"))
     assert "[2/3] b[red]  failed, 5 s left\n" in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K"), "the bar is removed"
-
-
-@pytest.mark.parametrize(
-    ("printed", "message"),
-    [
-        ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
-        ("OSError: [Errno 28] No space left on device", "the disk is full"),
-        ("NewConnectionError(...): Name or service", "the package index cannot be reached"),
-        ("PermissionError: [Errno 13] Permission denied: '/x/y'", "/x/y cannot be written"),
-        ("something\nthe last line\n\n", "the last line"),
-        ("", "it printed nothing"),
-    ],
-)
-def test_what_asv_prints_becomes_one_line_with_a_remedy(printed: str, message: str) -> None:
-    assert message in find_cause(printed).reason
-    assert "\n" not in find_cause(printed).reason

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import json
 import os
 import pickle
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +26,6 @@ from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
 from tests.conftest import ROOT
 from torchspeed.workloads import list_workloads
-
-RECIPE_1 = "rounds=3 repeat=2,20,0.5 sample_time=0.02 warmup_time=0.1; asv_runner 0.3.2"
 
 
 def _asv(
@@ -83,17 +79,6 @@ def test_every_stored_series_goes_on_as_it_was_sampled(
         )
 
 
-def test_recipe_1_takes_the_samples_of_passes(benchmarks: dict[str, Any]) -> None:
-    for suite in ("plain.PlainModels", "time_series.TimeSeries", "small_cnns.SmallCNNs"):
-        assert _sampling(benchmarks[f"{suite}.time_forward"]) == RECIPE_1
-        assert _sampling(benchmarks[f"{suite}.peakmem_forward"]) == RECIPE_1.partition("; ")[2]
-    assert _sampling(benchmarks["work.Work.track_flops_forward"]) == ""
-    for benchmark in benchmarks.values():
-        for setting, value in re.findall(r"(\w+)=([\d.]+)", _sampling(benchmark)):
-            if setting != "repeat":  # asv lists only single values
-                assert float(value) == benchmark[setting]
-
-
 def test_every_workload_is_timed_and_its_work_counted(benchmarks: dict[str, Any]) -> None:
     def models(*kinds: str) -> set[str]:
         return {
@@ -122,16 +107,6 @@ def test_values_have_units_rates_and_shares_alone_are_better_higher_and_skips_sa
         assert bool(benchmark.get("skip_params")) == bool(benchmark.get("skipped_because")), name
 
 
-def test_all_cores_are_timed_by_wall_time() -> None:
-    code = (
-        "import os, time, torch; from benchmarks.flux_training import AllCores; s = AllCores();"
-        "s.setup('lstnet_solar', 'cpu', 'all'); assert s.timer is time.perf_counter;"
-        "assert torch.get_num_threads() == len(os.sched_getaffinity(0))"
-    )
-    path = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
-    subprocess.run([sys.executable, "-c", code], check=True, env=path)
-
-
 def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_set(
     benchmarks: dict[str, Any],
 ) -> None:
@@ -151,17 +126,6 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     plain = [case for case in short if case.startswith("plain.PlainModels.time_forward")]
     models = {ast.literal_eval(case.partition("time_forward")[2])[0] for case in plain}
     assert models == {"darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5"}
-
-
-def test_what_is_declared_of_a_suite_fits_its_benchmarks(
-    root: Path, benchmarks: dict[str, Any]
-) -> None:
-    for name in _declared(root).suites:
-        assert any(f"{benchmark}.".startswith(f"{name}.") for benchmark in benchmarks), name
-    forked = {name for name, benchmark in benchmarks.items() if benchmark.get("may_fork")}
-    compiling = {name for name in benchmarks if name.startswith(("floor.Compiled", "modes."))}
-    assert forked.isdisjoint(compiling)
-    assert {benchmarks[name]["type"] for name in forked} == {"track"}
 
 
 class _ThreeCases(_CachedSuite):
@@ -267,21 +231,3 @@ def test_what_the_first_commit_of_the_package_lacked_is_skipped(
     done = _asv(tmp_path, "run", str(root / "benchmarks"), *arguments, package=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "skipped: NotImplementedError('this commit" in done.stdout, name
-
-
-def test_short_calls_are_timed_in_batches_and_set_up_once(
-    root: Path, benchmarks: dict[str, Any], tmp_path: Path
-) -> None:
-    name = "time_series.TimeSeries.time_forward"
-    index = list(itertools.product(*benchmarks[name]["params"])).index(("'tpa_lstm'", "'cpu'"))
-    result = tmp_path / "result.json"
-    # A long batch, so that a call takes a small part of it on a busy machine too.
-    settings = json.dumps({"sample_time": 0.5, "repeat": [3, 3, 1.0]})
-    done = _asv(
-        root, "run", str(root / "benchmarks"), f"{name}-{index}", settings, "None", str(result)
-    )
-    assert done.returncode == 0, done.stderr
-    measured = json.loads(result.read_text())
-    assert measured["number"] > 1
-    assert len(measured["samples"]) >= 3
-    assert all(0 < sample < 1 for sample in measured["samples"])

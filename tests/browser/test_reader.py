@@ -221,16 +221,6 @@ def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visi
     assert visitor.page.locator("section:not([hidden]) .mark.worse").count() == 1
 
 
-def test_signs_are_explained_where_they_stand(site: Site, visitor: Visitor) -> None:
-    views = [address_of(view) for view in ("overview", "changes", "timeline", "compare")]
-    for view in (*views, f"#/case?s={DARNN}"):
-        page = visitor.go(view)
-        page.locator("section:not([hidden]) .help summary").first.click()
-        assert "Better, by an interleaved comparison of both versions." in visitor.text(
-            "section:not([hidden]) .help[open]"
-        )
-
-
 def test_a_series_goes_on_where_another_machine_compared_further_commits(
     publish: Callable[..., Site], visit: Callable[..., Visitor]
 ) -> None:
@@ -305,24 +295,6 @@ def test_the_machine_and_the_metric_stay_when_the_view_changes(
     assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))
 
 
-def test_the_baseline_stays_when_the_view_changes(site: Site, visitor: Visitor) -> None:
-    baseline = site.index["commits"][3][0][:8]
-    page = visitor.go(f"#/timeline?base={baseline}")
-    page.get_by_role("link", name="Compare", exact=True).click()
-    visitor.settled()
-    assert page.locator("section:not([hidden]) input[name=a]").input_value() == baseline
-
-
-def test_releases_on_the_time_axis_can_be_saved(
-    released: Site, visit: Callable[..., Visitor]
-) -> None:
-    page = visit(released.url).go("#/timeline?x=release")
-    page.locator("header .button[popovertarget]").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Table (CSV)").click()
-    assert "darnn · cpu · forward,ci-2core,2.14.1" in Path(download.value.path()).read_text()
-
-
 def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Visitor) -> None:
     page = visitor.go()
     page.keyboard.press("/")
@@ -334,43 +306,6 @@ def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Vis
     page.keyboard.press("Enter")
     visitor.settled()
     assert "time_forward" in visitor.address
-
-
-def test_the_table_of_changes_fits_the_window(site: Site, visitor: Visitor) -> None:
-    page = visitor.go("#/changes")
-    box = page.locator("section:not([hidden]) .scroll").first
-    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
-
-
-LONGEST_SENTENCE = 20
-"""Words."""
-READABLE = """subjects => {
-  document.querySelectorAll('main > section:not([hidden]) details').forEach(it => it.open = true);
-  document.querySelectorAll('main pre').forEach(it => it.remove());
-  let text = document.body.innerText;
-  for (const subject of subjects) text = text.replaceAll(subject, '…');
-  return text;
-}"""
-
-
-def long_sentences(visitor: Visitor, subjects: list[str]) -> list[str]:
-    """Sentences of the view that are too long; sources and commits' subjects are not ours."""
-    text = str(visitor.page.evaluate(READABLE, subjects))
-    sentences = re.split(r"(?<=[.!?])\s|[\n\t]", text)
-    return [one for one in sentences if len(re.findall(r"\w\S*", one)) > LONGEST_SENTENCE]
-
-
-@pytest.mark.parametrize("name", ["site", "released", "launch", "without_models", "unmeasured"])
-def test_no_sentence_is_longer_than_twenty_words(
-    name: str, request: pytest.FixtureRequest, visit: Callable[..., Visitor]
-) -> None:
-    shown: Site = request.getfixturevalue(name)
-    visitor = visit(shown.url)
-    subjects = [commit[2] for commit in shown.index["commits"]]
-    cases = [f"#/case?s={case['key']}" for case in shown.index["cases"][:1]]
-    for address in (*map(address_of, VIEWS), *cases, timeline(DARNN)):
-        visitor.go(address)
-        assert long_sentences(visitor, subjects) == [], address
 
 
 @pytest.mark.parametrize("view", ["overview", "timeline", "compare", "changes"])

@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 import torch
-from torchvision import datasets
 
 from tests.conftest import git
-from tests.programs import run_program
 from torchspeed.cli import session
 from torchspeed.cli.main import main
 from torchspeed.cli.options import complete_from
@@ -150,20 +148,6 @@ def test_options_of_a_series_reach_the_data(tmp_path: Path) -> None:
     assert dummy["parameters"] == result["parameters"]
 
 
-def test_download_is_tried_only_when_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(datasets.MNIST, "mirrors", ["http://127.0.0.1:9/"])
-    arguments = ["train", "-d", "mnist", "--data-dir", str(tmp_path / "data")]
-    assert run(*arguments) == 1
-    assert not (tmp_path / "data").exists()
-    assert "pass --download" in capsys.readouterr().err
-    assert run(*arguments, "--download") == 1
-    error = capsys.readouterr().err
-    assert f"downloading mnist to {tmp_path / 'data'}" in error
-    assert "could not be downloaded" in error.splitlines()[-1]
-
-
 def test_inference_and_smooth_inference(tmp_path: Path) -> None:
     plain = run_json(tmp_path, "inference", *FEW_STEPS)
     assert (plain["mode"], plain["ranks"][0]["steps"]) == ("inference", 2)
@@ -220,14 +204,6 @@ def test_an_interrupted_run_is_one_line() -> None:
         errors = process.stderr.read().splitlines()
     assert [line for line in errors if not line.startswith("epoch")] == ["torchspeed: interrupted"]
     assert process.returncode == 130
-
-
-@pytest.mark.parametrize("command", ["train", "inference", "smooth-inference", "sweep"])
-def test_help_comes_without_torch_and_has_examples(command: str) -> None:
-    done = run_program("torchspeed", command, "--help", missing=["torch"])
-    assert done.returncode == 0, done.stderr
-    assert "Examples:" in done.stdout
-    assert f"  torchspeed {command} " in done.stdout
 
 
 def test_shell_completion() -> None:

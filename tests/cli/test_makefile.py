@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -89,28 +88,6 @@ def test_a_variable_arrives_as_it_was_typed(
     assert not (checkout / "x").exists()
 
 
-def test_every_option_of_the_makefile_is_one_of_the_commands() -> None:
-    text = (ROOT / "Makefile").read_text()
-    measured = re.findall(
-        r"call option,\w+,([\w-]+)", text.partition("MEASURED :=")[2].partition("\n")[0]
-    )
-    assert measured == ["release", "cases", "machine"]
-    lines = re.findall(r"^\t\$\(WATCH\) (\w+)(.*)$", text, re.MULTILINE)
-    assert len(lines) > 5
-    for command, rest in lines:
-        options = re.findall(r"call option,\w+,([\w-]+)|--([a-z-]+)", rest)
-        wanted = {first or second for first, second in options}
-        wanted |= set(measured) if "$(MEASURED)" in rest else set()
-        described = subprocess.run(
-            [sys.executable, "-m", "asv_watch.cli", command, "--help"],
-            env=os.environ | {"COLUMNS": "160"},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        assert wanted <= set(re.findall(r"--([a-z-]+)", described)), command
-
-
 def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
     _fake_python(checkout, SHOW_ARGUMENTS)
     assert _make(checkout, "compare").stdout.splitlines() == ["-m", "asv_watch.cli", "compare"]
@@ -133,14 +110,6 @@ def test_make_names_the_status_of_the_command(checkout: Path) -> None:
     done = _make(checkout, "bench")
     assert done.returncode == 2
     assert done.stderr.rstrip().endswith("bench] Error 3")
-
-
-def test_what_is_no_number_is_refused_by_the_command(checkout: Path) -> None:
-    _fake_python(checkout, f'#!/bin/sh\nPYTHONPATH={ROOT}/src exec {sys.executable} "$@"\n')
-    done = _make(checkout, "calibrate", "COMPARISONS=1; touch x")
-    assert done.stderr.startswith("asv-watch: --comparisons '1; touch x': give a whole number\n")
-    assert done.stderr.rstrip().endswith("calibrate] Error 2")
-    assert not (checkout / "x").exists()
 
 
 def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:

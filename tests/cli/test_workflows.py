@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,9 +11,6 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT, git
-
-FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
-CHECKOUT = "actions/checkout@"
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -31,23 +27,6 @@ def jobs() -> dict[str, Any]:
 
 def _uses(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
     return [step for step in job["steps"] if step.get("uses", "").startswith(action)]
-
-
-def _runs_code_of_the_project(step: dict[str, Any]) -> bool:
-    own = step.get("uses", "") == "./.github/actions/gate"
-    return own or re.search(r"\bmake\b", step.get("run", "")) is not None
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_code_of_the_project_runs_without_credentials(path: Path) -> None:
-    workflow = _load(path)
-    for job in workflow["jobs"].values():
-        if not any(map(_runs_code_of_the_project, job["steps"])):
-            continue
-        permissions = job.get("permissions", workflow["permissions"])
-        assert permissions == {"contents": "read"}
-        for step in _uses(job, CHECKOUT):
-            assert step["with"]["persist-credentials"] is False
 
 
 def test_the_actions_take_what_the_workflows_give_them() -> None:

@@ -35,16 +35,6 @@ def test_a_page_is_short(page: Page) -> None:
         assert len(page.text.splitlines()) <= most
 
 
-@pytest.mark.parametrize(
-    "page",
-    [p for p in PAGES if p.name.startswith("docs/") and p.path.parent.name != "notes"],
-    ids=lambda page: page.name,
-)
-def test_a_page_begins_with_its_command_and_output(page: Page) -> None:
-    if page.name != "docs/README.md":  # the list of pages
-        assert re.match(r"# .+\n\n```sh\n[^`]+```\n\n(```text\n|!\[)", page.text)
-
-
 def test_every_page_is_reached_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:
@@ -66,14 +56,6 @@ def test_every_picture_is_shown_and_small() -> None:
     for picture in (ROOT / "docs" / "images").rglob("*.png"):
         assert picture in shown, picture
         assert picture.stat().st_size < LARGEST_PICTURE, picture
-
-
-def test_each_entry_of_the_changelog_is_short_and_stands_once() -> None:
-    entries = re.findall(
-        r"^- .*(?:\n  .*)*", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
-    )
-    assert len(entries) == len(set(entries))
-    assert [entry for entry in entries if entry.count("\n") > 1] == []
 
 
 def test_pages_that_code_names_exist() -> None:

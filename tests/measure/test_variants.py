@@ -8,9 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from benchmarks.modes import MODELS, Modes
-from torchspeed.measure.passes import MODES, Passes, passes
-from torchspeed.workloads import list_workloads
+from torchspeed.measure.passes import Passes, passes
 
 SMALL = ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
 IMAGES = ["flux_cnn", "lenet5", "resnet18_mnist"]
@@ -90,9 +88,3 @@ def test_channels_last_lays_out_images_and_weights() -> None:
 def test_a_wrong_variant_is_named_with_the_choices(wrong: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         passes("darnn", "cpu", **wrong)
-
-
-def test_the_modes_are_those_of_the_suite() -> None:
-    assert list(MODES) == Modes.params[2]
-    ours = {*list_workloads("time_series"), *list_workloads("small_cnn")}
-    assert ours < set(MODELS) <= ours | set(list_workloads("torchvision"))

@@ -171,20 +171,3 @@ def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Projec
         ]
         assert len(values) == 3
         assert None not in values
-
-
-def test_what_both_continued_is_counted_once(clones: tuple[Project, Project]) -> None:
-    entry, other = clones
-    _measure(entry, "both")
-    _pull(other, entry)
-    _measure(entry, "one")
-    _measure(other, "other")
-    _pull(entry, other)
-    assert _lines(entry) == 2
-    merged = _samples(entry)
-    assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 10]
-    _run(entry, "both")
-    assert _lines(entry) == 1, "asv writes all versions as one"
-    again = _samples(entry)
-    assert again.pop("suite.Suite.time_it('both')") != merged.pop("suite.Suite.time_it('both')")
-    assert again == merged

@@ -20,12 +20,14 @@ SUITE = """
 import os, subprocess, sys, time
 
 class Values:
-    params = ["fine", "huge", "boolean", "crash", "other"]
+    params = ["fine", "huge", "boolean", "crash", "leave", "other"]
     param_names = ["kind"]
 
     def track_it(self, kind):
         if kind == "crash":
             os.abort()
+        if kind == "leave":
+            os._exit(0)
         return {{"huge": 10**400, "boolean": True}}.get(kind, 1.5)
 
 class Slow:
@@ -93,20 +95,23 @@ def project(make_repository: Callable[..., Path], tmp_path: Path) -> Project:
 
 @pytest.mark.fault(
     "hostile benchmark",
-    tried="a benchmark returns a text, an infinity or a huge number",
-    holds="it is stored as failed with the reason",
+    tried="a benchmark returns a text, an infinity or a huge number, crashes or ends its process",
+    holds="it is stored as failed with the reason; the other cases are measured",
 )
 def test_values_that_cannot_be_stored_fail_with_the_reason_and_the_run_goes_on(
     project: Project,
 ) -> None:
     project.asv(*project.run_arguments("--bench", "Values"), status=2)
     outcomes = {line["case"]: (line["outcome"], line["reason"]) for line in project.lines()}
-    assert project.stored("result", "suite.Values.track_it") == [1.5, None, None, None, 1.5]
+    assert project.stored("result", "suite.Values.track_it") == [1.5, None, None, None, None, 1.5]
     outcome, reason = outcomes["suite.Values.track_it('huge')"]
     assert (outcome, reason.partition(" returned ")[0]) == ("failed", "the benchmark")
     assert "True, not a number" in outcomes["suite.Values.track_it('boolean')"][1]
     assert outcomes["suite.Values.track_it('crash')"][0] == "failed"
     assert "SIGABRT" in outcomes["suite.Values.track_it('crash')"][1]
+    left = outcomes["suite.Values.track_it('leave')"]
+    assert left[0] == "failed"
+    assert "ended its process before it gave a value" in left[1]
 
 
 @pytest.mark.fault(
@@ -167,7 +172,7 @@ def test_a_full_disk_keeps_what_was_stored(project: Project) -> None:
     assert re.search(r"cannot be written \(File too large\); make room", output), output
     assert project.result_file().read_bytes() == before
     project.asv(*project.run_arguments("--bench", r"track_it\('other'"))
-    assert project.stored("result", "suite.Values.track_it")[4] == 1.5
+    assert project.stored("result", "suite.Values.track_it")[5] == 1.5
 
 
 def test_removing_results_removes_what_lies_beside_them(project: Project) -> None:
@@ -177,24 +182,6 @@ def test_removing_results_removes_what_lies_beside_them(project: Project) -> Non
     project.asv("rm", "-y", f"commit_hash={git(project.folder, 'rev-parse', 'HEAD')}")
     left = {path.name for path in project.results.iterdir()}
     assert left == {"machine.json", "benchmarks.json"}
-
-
-def test_a_second_run_by_hand_says_who_measures(project: Project) -> None:
-    first = project.start(*project.run_arguments("--bench", "track_slow"))
-    deadline = time.monotonic() + 60
-    while not (project.folder / "env" / "run.lock").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    try:
-        time.sleep(0.2)
-        output = project.asv(*project.run_arguments("--bench", "track_it"), status=1)
-        assert f"`asv run` (process {first.pid} on " in output
-        assert "is measuring" in output
-        shown, _ = project.start("show", asv=("-m", "asv")).communicate()
-        assert "is measuring" not in shown  # reading is not refused
-    finally:
-        first.terminate()
-        first.communicate()
 
 
 def test_the_shared_machine_file_is_neither_needed_nor_written(

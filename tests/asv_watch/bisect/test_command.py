@@ -41,22 +41,3 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
     status, output, _ = run_driver("bisect", project, tmp_path, *unchanged)
     assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--before", "HEAD~1", "--cases", "suite"), "matches 2 cases, such as"),
-        (
-            ("--before", "HEAD", "--after", "HEAD~1", "--cases", "slow"),
-            "has to be an ancestor of the second",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(
-    project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    status, _, errors = run_driver("bisect", project, tmp_path, *arguments)
-    assert status == 1
-    assert message in errors
-    assert errors.count("\n") == 1

@@ -113,20 +113,6 @@ def test_a_folder_of_another_user(
     assert message.format(theirs) in bench(repository, under=without_privileges)
 
 
-def test_shallow_clone(bench: Bench, repository: Path, tmp_path: Path) -> None:
-    git(repository, "commit", "--allow-empty", "--message", "More")
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", "shallow")
-    assert "git fetch --unshallow" in bench(tmp_path / "shallow")
-
-
-def test_detached_head_without_main(bench: Bench, repository: Path) -> None:
-    git(repository, "checkout", "--quiet", "--detach")
-    git(repository, "branch", "--delete", "--force", "main")
-    complaint = bench(repository)
-    assert "no local branch 'main'" in complaint
-    assert "git branch main" in complaint
-
-
 @pytest.mark.parametrize("name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py"])
 def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, name: str) -> None:
     path = repository / name
@@ -150,12 +136,6 @@ def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[.
     complaint = bench(make_repository(TREE | {"asv.conf.json": "{"}))
     assert "asv.conf.json cannot be read" in complaint
     assert "git checkout asv.conf.json" in complaint
-
-
-def test_release_that_is_not_pinned(bench: Bench, repository: Path) -> None:
-    complaint = bench(repository, "--release", "1.0.0")
-    assert "asv.conf.json pins no release 1.0.0" in complaint
-    assert "it pins torch 2.15.0, torch 2.14.1" in complaint
 
 
 def test_machine_that_cannot_name_a_folder(bench: Bench, repository: Path) -> None:
@@ -183,22 +163,6 @@ def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
 
 
 @pytest.mark.fault(
-    "disk full",
-    tried="asv's output is written to a full disk",
-    holds="one line, exit status 1",
-)
-def test_log_on_a_full_disk(bench: Bench, make_project: Callable[..., Path]) -> None:
-    folder = make_project(SUITE)
-    logs = folder / ".asv/logs"
-    logs.mkdir(parents=True)
-    mount = f"mount -t tmpfs -o size=4k none {logs} && head -c 4096 /dev/zero >{logs}/full"
-    complaint = bench(folder, under=with_mount(folder, mount), late=True)
-    assert complaint == (
-        f"asv-watch: {logs}/run.log: No space left on device; make room on the disk\n"
-    )
-
-
-@pytest.mark.fault(
     "closed pipe",
     tried="the terminal goes away during a run",
     holds="the run ends with one line",
@@ -220,44 +184,6 @@ def test_output_that_nobody_reads_any_more(
 def test_cases_that_nothing_matches(bench: Bench, make_project: Callable[..., Path]) -> None:
     complaint = bench(make_project(SUITE), "--cases", "nosuch", late=True)
     assert complaint == "asv-watch: no case matches nosuch; try a part of a name\n"
-
-
-@pytest.mark.fault(
-    "disk quota",
-    tried="files may not grow (`ulimit -f 0`)",
-    holds="one line with the remedy",
-)
-def test_files_that_may_not_grow(bench: Bench, repository: Path) -> None:
-    under = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh")
-    assert bench(repository, under=under, late=True) == (
-        "asv-watch: File too large; raise the limit of file sizes (`ulimit -f unlimited`)\n"
-    )
-
-
-def test_package_that_no_index_has(bench: Bench, make_repository: Callable[..., Path]) -> None:
-    text = CONFIGURATION.replace("2.15.0", "0.0.7").replace('".asv_watch.publish.publisher"', "")
-    folder = make_repository(TREE | {"asv.conf.json": text.replace(", ]", "]")})
-    complaint = bench(folder, late=True, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
-    assert "cannot be installed" in complaint
-    assert not list((folder / "results").glob("*/*-*.json")), "nothing was measured"
-
-
-@pytest.mark.fault(
-    "package index",
-    tried="it cannot be reached",
-    holds="one line, nothing is measured",
-)
-def test_index_that_cannot_be_reached(bench: Bench, repository: Path) -> None:
-    complaint = bench(
-        repository,
-        late=True,
-        PIP_INDEX_URL="http://127.0.0.1:9/simple",
-        PIP_EXTRA_INDEX_URL="",
-        PIP_FIND_LINKS="",
-        PIP_RETRIES="1",
-        PIP_NO_CACHE_DIR="1",
-    )
-    assert "the package index cannot be reached" in complaint
 
 
 def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ with patch("asv_watch.asv.settings.load_settings", wait):
         (["report"], "SIGINT"),
         (["results", "check"], "SIGTERM"),
         (["results", "export", "y"], "SIGHUP"),
-        (["results", "export", "x"], "SIGTERM"),
     ],
 )
 @pytest.mark.fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,21 +66,3 @@ def test_a_night_goes_on_without_a_reference_that_can_be_measured(
     assert status == 3, output + errors
     assert 'the reference failed: "reference" in asv.conf.json' in errors
     assert list((project / "results" / "m").glob("*-*.json")), "the night's own results"
-
-
-@pytest.mark.parametrize(
-    ("reference", "message"),
-    [
-        ("", "asv.conf.json names no reference; add a line such as"),
-        ("nowhere", "\"reference\" in asv.conf.json: 'nowhere' is not a commit"),
-    ],
-)
-def test_bad_input_is_one_line(
-    project: Path, tmp_path: Path, reference: str, message: str
-) -> None:
-    commit(project, {"asv.conf.json": _configuration(reference)}, "Name another")
-    status, _, errors = run_driver("reference", project, tmp_path)
-    assert status == 1
-    assert re.search(re.escape(message), errors), errors
-    assert errors.count("\n") == 1
-    assert (project / "asv.conf.json").read_text() == _configuration(reference)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -215,44 +214,6 @@ def test_what_is_left_out_of_a_report_or_an_export_is_named(
     for command in (["report"], ["results", "export", "table.csv"]):
         assert main(command) == 3
         assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
-
-
-@pytest.mark.fault(
-    "damaged results",
-    tried="a machine's list of benchmarks is not JSON; a machine's name begins with a dot",
-    holds="`results check`, `report` and publishing name them",
-)
-def test_a_damaged_list_and_a_hidden_machine_are_named(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = checkout / "results/m/benchmarks.json"
-    path.write_text("{")
-    hidden = other_machine(checkout, checkout / "x", "..x") / "..x"
-    hidden.rename(checkout / "results/..x")
-    messages = (
-        f"{path}: it is damaged (",
-        f"{path}: is damaged (",
-        f"{checkout / 'results/..x'}: its name begins with a dot",
-    )
-    assert main(["report"]) == 3
-    printed = capsys.readouterr().err
-    assert messages[0] in printed
-    assert messages[2] in printed
-    assert main(["results", "check"]) == 1
-    printed = capsys.readouterr().out
-    assert messages[1] in printed
-    assert messages[2] in printed
-
-
-def test_comparisons_without_results_are_sound(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.rmtree(checkout / "results")
-    (checkout / "results/m/comparisons").mkdir(parents=True)
-    assert main(["results", "check"]) == 0
-    (checkout / "results/m/a-b.json").write_text(json.dumps({}))
-    assert main(["results", "check"]) == 1
-    assert "benchmarks.json: is missing: write it anew" in capsys.readouterr().out
 
 
 @pytest.mark.fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import json
 import shutil
 from pathlib import Path
@@ -185,17 +184,6 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     assert runs["suite.Suite.time_it('broken')"].outcome.value == "timed out"
     side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
     assert len(side.read_text().splitlines()) == before + 1
-
-
-def test_nothing_is_merged_while_something_measures(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(checkout / "results/m", checkout / "more/other")
-    with (checkout / "env/run.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert main(["results", "merge", "more"]) == 1
-        assert "is measuring in this checkout" in capsys.readouterr().err
-    assert not (checkout / "results/other").exists()
 
 
 @pytest.mark.fault(

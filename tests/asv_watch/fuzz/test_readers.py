@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import itertools
 import json
@@ -32,7 +31,6 @@ from asv_watch.exchange.table import write_table
 from asv_watch.gate.comment import comment, is_ours, read_stored
 from asv_watch.gate.result import GateCase, read_result
 from asv_watch.judge.findings import analyse
-from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import (
     CaseRatio,
@@ -48,7 +46,6 @@ from asv_watch.records.loading import load_history
 from asv_watch.records.records import Outcome
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
-from asv_watch.site.declared_files import read_published, read_tables
 from asv_watch.site.report import write_report
 from tests.asv_watch import torchless
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
@@ -292,47 +289,3 @@ def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> N
     with no_hang(), contextlib.suppress(WatchError), contextlib.redirect_stdout(io.StringIO()):
         load_settings(folder)
         read_configuration(folder)
-
-
-@fuzz
-@given(data=st.data())
-@pytest.mark.fault(
-    "random damage",
-    tried="files of published values and of a table",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_published_values(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    fields = ("case", "model", "device", "pass", "batch", "unit", "source", "note")
-    whole = json.dumps([dict.fromkeys(fields, "x") | {"value": 1.5}]).encode()
-    path = tmp_path_factory.mktemp("published") / "values.json"
-    path.write_bytes(data.draw(damaged(whole)))
-    with no_hang(), contextlib.suppress(WatchError):
-        read_published(path)
-    table = {"title": "x", "note": "x", "head": ["x", "y"], "rows": [["x", "y"]]}
-    path.write_bytes(data.draw(damaged(json.dumps(table).encode())))
-    with no_hang(), contextlib.suppress(WatchError):
-        read_tables((path,))
-
-
-@fuzz
-@given(data=st.data(), held=st.booleans())
-@pytest.mark.fault(
-    "random damage",
-    tried="the lock of a checkout, free and held",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_lock(tmp_path_factory: pytest.TempPathFactory, data: Any, held: bool) -> None:
-    folder = tmp_path_factory.mktemp("environments")
-    holder = {"job": "nightly", "host": "desk", "pid": 1, "started": "2026-11-23 10:00"}
-    content = json.dumps({**holder, "folder": "/nowhere/asv-watch-run-1"})
-    path = folder / FILE_NAME
-    path.write_bytes(data.draw(damaged(content.encode())))
-    with path.open("rb") as other, no_hang():
-        if held:
-            fcntl.flock(other, fcntl.LOCK_EX)
-        try:
-            with exclusive_run(folder, "bench"):
-                assert not held
-        except WatchError as error:
-            assert held
-            assert len(str(error).encode().splitlines()) == 1  # noqa: PT017 - it can be printed

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from pathlib import Path
 from typing import Any
 
 from asv_watch.judge.events import find_events
-from asv_watch.records.git import read_commits
-from asv_watch.records.loading import load_history
-from tests.asv_watch.generator import Plan, generate
 from tests.asv_watch.making import commit_hash, make_history, make_series
 
 
@@ -70,12 +66,3 @@ def test_an_environment_measured_for_the_first_time_later_on() -> None:
         ("other", "b"): {2: {}},
     }
     assert events_of(facts) == [("m", "b", "", commit_hash(1), "environment", "", "b")]
-
-
-def test_the_kernel_of_a_generated_machine_changes_at_its_step(tmp_path: Path) -> None:
-    made = generate(tmp_path, Plan(commits=40, machine_steps=1))
-    history = load_history(made.results, read_commits(made.repository))
-    [planted] = [step for step in made.steps if step.machine]
-    [event] = find_events(history)
-    assert (event.machine, event.commit, event.fact) == (planted.machine, planted.commit, "os")
-    assert (event.before, event.after) == ("Linux 6.0", "Linux 6.1")

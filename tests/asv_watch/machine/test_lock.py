@@ -132,39 +132,6 @@ def test_what_a_run_left_without_its_guard_is_cleaned_up_by_the_next(tmp_path: P
         assert holder.has_gone()
 
 
-KILLED_EARLY = """
-import os, signal, sys
-from pathlib import Path
-from asv_watch.machine.lock import exclusive_run
-
-mkdir = Path.mkdir
-
-def make_and_die(self, *arguments, **options):
-    mkdir(self, *arguments, **options)
-    if self.name.startswith("asv-watch-run-"):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-Path.mkdir = make_and_die
-with exclusive_run(Path(sys.argv[1]), "nightly"):
-    pass
-"""
-
-
-def test_a_kill_as_soon_as_the_folder_exists_leaves_no_folder(tmp_path: Path) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED_EARLY, str(tmp_path / "env")],
-        env=os.environ | {"TMPDIR": str(temporary)},
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 5
-    while any(temporary.iterdir()):
-        assert time.monotonic() < deadline, list(temporary.iterdir())
-        time.sleep(0.05)
-
-
 def test_processes_of_others_are_left_alone(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     holder = Holder(other)

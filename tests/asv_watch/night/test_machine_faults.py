@@ -7,17 +7,13 @@ import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch import bisect
 from asv_watch.asv.commands import find_cause
-from asv_watch.compare import confirm
 from asv_watch.errors import ExitStatus, MachineError
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.machine.room import check_machine
 from asv_watch.night.attempts import NIGHTS, Attempts
 from tests.asv_watch.night.test_nights import INSTALL_FILE, Nights, nights
@@ -83,31 +79,6 @@ def test_a_full_disk_is_found_after_a_case_failed(
     with pytest.raises(MachineError, match="No space left on device") as error:
         check_machine("Bus error", tmp_path)
     assert find_cause(str(error.value)).is_machine
-
-
-@pytest.mark.fault(
-    "disk full",
-    tried="it fills up in a bisection, or while suspected changes are measured again",
-    holds="that ends; no version counts as one that cannot be measured",
-)
-def test_a_fault_of_the_machine_ends_a_bisection_and_confirmations(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*_: Any) -> Any:
-        asked.append(_)
-        raise MachineError("No space left on device")
-
-    asked: list[Any] = []
-    monkeypatch.setattr(bisect, "side", fail)
-    monkeypatch.setattr(confirm, "_measure", fail)
-    place: Any = None
-    with pytest.raises(MachineError):
-        bisect.find_culprits(place, TimedCase("x", "x", 1.0), ["a", "b", "c"])
-    with pytest.raises(MachineError):
-        confirm.confirm_suspects(
-            place, [confirm.Suspect("x", "1", before, "z") for before in ("a", "b")]
-        )
-    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(

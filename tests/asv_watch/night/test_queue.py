@@ -259,17 +259,6 @@ def test_nights_go_back_to_a_commit_a_date_or_so_many_commits(
     assert since(oldest, commits, project.folder) == commits[4 - left :]
 
 
-def test_a_cut_off_line_of_attempts_is_ignored(make_project: Callable[[int], Project]) -> None:
-    project = make_project(1)
-    attempts = project.attempts()
-    attempts.begin_night("abc")
-    attempts.add_failure("task", "reason")
-    path = project.folder / "results/m/attempts.jsonl"
-    path.write_bytes(path.read_bytes()[:-20])
-    assert project.attempts().last_head == "abc"
-    assert project.attempts().failures == {}
-
-
 @given(st.integers(0, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 60)))))
 def test_bisection_visits_every_unknown_place_once_and_largest_gaps_first(
     line: tuple[int, set[int]],

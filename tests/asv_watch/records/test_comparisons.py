@@ -108,22 +108,6 @@ def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
     assert (comparison.ratios, comparison.unmeasured) == ((RATIO,), ())
 
 
-@pytest.mark.parametrize("keep", [0.3, 0.6, 0.95])
-def test_a_file_that_was_cut_off_keeps_its_whole_lines(tmp_path: Path, keep: float) -> None:
-    path = _write(tmp_path, _header())
-    whole = path.read_bytes()
-    path.write_bytes(whole[: round(len(whole) * keep)])
-    comparison, problems = read_comparison(path)
-    lines = path.read_bytes().count(b"\n")
-    if lines == 0:
-        assert comparison is None
-        assert "line 1 is not the header of a comparison" in problems[0].message
-    else:
-        assert comparison is not None
-        assert len(comparison.ratios) + len(comparison.unmeasured) == lines - 1
-        assert problems[0].message == f"line {lines + 1} is not a valid case; it was left out"
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -147,21 +131,6 @@ def test_a_line_that_is_no_case_is_a_problem_and_costs_itself_alone(
     assert comparison is not None
     assert (comparison.ratios, comparison.unmeasured) == ((), (SKIPPED, FAILED))
     assert problem.message == "line 2 is not a valid case; it was left out"
-
-
-@given(st.binary())
-def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("damaged") / "x.jsonl"
-    path.write_bytes(content)
-    comparison, problems = read_comparison(path)
-    assert comparison is None
-    assert len(problems) == 1
-
-
-def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
-    comparison, [problem] = read_comparison(tmp_path / "absent.jsonl")
-    assert comparison is None
-    assert problem.message.startswith("cannot be read")
 
 
 def test_versions_are_equal_where_commit_main_requirement_and_python_are() -> None:

@@ -56,13 +56,6 @@ def test_annotated_and_several_tags(repository: tuple[Path, tuple[str, ...]]) ->
     assert read_commits(folder)[3].tags == ("v9.0.0", "v10.0.0")
 
 
-@pytest.mark.parametrize("subject", [" | % %H \t", "ünïcödé 🚀", "-n --all"])
-def test_subjects_come_as_they_are(repository: tuple[Path, tuple[str, ...]], subject: str) -> None:
-    folder, _ = repository
-    commit(folder, subject)
-    assert read_commits(folder)[-1].subject == subject.rstrip()
-
-
 def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
     repository: tuple[Path, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,12 +29,3 @@ def test_git_keeps_the_lines_of_both_branches(
     entries, problems = read_lines(folder / name, WORD.decode, "word")
     assert sorted(entry for _, entry in entries) == ["first", "main", "other"]
     assert problems == []
-
-
-def test_a_line_that_a_loss_of_power_filled_with_nothing_costs_only_itself(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'"first"\n' + bytes(20) + b"\n")
-    append_lines(path, ["last"])
-    entries, [problem] = read_lines(path, WORD.decode, "word")
-    assert [entry for _, entry in entries] == ["first", "last"]
-    assert "line 2 is not a valid word" in problem.message

@@ -269,16 +269,6 @@ def test_results_of_another_recipe_stay_in_the_series_and_say_which(results_dir:
     assert [run.recipe for run in runs.values()] == recipes
 
 
-def test_results_without_a_version_are_shown(results_dir: Path) -> None:
-    path = save(results_dir)
-
-    def forget(content: Any) -> None:
-        content["results"][NAME][2] = None
-
-    edit(path, forget)
-    assert run_of(load_history(results_dir, COMMITS)).outcome is Outcome.OK
-
-
 def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir: Path) -> None:
     other = BENCHMARK | {"name": "gone.Suite.time_x"}
     save(results_dir, benchmark=other)
@@ -355,24 +345,16 @@ def test_the_results_of_one_machine_are_read_alone_whatever_its_name(results_dir
 
 DAMAGE: dict[str, Any] = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-50]),
-    "binary": lambda path: path.write_bytes(bytes(range(256))),
     "deep": lambda path: path.write_text("[" * 100_000),
-    "other format": lambda path: edit(path, lambda content: content.update(version=1)),
     "no commit": lambda path: edit(path, lambda content: content.pop("commit_hash")),
     "other machine": lambda path: edit(
         path, lambda content: content["params"].update(machine="other")
-    ),
-    "columns lacking": lambda path: edit(
-        path, lambda content: content.update(result_columns=["version"])
     ),
     "row too long": lambda path: edit(
         path, lambda content: content["results"][NAME].extend([1] * 9)
     ),
     "values too few": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(0, [1.0])
-    ),
-    "params of objects": lambda path: edit(
-        path, lambda content: content["results"][NAME].__setitem__(1, [[{}], ["5", "10"]])
     ),
     "params without end": lambda path: edit(
         path, lambda content: content["results"][NAME].__setitem__(1, [["1"] * 1000] * 3)
@@ -392,15 +374,6 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str
     series = case_of(history, "darnn", "5")
     assert series.runs[HASHES[1]].outcome is Outcome.OK
     assert HASHES[0] not in series.values
-
-
-def test_a_file_that_may_not_be_read_is_named(results_dir: Path) -> None:
-    path = save(results_dir, commit=0)
-    path.unlink()
-    path.mkdir()
-    [problem] = load_history(results_dir, COMMITS).problems
-    assert problem.path == str(path)
-    assert "cannot be read" in problem.message
 
 
 def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
@@ -441,25 +414,6 @@ def test_without_a_sound_machine_file_the_results_load(results_dir: Path, conten
     [problem] = history.problems
     assert problem.path == str(path)
     assert run_of(history).outcome is Outcome.OK
-
-
-BAD_LINES = ["{", '{"case": "x", "outcome": "eh"}']
-
-
-@pytest.mark.parametrize("line", BAD_LINES)
-def test_a_damaged_line_of_outcomes_is_named_and_the_rest_counts(
-    results_dir: Path, line: Any
-) -> None:
-    path = save(results_dir, result=measured([None, 2.0, 3.0, 4.0]))
-    sidecar = outcomes(
-        path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "bad", "at": 1}
-    )
-    sidecar.write_text(f"{line}\n\n{sidecar.read_text()}")
-    history = load_history(results_dir, COMMITS)
-    [problem] = history.problems
-    assert problem.path == str(sidecar)
-    assert "line 1" in problem.message
-    assert run_of(history).reason == "bad"
 
 
 def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None:

@@ -37,18 +37,3 @@ def test_the_newest_line_of_a_release_counts(tmp_path: Path) -> None:
     )
     append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
     assert read_releases(tmp_path, "m")[0] == {"numpy 2.4.0": GOOD}
-
-
-def test_a_damaged_line_is_named_and_costs_only_itself(tmp_path: Path) -> None:
-    append_lines(tmp_path / "m" / FILE_NAME, [GOOD])
-    path = tmp_path / "m" / FILE_NAME
-    with path.open("a") as stream:
-        stream.write('{"at": 2}\n[]\n{"at"')
-    append_lines(tmp_path / "m" / FILE_NAME, [FAILED])
-    releases, problems = read_releases(tmp_path, "m")
-    assert set(releases) == {"numpy 2.4.0", "numpy 2.5.0"}
-    assert [problem.message.split(" is")[0] for problem in problems] == [
-        "line 2",
-        "line 3",
-        "line 4",
-    ]

@@ -6,8 +6,6 @@ import json
 from dataclasses import astuple
 from pathlib import Path
 
-import pytest
-
 from asv_watch.judge.events import find_events
 from asv_watch.judge.segments import split
 from asv_watch.records.records import Record
@@ -51,24 +49,6 @@ def test_the_line_of_a_run_that_ended_replaces_the_one_of_its_start(tmp_path: Pa
     [ended], problems = read_records(write(path, begun, LINE))
     assert ended.after == {"load_1_5_15_min": "1, 1, 2"}
     assert problems == []
-
-
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        '{"at": 17600',
-        "[]",
-        LINE | {"machine": None},
-        LINE | {"environment": {"threads": 1}},
-        LINE | {"at": "yesterday"},
-    ],
-)
-def test_a_damaged_line_is_named_and_the_others_are_read(tmp_path: Path, damaged: object) -> None:
-    path = write(tmp_path / "a.environment.jsonl", LINE, damaged, LINE | {"at": 1_760_000_001})
-    records, [problem] = read_records(path)
-    assert len(records) == 2
-    assert problem.path == str(path)
-    assert problem.message == "line 2 is not a valid record of a run; it was left out"
 
 
 def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:

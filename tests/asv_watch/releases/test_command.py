@@ -321,19 +321,6 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     assert not list((project / ".asv" / "releases").iterdir())
 
 
-def test_a_release_that_cannot_be_installed_is_kept_as_failed(
-    project: Path, tmp_path: Path, wheels: Path
-) -> None:
-    (wheels / "engine-9.0.0-py3-none-any.whl").unlink()
-    status, printed, errors = run_driver(
-        "releases", project, tmp_path, "measure", "--cases", "time_it"
-    )
-    assert status == 3, errors
-    assert "engine 9.1.0 against 9.0.0: engine 9.0.0: " in printed
-    releases, _ = read_releases(project / "results", "m")
-    assert "engine===9.0.0 cannot be installed" in releases["engine 9.0.0"].failed
-
-
 @pytest.mark.fault(
     "package index",
     tried="releases are listed and measured, and it cannot be reached",
@@ -354,20 +341,3 @@ def test_without_an_index_no_release_counts_as_failed(
     assert len(errors.splitlines()) == 1
     assert "the package index" in errors
     assert read_releases(project / "results", "m")[0] == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("measure", "9.0.0"), "engine 9.0.0 has no predecessor under"),
-        (("engine", "mesure"), "'mesure' is none of list, measure, findings"),
-        (("list", "9.0.0"), "list shows all releases"),
-    ],
-)
-def test_bad_input_is_one_line(
-    project: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    status, _, errors = _releases(project, tmp_path, *arguments)
-    assert status in {1, 2}
-    assert len(errors.splitlines()) == 1
-    assert message in errors

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from asv_watch.site.build import STATIC
 from asv_watch.site.bundle import bundle
 
@@ -41,26 +39,6 @@ def test_private_names_of_modules_do_not_meet(tmp_path: Path) -> None:
         a="const secret = 40;\nexport const a = () => secret;\n",
     )
     assert run(bundle(entry)) == "41"
-
-
-def test_a_circle_of_imports_is_named(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        main='import { a } from "./a.js";\na();\n',
-        a='import { b } from "./b.js";\nexport const a = () => b();\n',
-        b='import { a } from "./a.js";\nexport const b = () => a();\n',
-    )
-    with pytest.raises(ValueError, match=r"main\.js -> a\.js -> b\.js -> a\.js"):
-        bundle(entry)
-
-
-@pytest.mark.parametrize(
-    "line", ["export default 1;", 'import * as a from "./a.js";', 'export * from "./a.js";']
-)
-def test_a_form_that_is_not_understood_is_named(tmp_path: Path, line: str) -> None:
-    entry = write(tmp_path, main=line + "\n", a="export const a = 1;\n")
-    with pytest.raises(ValueError, match="is not a named import or export"):
-        bundle(entry)
 
 
 def test_every_module_of_the_page_is_used(tmp_path: Path) -> None:

@@ -176,23 +176,6 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     assert badge == "1 worse"
 
 
-def test_a_note_of_the_results_folder_is_shown(quiet: Project) -> None:
-    (newest,) = newest_files(quiet, 1)
-    before, after = quiet.generated.measured[-2:]
-    pair = ("2.15.0", "0.29.2")
-    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 2.0).store(
-        quiet.results
-    )
-    note = (
-        f'[[change]]\ncommit = "{newest.name[:8]}"\nkind = "expected"\ntext = "The batch grew"\n'
-    )
-    (quiet.results / "notes.toml").write_text(note)
-    index, *_ = published(quiet)
-    (change,) = index["changes"]
-    assert change["state"] == "measured"
-    assert change["cause"].endswith("expected: The batch grew")
-
-
 def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:
     (newest,) = newest_files(quiet, 1)
     change_row(newest, None)
