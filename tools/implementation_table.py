@@ -12,7 +12,6 @@ The floor is that of the pass as a whole (docs/metrics.md): the lower of the two
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import statistics
@@ -30,9 +29,9 @@ from benchmarks.plain import PlainModels
 from tools.exit_status import exit_status
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.clocks import clock_for
 from torchspeed.measure.compilation import cannot_compile
-from torchspeed.measure.floor import compiled_floor, meter_for, pass_works
+from torchspeed.measure.floor import against_floors, compiled_floor, meter_for, pass_works
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.processes import keep_memory
@@ -119,19 +118,15 @@ def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
             min(compiled_floor(work, costs) for work in pair) for pair in zip(*works, strict=True)
         ]
 
-    clock = clock_for("cpu")
-    floors_of_rounds, seconds = [floors()], []
-    for _ in range(rounds):
-        seconds.append({case: seconds_per_call(run, clock) for case, run in runs.items()})
-        floors_of_rounds.append(floors())
+    measured = list(against_floors(list(runs.values()), floors, clock_for("cpu"), range(rounds)))
     rows = []
     for index, name in enumerate(PASSES):
-        around = [floor[index] for floor in floors_of_rounds]
-        means = [statistics.fmean(pair) for pair in itertools.pairwise(around)]
+        around = [of_passes[index] for _, of_passes in measured]
         timed = {}
         for variant in passes:
-            times = [of_round[variant, name] for of_round in seconds]
-            ratios = [taken / floor for taken, floor in zip(times, means, strict=True)]
+            case = list(runs).index((variant, name))
+            times = [of_cases[case] for of_cases, _ in measured]
+            ratios = [taken / floor for taken, floor in zip(times, around, strict=True)]
             low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
             timed[variant] = Timed(statistics.median(times), (low, middle, high))
         floor = statistics.median(around)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.measure.simulated_machine import SimulatedMachine
-from torchspeed.measure import floor
+from torchspeed.measure import clocks, floor
 from torchspeed.measure.costs import Costs
 from torchspeed.measure.floor import (
     PassWork,
@@ -77,7 +77,7 @@ def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
     assert measured.times_floor == pytest.approx(2.0)
     assert measured.least_times_floor <= measured.times_floor <= measured.most_times_floor
     assert 3.0 / 2.0 * 0.99 <= measured.floor_seconds <= 3.0 / 0.5 * 1.01
-    least, most = floor.ROUNDS
+    least, most = clocks.ROUNDS
     rounds = machine.order.count("pass") // 2
     assert least <= rounds <= most
     # Costs come first and last, and both passes lie between any two of them.

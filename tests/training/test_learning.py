@@ -12,22 +12,22 @@ from torch.nn import functional as F
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import timeline_for
+from torchspeed.training.state import TrainingState
 from torchspeed.training.steps import Network, TrainingStep
 from torchspeed.training.train import train
-from torchspeed.training.trainee import Trainee
 
 CPU = torch.device("cpu")
 SGD = RunConfig(data="digits", optimiser="sgd", rate=0.1, momentum=0.0, epochs=1)
 
 
-def trained(config: RunConfig, batches: list[Any]) -> tuple[Tensor, Trainee]:
+def trained(config: RunConfig, batches: list[Any]) -> tuple[Tensor, TrainingState]:
     """Parameters of a linear model after an epoch over the batches."""
     torch.manual_seed(0)
     model = nn.Linear(3, 2)
-    trainee = Trainee(model, config)
-    step = TrainingStep(Network(model, F.mse_loss, CPU), trainee)
+    state = TrainingState(model, config)
+    step = TrainingStep(Network(model, F.mse_loss, CPU), state)
     run_loop(iter(batches), step, timeline_for(CPU))
-    return nn.utils.parameters_to_vector(model.parameters()).detach(), trainee
+    return nn.utils.parameters_to_vector(model.parameters()).detach(), state
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_a_clipped_gradient_moves_the_parameters_by_its_norm(items: tuple[Tensor
 
 def test_the_moving_average_is_what_is_tested(items: tuple[Tensor, Tensor]) -> None:
     first, _ = trained(SGD, cut(items, 6)[:1])
-    last, trainee = trained(replace(SGD, ema=0.75), cut(items, 6))
-    average = nn.utils.parameters_to_vector(trainee.tested.parameters())
+    last, state = trained(replace(SGD, ema=0.75), cut(items, 6))
+    average = nn.utils.parameters_to_vector(state.tested.parameters())
     assert torch.allclose(average, 0.75 * first + 0.25 * last)
 
 

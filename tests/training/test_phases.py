@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import Phase, PhaseClock, summarise, timeline_for
+from torchspeed.training.state import TrainingState
 from torchspeed.training.steps import Network, SmoothInferenceStep, TrainingStep
-from torchspeed.training.trainee import Trainee
 
 CPU = torch.device("cpu")
 
@@ -84,7 +84,7 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     model = SlowModel(delays[Phase.FORWARD], delays[Phase.BACKWARD])
     network = Network(model, nn.functional.cross_entropy, CPU)
     config = RunConfig(optimiser="sgd", rate=0.01, epochs=1)
-    step = TrainingStep(network, Trainee(model, config))
+    step = TrainingStep(network, TrainingState(model, config))
     batches = slow_batches(12, delays[Phase.LOADING], delays[Phase.PROCESSING])
     began = time.perf_counter()
     shown = delays[Phase.BOOKKEEPING]

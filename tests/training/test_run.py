@@ -14,11 +14,11 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint
 from torchspeed.training.config import Precision, RunConfig
+from torchspeed.training.context import Observer
 from torchspeed.training.infer import infer
 from torchspeed.training.phases import StepTimes
-from torchspeed.training.rank import Observer
+from torchspeed.training.state import TrainingState
 from torchspeed.training.train import train
-from torchspeed.training.trainee import Trainee
 
 LENET = RunConfig(
     model="lenet5", data="digits", batch_size=64, optimiser="sgd", rate=0.1, epochs=1
@@ -132,12 +132,12 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2, epochs=2)
     model: Any = create_model("lenet5")
-    trainee = Trainee(model, config)
-    trainee.epochs = train(replace(config, epochs=1)).epochs
+    state = TrainingState(model, config)
+    state.epochs = train(replace(config, epochs=1)).epochs
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)
     save_checkpoint(
-        file, replace(config, device="cpu:0"), trainee.state(), [trainee.state_of_rank()]
+        file, replace(config, device="cpu:0"), state.shared(), [state.of_rank()]
     )  # as a rank that has a device of its own
     saved = file.read_bytes()
     with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):

@@ -19,7 +19,7 @@ _GIB = 1024**3
 
 def list_names() -> None:
     """List models, data sets, optimisers, schedules and number formats."""
-    from torchspeed.training.trainee import OPTIMISERS
+    from torchspeed.training.state import OPTIMISERS
 
     console = standard_output()
     models = Table(

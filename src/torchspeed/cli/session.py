@@ -24,6 +24,7 @@ from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.context import ALONE, Observer
 from torchspeed.training.group import (
     Group,
     end_rank,
@@ -33,7 +34,6 @@ from torchspeed.training.group import (
     leave_group,
 )
 from torchspeed.training.phases import StepTimes
-from torchspeed.training.rank import ALONE, Observer
 from torchspeed.training.results import EpochRecord, RunResult
 
 SCHEMA = 2

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
 Clock = Callable[[], float]
 """Seconds from some start; only differences mean anything."""
+
+ROUNDS = (3, 10)
+"""Rounds of a workload that is held against a yardstick, at least and at most."""
+
+SECONDS = 2.0
+"""No further round starts after so much wall time."""
 
 
 def _synchronised_wall_clock() -> float:
@@ -50,3 +56,13 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
         # A tenth more than should do; tenfold at most, for the first calls mislead.
         wanted = 1.1 * calls * at_least / took if took > 0 else math.inf
         calls = math.ceil(min(10 * calls, max(wanted, calls + 1)))
+
+
+def rounds(seconds: float = SECONDS) -> Iterator[int]:
+    """Count rounds: `ROUNDS`, and within these no further one after so much wall time."""
+    least, most = ROUNDS
+    begun = time.perf_counter()
+    for done in range(most):
+        if done >= least and time.perf_counter() - begun >= seconds:
+            return
+        yield done

@@ -13,24 +13,17 @@ both, so it cancels in their ratio.
 from __future__ import annotations
 
 import statistics
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.clocks import SECONDS, Clock, clock_for, rounds, seconds_per_call
 from torchspeed.measure.costs import CostMeter, Costs
 from torchspeed.measure.operations import Operation, Product, record
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, parameter_bytes
 from torchspeed.models import Implementation
-
-ROUNDS = (3, 10)
-"""Rounds of a workload, at least and at most."""
-
-SECONDS = 2.0
-"""No further round starts after so much wall time."""
 
 FLOOR_MODES = ("eager", "compiled")
 
@@ -112,16 +105,27 @@ def floor_of(
         costs = meter.measure()
         return [bound(work, costs) for work in works]
 
-    rounds = []
+    pairs = [zip(*of, strict=True) for of in against_floors(runs, floors, clock, rounds(seconds))]
+    forward, backward = (_summary(of_pass) for of_pass in zip(*pairs, strict=True))
+    return FloorOfWorkload(forward, backward)
+
+
+def against_floors(
+    runs: Sequence[Callable[[], object]],
+    floors: Callable[[], list[float]],
+    clock: Clock,
+    repeats: Iterable[int],
+) -> Iterator[tuple[list[float], list[float]]]:
+    """Yield, of each round, the seconds of each run, and the floors around them.
+
+    These are the means of the floors measured just before and just after.
+    """
     before = floors()
-    for _ in _rounds(seconds):
+    for _ in repeats:
         times = [seconds_per_call(run, clock) for run in runs]
         after = floors()
-        means = [statistics.fmean(pair) for pair in zip(before, after, strict=True)]
-        rounds.append(list(zip(times, means, strict=True)))
+        yield times, [statistics.fmean(pair) for pair in zip(before, after, strict=True)]
         before = after
-    forward, backward = (_summary(pairs) for pairs in zip(*rounds, strict=True))
-    return FloorOfWorkload(forward, backward)
 
 
 def pass_works(
@@ -166,15 +170,6 @@ def compiled_floor(work: PassWork, costs: Costs) -> float:
     other_flops = sum(operation.other_flops for operation in work.operations)
     arithmetic = costs.multiplying(work.products, other_flops)
     return costs.dispatch_seconds + max(arithmetic, costs.moving(work.compulsory_bytes))
-
-
-def _rounds(seconds: float) -> Iterator[int]:
-    least, most = ROUNDS
-    begun = time.perf_counter()
-    for done in range(most):
-        if done >= least and time.perf_counter() - begun >= seconds:
-            return
-        yield done
 
 
 def _summary(pairs: Sequence[tuple[float, float]]) -> Floor:

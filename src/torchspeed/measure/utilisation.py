@@ -9,19 +9,12 @@ counts for nothing: a model of many small operators has a small share by its nat
 from __future__ import annotations
 
 import statistics
-import time
 from dataclasses import dataclass
 
-from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.clocks import clock_for, rounds, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count
-
-ROUNDS = (3, 10)
-"""Rounds of a workload, at least and at most."""
-
-SECONDS = 2.0
-"""No further round starts after so much wall time."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +54,8 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> Utili
         run()  # warm-up: where a pass takes seconds, nothing else is
     rates: tuple[list[float], list[float]] = ([], [])
     shares: tuple[list[float], list[float]] = ([], [])
-    least, most = ROUNDS
-    begun = time.perf_counter()
     before = peak.measure()
-    while len(rates[0]) < least or (
-        len(rates[0]) < most and time.perf_counter() - begun < SECONDS
-    ):
+    for _ in rounds():
         for index, (run, flops) in enumerate(parts):
             rate = flops / seconds_per_call(run, clock)
             after = peak.measure()

@@ -13,7 +13,6 @@ import torch
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
-from torchspeed.training.trainee import State
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
@@ -28,8 +27,10 @@ def check_new(path: Path) -> None:
         )
 
 
-def save_checkpoint(path: Path, config: RunConfig, state: State, ranks: list[State]) -> None:
-    """Write `Trainee.state` and that of every rank completely, then replace the older file."""
+def save_checkpoint(
+    path: Path, config: RunConfig, state: dict[str, Any], ranks: list[dict[str, Any]]
+) -> None:
+    """Replace the file by `TrainingState.shared` and what every rank has of its own."""
     save(path, {"config": _of_all_ranks(config).as_dict(), "state": state | {"ranks": ranks}})
 
 
@@ -45,7 +46,7 @@ def save(path: Path, values: dict[str, Any]) -> None:
     write_whole(path, content.getvalue())
 
 
-def load_checkpoint(path: Path, config: RunConfig, world: int) -> State:
+def load_checkpoint(path: Path, config: RunConfig, world: int) -> dict[str, Any]:
     """Read the state of a run with this configuration on so many ranks.
 
     Raises:

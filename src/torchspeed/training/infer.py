@@ -13,10 +13,10 @@ from torch.utils.data import DataLoader, Subset
 from torchspeed.data.loader import naming_worker_errors
 from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
+from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
 from torchspeed.training.group import Group
 from torchspeed.training.loop import Step
 from torchspeed.training.prepare import take_parameters
-from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
 from torchspeed.training.results import RunResult
 from torchspeed.training.steps import InferenceStep, SmoothInferenceStep
 
@@ -39,7 +39,7 @@ def infer(
     Raises:
         TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.
     """
-    run = Rank.prepared(config, group, observer)
+    run = RunContext.prepared(config, group, observer)
     if weights is not None:
         take_parameters(run.network.model, load_parameters(weights), weights)
     batches = run.batches(run.data.test)
@@ -64,7 +64,7 @@ def infer_smoothly(
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
     own process unless there are workers. Each item is read once and used for all its passes.
     """
-    run = Rank.prepared(config, group, observer)
+    run = RunContext.prepared(config, group, observer)
     available = len(run.data.test)  # type: ignore[arg-type]
     indices = range(group.rank, min(available, SMOOTH_ITEMS), group.world)
     items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
@@ -74,7 +74,7 @@ def infer_smoothly(
 
 
 def _inference(
-    run: Rank, mode: str, batches: Iterator[Any], available: int, step: Step
+    run: RunContext, mode: str, batches: Iterator[Any], available: int, step: Step
 ) -> RunResult:
     """Return the result of one loop over so many batches without training."""
     steps = run.steps(available)

@@ -13,7 +13,7 @@ from torchspeed.data.dataset import Scale
 from torchspeed.training.forecasts import Values
 from torchspeed.training.loop import StepResult
 from torchspeed.training.phases import Phase, PhaseClock
-from torchspeed.training.trainee import Trainee
+from torchspeed.training.state import TrainingState
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(output, target) to the mean loss of an item."""
@@ -58,7 +58,7 @@ class TrainingStep:
 
     network: Network
     """With the loss that is made small."""
-    trainee: Trainee
+    state: TrainingState
     """What moves the parameters."""
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
@@ -67,9 +67,9 @@ class TrainingStep:
         clock.end_of(Phase.PROCESSING)
         outputs, loss = self.network.forward(inputs, targets)
         clock.end_of(Phase.FORWARD)
-        self.trainee.optimiser.zero_grad()
-        self.trainee.scaler.scale(loss).backward()
-        self.trainee.update()
+        self.state.optimiser.zero_grad()
+        self.state.scaler.scale(loss).backward()
+        self.state.update()
         clock.end_of(Phase.BACKWARD)
         return StepResult(loss.detach(), outputs.detach(), targets)
 

@@ -15,13 +15,13 @@ from torchspeed.data.loader import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
 from torchspeed.training.config import RunConfig
+from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.rank import ALONE, NOBODY, Observer, Rank
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
+from torchspeed.training.state import TrainingState
 from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
-from torchspeed.training.trainee import Trainee
 
 
 @naming_worker_errors()
@@ -48,11 +48,11 @@ def train(
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
-    run = Rank.prepared(config, group, observer, trains=True)
+    run = RunContext.prepared(config, group, observer, trains=True)
     trainer = _Trainer(run)
     if checkpoint is not None:
         if resume:
-            trainer.trainee.restore(load_checkpoint(checkpoint, run.config, group.world),
+            trainer.state.restore(load_checkpoint(checkpoint, run.config, group.world),
                                     group.rank)  # fmt: skip
         else:
             check_new(checkpoint)
@@ -61,19 +61,19 @@ def train(
         loop, record = trainer.epoch()
         _check_finite(loop, record, checkpoint)
         if checkpoint is not None:
-            state = trainer.trainee.state()
-            states = group.gather(trainer.trainee.state_of_rank())
+            state = trainer.state.shared()
+            states = group.gather(trainer.state.of_rank())
             if group.leads:
                 save_checkpoint(checkpoint, run.config, state, states)
     if save_best is not None and group.leads:
-        save(save_best, trainer.trainee.best)
+        save(save_best, trainer.state.best)
     return trainer.result()
 
 
 class _Trainer:
     """A model in training on one rank, epoch by epoch."""
 
-    def __init__(self, run: Rank) -> None:
+    def __init__(self, run: RunContext) -> None:
         config = run.config
         torch.manual_seed(config.seed + run.group.rank)  # the same model, other dropout
         if config.target_accuracy is not None and run.data.classes is None:
@@ -84,12 +84,12 @@ class _Trainer:
         self.batches = run.batches(run.data.train, shuffle=True)
         self.steps = run.steps(len(self.batches), config.epochs)
         model = run.network.model
-        self.trainee = Trainee(model, config)
+        self.state = TrainingState(model, config)
         if run.group.world > 1:
             model = _replicated(run.network)
         network = replace(run.network, model=model, loss=_training_loss(run.network, config))
-        self.step = TrainingStep(network, self.trainee)
-        self.tested = replace(run.network, model=self.trainee.tested)
+        self.step = TrainingStep(network, self.state)
+        self.tested = replace(run.network, model=self.state.tested)
         validation = run.data.validation
         self.validates = validation is not None
         self.held_out = run.batches(run.data.test if validation is None else validation)
@@ -97,13 +97,13 @@ class _Trainer:
 
     def goes_on(self) -> bool:
         """Tell whether there is another epoch."""
-        done, config = self.trainee.epochs, self.run.config
+        done, config = self.state.epochs, self.run.config
         return len(done) < config.epochs and not (done and done[-1].reaches(config.target_share))
 
     def epoch(self) -> tuple[LoopResult, EpochRecord]:
         """Train for an epoch, and test."""
-        run, number = self.run, len(self.trainee.epochs)
-        rate = float(self.trainee.schedule.get_last_lr()[0])
+        run, number = self.run, len(self.state.epochs)
+        rate = float(self.state.schedule.get_last_lr()[0])
         run.network.model.train()
         run.observer.begin(f"epoch {number + 1} of {run.config.epochs}", self.steps)
         loop = run.loop(
@@ -125,7 +125,7 @@ class _Trainer:
             wall_s=loop.warmup_s + loop.wall_s,
             evaluation_s=evaluation_s,
         )
-        self.trainee.record(record, loop)
+        self.state.record(record, loop)
         run.observer.epoch(record)
         return loop, record
 
@@ -136,13 +136,13 @@ class _Trainer:
 
     def result(self) -> RunResult:
         """Return what all ranks measured, and how good the best epoch's forecasts are."""
-        trainee = self.trainee
-        last, target = trainee.epochs[-1], self.run.config.target_share
-        result = self.run.result("train", trainee.loops, last.train_loss, last.test_accuracy)
+        state = self.state
+        last, target = state.epochs[-1], self.run.config.target_share
+        result = self.run.result("train", state.loops, last.train_loss, last.test_accuracy)
         return replace(
             result,
-            epochs=trainee.epochs,
-            time_to_accuracy=time_to_accuracy(trainee.epochs, result.ranks[0].phases, target),
+            epochs=state.epochs,
+            time_to_accuracy=time_to_accuracy(state.epochs, result.ranks[0].phases, target),
             forecast=self._forecast(),
         )
 
@@ -150,14 +150,14 @@ class _Trainer:
         run, step = self.run, self.run.forecast_step(self.tested)
         if step is None:
             return None
-        if self.trainee.best_epoch is None:
+        if self.state.best_epoch is None:
             raise TorchspeedError(
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
-        self.tested.model.load_state_dict(self.trainee.best)
+        self.tested.model.load_state_dict(self.state.best)
         self.tested.model.eval()
         run.loop(run.batches(run.data.test).epoch(0), step)
-        return run.forecasts(step, self.trainee.best_epoch)
+        return run.forecasts(step, self.state.best_epoch)
 
 
 def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:

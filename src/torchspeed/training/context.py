@@ -48,7 +48,7 @@ FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class RunContext:
     """A run on this rank."""
 
     config: RunConfig
@@ -62,7 +62,7 @@ class Rank:
     @classmethod
     def prepared(
         cls, config: RunConfig, group: Group, observer: Observer, *, trains: bool = False
-    ) -> Rank:
+    ) -> RunContext:
         """Open the data and make the model, on the device of this rank."""
         config = complete(replace(config, device=group.device(config.device)))
         options = replace(config.data_options, seed=config.seed)

@@ -22,8 +22,6 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import LoopResult
 from torchspeed.training.results import EpochRecord
 
-State = dict[str, Any]
-
 _UNFIT = {"optimizer", "lbfgs", "sparseadam", "muon"}
 """The base class, and what needs a closure, sparse gradients, or parameters sorted by shape."""
 
@@ -35,7 +33,7 @@ OPTIMISERS: dict[str, Callable[..., optim.Optimizer]] = {
 """Classes of ``torch.optim`` by their names in lower case."""
 
 
-class Trainee:
+class TrainingState:
     """Everything that changes while training, with its state in one dictionary."""
 
     def __init__(self, model: nn.Module, config: RunConfig) -> None:
@@ -83,7 +81,7 @@ class Trainee:
             self.best_epoch = epoch.number
             self.best = copy.deepcopy(self.tested.state_dict())
 
-    def state(self) -> State:
+    def shared(self) -> dict[str, Any]:
         """Parameters, moments, learning rate and epochs: what all ranks share."""
         return {
             "parts": [part.state_dict() for part in self._parts],
@@ -92,7 +90,7 @@ class Trainee:
             "best": self.best,
         }
 
-    def state_of_rank(self) -> State:
+    def of_rank(self) -> dict[str, Any]:
         """Random generators and measured steps: what each rank has of its own."""
         return {
             "generator": torch.get_rng_state(),
@@ -100,7 +98,7 @@ class Trainee:
             "loops": [asdict(loop) for loop in self.loops],
         }
 
-    def restore(self, state: State, rank: int) -> None:
+    def restore(self, state: dict[str, Any], rank: int) -> None:
         """Take up the state that `load_checkpoint` read."""
         try:
             for part, values in zip(self._parts, state["parts"], strict=True):
