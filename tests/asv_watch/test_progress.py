@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 
-import pytest
-
 from asv_watch.progress import Progress
 
 
@@ -32,27 +30,3 @@ def test_further_rounds_of_a_case_that_failed_are_not_waited_for() -> None:
     progress.hear(_ran("a", 5.0, "failed"))
     assert progress.seconds_left() == 7.0
     assert stream.getvalue() == "[1/2] a  failed, 7 s left\n"
-
-
-class Terminal(io.StringIO):
-    """A stream that calls itself a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_on_a_terminal_a_bar_passes_and_lines_of_failures_stay(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    stream = Terminal()
-    with Progress({"a": 5.0}, stream) as progress:
-        progress.hear({"plan": {"a": 2, "b[red]": 1}})
-        progress.hear(_ran("a", 5.0))
-        assert "1/3" in stream.getvalue()
-        assert "a  ok, 10 s left" in stream.getvalue()
-        assert "[1/3]" not in stream.getvalue()
-        progress.hear(_ran("b[red]", 5.0, "failed"))
-    assert "[2/3] b[red]  failed, 5 s left\n" in stream.getvalue()
-    assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K"), "the bar is removed"

@@ -256,29 +256,6 @@ def test_published_values_stand_beside_ours(released: Site, visit: Callable[...,
     assert "ours" in heads
 
 
-def test_a_first_run_stands_beside_the_longest_history(
-    publish: Callable[..., Site], visit: Callable[..., Visitor]
-) -> None:
-    def with_a_new_machine(project: Project) -> None:
-        files = list((project.results / "gpu-lab").glob("*-*.json*"))
-        newest = max(files, key=lambda path: path.stat().st_mtime)
-        for path in files:
-            if not path.name.startswith(newest.name[:8]):
-                path.unlink()
-        project.build()
-
-    visitor = visit(publish("first-run", Plan(commits=12, steps=0), with_a_new_machine).url)
-    page = visitor.go("#/?m=gpu-lab")
-    notice = visitor.text("main > section:not([hidden]) .notice")
-    assert "first run on gpu-lab" in notice
-    assert "ci-2core" in notice
-    assert re.search(r"%|times", page.locator(".matrix .change").first.inner_text())
-    page.get_by_role("link", name="Timeline").click()
-    visitor.settled()
-    assert page.locator(".multiples svg path.line").count() > 0
-    assert "ci-2core is shown" in visitor.text("main > section:not([hidden]) .note")
-
-
 def test_the_machine_and_the_metric_stay_when_the_view_changes(
     site: Site, visitor: Visitor
 ) -> None:

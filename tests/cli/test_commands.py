@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from tests.conftest import git
-from torchspeed.cli import session
 from torchspeed.cli.main import main
 from torchspeed.cli.options import complete_from
 from torchspeed.workloads import list_workloads
@@ -58,21 +56,6 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
     assert len(rank["samples_s"]["forward"]) == rank["steps"] == 5
     assert result["machine"]["physical cores"].isdecimal()
     assert result["machine"]["torch"] == torch.__version__.split("+", maxsplit=1)[0]
-
-
-def test_a_result_names_the_commit_of_a_checkout_and_not_of_a_project_that_it_is_installed_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(tmp_path, "init", "--quiet")
-    package = tmp_path / ".venv" / "session.py"
-    package.parent.mkdir()
-    package.touch()
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
-    monkeypatch.setattr(session, "__file__", str(package))
-    assert run_json(tmp_path, "train", *QUICK)["commit"] is None
-    git(tmp_path, "add", "--force", str(package))
-    git(tmp_path, "commit", "--quiet", "--message", "Track it")
-    assert run_json(tmp_path, "train", *QUICK)["commit"] == git(tmp_path, "rev-parse", "HEAD")
 
 
 @pytest.fixture(scope="module")

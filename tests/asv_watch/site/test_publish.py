@@ -135,27 +135,6 @@ def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
     assert (project.html / "site.js").exists()
 
 
-def test_two_at_once_one_says_so(project: Project) -> None:
-    project.html.mkdir()
-    code = (
-        "import fcntl, os, sys, time;"
-        "fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX);"
-        "print('held', flush=True); time.sleep(60)"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(project.html)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        done = project.publish()
-    finally:
-        holder.kill()
-        holder.wait()
-    assert done.returncode == 1
-    assert "another process is publishing" in done.stdout + done.stderr
-
-
 def _put(value: str) -> Any:
     def spoil(path: Path) -> None:
         content = json.loads(path.read_text())

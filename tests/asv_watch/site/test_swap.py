@@ -46,21 +46,6 @@ def test_everything_is_replaced_and_the_folder_stays_the_same(site: Path) -> Non
     assert site.stat().st_ino == inode
 
 
-@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, WatchError])
-def test_a_failure_while_building_changes_nothing(
-    site: Path, failure: type[BaseException]
-) -> None:
-    before = tree(site)
-
-    def half_a_site(fresh: Path) -> None:
-        fill(fresh)
-        raise failure("halfway")
-
-    with pytest.raises(failure), swapped_in(site) as fresh:
-        half_a_site(fresh)
-    assert tree(site) == before
-
-
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.fault(
     "disk full",
