@@ -31,7 +31,6 @@ MEASURED = (
     "measure.floor",
     "measure.operators",
     "measure.passes",
-    "measure.threads",
     "measure.utilisation",
     "measure.work",
 )

@@ -4,9 +4,9 @@ import pytest
 import torch
 from sklearn import datasets
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches
-from torchspeed.data.options import DataOptions
 
 
 def test_digits_are_scikit_learns() -> None:

@@ -17,9 +17,9 @@ import torch
 from PIL import Image
 from torchvision import datasets
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches, naming_worker_errors
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
 

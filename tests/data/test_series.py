@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.data.test_images import md5, serve
 from torchspeed.data import multivariate
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Scale
 from torchspeed.data.load import load_data
-from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError

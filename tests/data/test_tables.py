@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
-from torchspeed.data.options import DataOptions
 from torchspeed.data.tables import read_table
 from torchspeed.errors import TorchspeedError
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import forecast_accuracy

@@ -16,7 +16,7 @@ import psutil
 import pytest
 import torch
 
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group, launch

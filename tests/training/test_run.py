@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 import torch
 
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint

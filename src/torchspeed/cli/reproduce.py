@@ -9,7 +9,7 @@ import typer
 
 from torchspeed.cli.options import complete_from, configure, takes
 from torchspeed.cli.outputs import check_writable, standard_output
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 

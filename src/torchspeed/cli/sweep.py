@@ -11,7 +11,7 @@ from rich.console import Console
 
 from torchspeed.cli.options import configure, positive, read_values, takes
 from torchspeed.cli.outputs import standard_output
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, complete
 

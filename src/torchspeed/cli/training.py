@@ -13,7 +13,7 @@ import typer
 
 from torchspeed.cli.options import takes
 from torchspeed.cli.outputs import Outputs
-from torchspeed.data.options import DataOptions
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.training.config import LEARNING, RunConfig
 
 TRAIN_EXAMPLES = """

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 from torch.utils.data import Dataset
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
-from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError

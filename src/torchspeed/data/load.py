@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torchspeed.data.catalogue import CSV_PREFIX, IMPORT_MARK, kind_of
+from torchspeed.data.catalogue import CSV_PREFIX, IMPORT_MARK, DataOptions, kind_of
 from torchspeed.data.dataset import Data
 from torchspeed.data.dummy import load_dummy
 from torchspeed.data.embedded import load_digits, load_eeg, load_el_nino
 from torchspeed.data.multivariate import load_csv, load_multivariate
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
 OWN_LOADER = {

@@ -16,8 +16,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
-from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
 from torchspeed.data.tables import read_table
 from torchspeed.errors import TorchspeedError

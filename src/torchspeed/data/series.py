@@ -15,8 +15,8 @@ from itertools import pairwise
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data, Scale
-from torchspeed.data.options import DataOptions
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dummy import load_dummy
 from torchspeed.data.loader import Batches
-from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.results import AccuracyTimes, RunResult

@@ -6,8 +6,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from torchspeed.data.catalogue import DATA, IMPORT_MARK
-from torchspeed.data.options import DATA_PANEL, DataOptions
+from torchspeed.data.catalogue import DATA, DATA_PANEL, IMPORT_MARK, DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 from torchspeed.workloads import get_workload, list_workloads
