@@ -13,8 +13,6 @@ import pytest
 import torch
 
 from torchspeed.cli.main import main
-from torchspeed.cli.options import complete_from
-from torchspeed.workloads import list_workloads
 
 ROOT = Path(__file__).parents[2]
 FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet"]
@@ -187,17 +185,6 @@ def test_an_interrupted_run_is_one_line() -> None:
         errors = process.stderr.read().splitlines()
     assert [line for line in errors if not line.startswith("epoch")] == ["torchspeed: interrupted"]
     assert process.returncode == 130
-
-
-def test_shell_completion() -> None:
-    words = {"COMP_WORDS": "torchspeed train --data ex", "COMP_CWORD": "3"}
-    shell = os.environ | words | {"_TORCHSPEED_COMPLETE": "complete_bash"}
-    command = [sys.executable, "-m", "torchspeed.cli"]
-    done = subprocess.run(command, env=shell, capture_output=True, text=True, check=False)
-    assert "exchange_rate" in done.stdout
-    assert complete_from(list_workloads())("res") == [
-        "resnet18_mnist", "resnet18", "resnet34", "resnet50"
-    ]  # fmt: skip
 
 
 def test_list_and_info(capsys: pytest.CaptureFixture[str]) -> None:

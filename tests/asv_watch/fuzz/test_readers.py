@@ -6,23 +6,19 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import json
 import math
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.cli.main import main
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
@@ -223,38 +219,3 @@ def test_result_of_the_gate(tmp_path_factory: pytest.TempPathFactory, data: Any)
         with contextlib.suppress(WatchError):
             is_ours(text)
             read_stored(text)
-
-
-@fuzz
-@given(data=st.data())
-@pytest.mark.fault(
-    "random damage",
-    tried="answers of GitHub",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_answers_of_github(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    whole = result(GateCase("a", (change(6), change(6))))
-    path = tmp_path_factory.mktemp("github") / "gate.json"
-    path.write_bytes(msgspec.json.encode(whole))
-    pull = {"number": 7, "head": {"sha": whole.head}, "body": "x", "labels": [{"name": "a"}]}
-    comments = [{"id": 3, "user": {"login": "x"}, "body": "y"}, {"id": 4, "user": None}]
-    answers = [json.dumps(each).encode() for each in (pull, comments, {}, [pull], {})]
-    place = data.draw(st.integers(0, len(answers) - 1))
-    answers[place] = data.draw(damaged(answers[place]))
-    left = iter(answers)
-    variables = {
-        "GITHUB_API_URL": "https://x",
-        "GITHUB_REPOSITORY": "a/b",
-        "GITHUB_TOKEN": "t",
-    }
-    printed = io.StringIO()
-    with (
-        no_hang(),
-        patch.dict(os.environ, variables),
-        patch("urllib.request.urlopen", lambda *_, **__: io.BytesIO(next(left))),
-        contextlib.redirect_stderr(printed),
-        contextlib.redirect_stdout(io.StringIO()),
-    ):
-        status = main(["gate-comment", str(path), "--head", whole.head])
-    assert status in {0, 1}
-    assert printed.getvalue().count("\n") == status

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 import signal
@@ -18,7 +16,6 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
-from asv_watch.site.swap import swapped_in
 
 HOLDER = """
 import subprocess, sys, tempfile, time
@@ -151,21 +148,3 @@ def test_a_signal_ends_the_body_and_everything_is_as_before(tmp_path: Path) -> N
     with pytest.raises(TerminatedError), exclusive_run(tmp_path, "bench"):
         signal.raise_signal(signal.SIGTERM)
     assert before == (tempfile.gettempdir(), dict(os.environ), signal.getsignal(signal.SIGTERM))
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
-@pytest.mark.fault(
-    "network file system",
-    tried="it supports no locks",
-    holds="one line names the file or folder and the remedy",
-)
-def test_a_disk_without_locks_is_one_line(
-    tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(descriptor: int, operation: int) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    for hold in (lambda: exclusive_run(tmp_path, "bench"), lambda: swapped_in(tmp_path / "site")):
-        with pytest.raises(WatchError, match=r"cannot be locked .* supports locks$"), hold():
-            pytest.fail("it holds a lock that does not exist")

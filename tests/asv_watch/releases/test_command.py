@@ -293,22 +293,6 @@ def test_a_night_compares_a_release_that_was_added_since(
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 
-def test_a_release_is_compared_with_itself_at_a_commit_that_is_named(
-    project: Path, tmp_path: Path
-) -> None:
-    (project / "src" / "package.py").write_text("LATER = True\n")
-    git(project, "commit", "--quiet", "--all", "--message", "Change the package")
-    older = git(project, "rev-parse", "HEAD~1")
-    options = ("--against", "9.1.0", "--commit", "HEAD~1", "--cases", "all")
-    status, printed, errors = run_driver(
-        "releases", project, tmp_path, "measure", "9.1.0", *options
-    )
-    assert status == 0, printed + errors
-    assert "**engine 9.1.0** against **engine 9.1.0**" in printed
-    [comparison] = read_comparisons(project / "results")[0]
-    assert (comparison.header.kind, comparison.header.after.commit) == ("null", older)
-
-
 def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     project: Path, tmp_path: Path
 ) -> None:
