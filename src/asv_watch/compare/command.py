@@ -10,6 +10,7 @@ import typer
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
+from asv_watch.compare.stored import compare_stored
 from asv_watch.errors import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
@@ -22,6 +23,14 @@ def compare(
     *,
     before: Before = "HEAD~1",
     after: After = "HEAD",
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored",
+            help="Compare what is stored, and measure nothing. A side is a result file or "
+            "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
+        ),
+    ] = False,
     values: Annotated[
         bool,
         typer.Option(
@@ -42,6 +51,9 @@ def compare(
         WatchError: a side does not exist, or no case ran on both.
     """
     root = Path.cwd()
+    if stored:
+        print(compare_stored(root, before=before, after=after, cases=cases))
+        return ExitStatus.DONE
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False

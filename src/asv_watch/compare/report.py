@@ -19,10 +19,14 @@ from asv_watch.statistics.rule import (
     verdict,
 )
 
-_WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
-_OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
+WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
+OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
 """Verdicts on values that are not times."""
 _UNKNOWN = "too noisy to tell"
+RULE = (
+    "A difference is a ratio whose interval excludes 1 and that is "
+    f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
+)
 
 
 def report(compared: Compared, before: str, after: str) -> str:
@@ -37,9 +41,7 @@ def report(compared: Compared, before: str, after: str) -> str:
     parts = [
         f"**{after}** against **{before}**",
         table(head, rows),
-        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. "
-        "A difference is a ratio whose interval excludes 1 and that is "
-        f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
         + (" Exact values differ if they are not equal." if values else ""),
     ]
     for label, reasons in (
@@ -56,7 +58,7 @@ def report(compared: Compared, before: str, after: str) -> str:
 def summary(ratios: Sequence[CaseRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
-    words = _WORDS if all(case.kind == "time" for case in ratios) else _OTHER_WORDS
+    words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
     unknown = sum(map(is_too_noisy, ratios))
     counts += f" ({unknown} of these {_UNKNOWN})" if unknown else ""
@@ -66,7 +68,7 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
 
 
 def _row(case: CaseRatio) -> tuple[str, ...]:
-    words = _WORDS if case.kind == "time" else _OTHER_WORDS
+    words = WORDS if case.kind == "time" else OTHER_WORDS
     return (
         f"`{case.case}`",
         quantities.quantity(case.before, case.unit),
@@ -84,5 +86,5 @@ def _row_of_values(case: CaseValues) -> tuple[str, ...]:
         for side in (case.before, case.after)
     ]
     change = quantities.change(value_ratio(case), "count")
-    answer = _OTHER_WORDS[value_verdict(case) or Verdict.SAME]
+    answer = OTHER_WORDS[value_verdict(case) or Verdict.SAME]
     return (f"`{case.case}`", *sides, change, "", "exact", answer)

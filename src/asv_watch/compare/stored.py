@@ -1,0 +1,198 @@
+"""Compares two stored results: of commits, environments or machines. Nothing is built or measured.
+
+Where the two versions were compared in interleaved rounds on the machine, that ratio is shown. Any
+other is the ratio of two values that were measured one after the other, perhaps days apart. Its
+interval divides the ends of their intervals, and a difference is called a suspicion, because the
+machine may have changed in between.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch import quantities
+from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.asv.settings import find_repository, load_settings
+from asv_watch.compare.report import OTHER_WORDS, RULE, WORDS
+from asv_watch.errors import WatchError
+from asv_watch.markdown import table
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.git import find_commit, read_commits
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Commit, Point
+from asv_watch.records.result_files import DamagedError, read_result_file
+from asv_watch.statistics.rule import Verdict, verdict
+
+_SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSide:
+    """What one machine measured of one commit in one environment; empty where any is meant."""
+
+    machine: str
+    environment: str
+    commit: str
+    """Full hash."""
+
+    def __str__(self) -> str:
+        return f"{self.machine}:{self.commit[:8]}@{self.environment}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """The ratio of two values that were measured one after the other."""
+
+    ratio: float
+    interval: tuple[float, float]
+
+
+def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
+    """Compare two stored results; return the report.
+
+    Args:
+        root: folder of asv.conf.json.
+        before: a result file, or ``MACHINE:COMMIT@ENVIRONMENT``. Machine and environment may be
+            left out where no other result would be meant, and a part of the environment suffices.
+        after: the same.
+        cases: regular expression of cases; all that both have if empty.
+
+    Raises:
+        WatchError: a side is not stored or not clear, or the two have no case in common.
+    """
+    selection = matching(cases, otherwise=EVERYTHING)
+    conf = load_settings(root)
+    repository, branch = find_repository(root, conf)
+    typed = {text: _parse(text, repository) for text in (before, after)}
+    commits = read_commits(repository, branch)
+    others = {side.commit for side in typed.values()} - {commit.hash for commit in commits}
+    history = load_history(
+        Path(conf.results_dir), (*commits, *(Commit(hash_, 0, "") for hash_ in others))
+    )
+    first, second = _find(history, typed, before, after)
+    interleaved = _interleaved(history, first, second)
+    old, new = (_points(history, side) for side in (first, second))
+    rows = [
+        _row(history, name, (old[name], new[name]), interleaved.get(name))
+        for name in old
+        if name in new and re.search(selection.pattern, name)
+    ]
+    if not rows:
+        raise WatchError(
+            f"{first} and {second} have no case in common; `asv-watch results export` lists all"
+        )
+    head = ("case", "before", "after", "change", "interval", "measured", "verdict")
+    return (
+        f"**{second}** against **{first}**\n\n{table(head, rows)}\n\n"
+        f"{RULE} Values of separate runs raise only a suspicion; `asv-watch compare` measures "
+        "the two versions."
+    )
+
+
+def _parse(text: str, repository: Path) -> StoredSide:
+    path = Path(text)
+    if path.suffix == ".json" and path.is_file():
+        try:
+            commit = read_result_file(path).commit_hash
+        except DamagedError as error:
+            raise WatchError(f"{path} is damaged ({error}); `asv-watch results check`") from error
+        return StoredSide(path.parent.name, path.stem.partition("-")[2], commit)
+    match = _SIDE.fullmatch(text)
+    commit = find_commit(repository, match["commit"]) if match else ""
+    if match is None or not commit:
+        raise _not_stored(text)
+    return StoredSide(match["machine"] or "", match["environment"] or "", commit)
+
+
+def _not_stored(text: str) -> WatchError:
+    return WatchError(
+        f"no result of {text!r} is stored; name one as MACHINE:COMMIT@ENVIRONMENT, or its file"
+    )
+
+
+def _find(
+    history: History, typed: dict[str, StoredSide], before: str, after: str
+) -> tuple[StoredSide, StoredSide]:
+    """Find the two results that are meant: of one machine and environment, if several may be."""
+    stored_sides = {
+        text: [
+            StoredSide(machine, environment, side.commit)
+            for (machine, environment), facts in history.facts.items()
+            if side.commit in facts
+            and side.machine in {"", machine}
+            and side.environment in f"{environment} {history.environments[environment].release}"
+        ]
+        for text, side in typed.items()
+    }
+    for text, sides in stored_sides.items():
+        if not sides:
+            raise _not_stored(text)
+    pairs = [(old, new) for old in stored_sides[before] for new in stored_sides[after]]
+    alike = [
+        (old, new)
+        for old, new in pairs
+        if (old.machine, old.environment) == (new.machine, new.environment)
+    ]
+    for choice in (pairs, alike):
+        if len(choice) == 1:
+            return choice[0]
+    listed = ", ".join(
+        sorted({str(side) for sides in stored_sides.values() for side in sides})[:6]
+    )
+    raise WatchError(f"{before!r} and {after!r} may mean several results: {listed}; name one each")
+
+
+def _points(history: History, side: StoredSide) -> dict[str, Point]:
+    """Return the values of a stored result by case."""
+    return {
+        series.case.name: run.point
+        for series in history.series
+        if (series.machine, series.environment) == (side.machine, side.environment)
+        and (run := series.runs.get(side.commit)) is not None
+        and run.point is not None
+    }
+
+
+def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dict[str, CaseRatio]:
+    """Return the newest interleaved ratio of each case, where the two were compared so."""
+    if before.machine != after.machine or before.environment != after.environment:
+        return {}
+    return {
+        ratio.case: ratio
+        for stored in history.comparisons.get(before.machine, ())
+        if stored.header.before.commit == before.commit
+        and stored.header.after.commit == after.commit
+        and stored.header.kind != "planted"
+        for ratio in stored.ratios
+    }
+
+
+def _row(
+    history: History, name: str, points: tuple[Point, Point], interleaved: CaseRatio | None
+) -> tuple[str, ...]:
+    benchmark = history.benchmarks[name.partition("(")[0]]
+    kind = "time" if benchmark.unit == "seconds" else "memory"
+    words = WORDS if kind == "time" else OTHER_WORDS
+    cells = [f"`{name}`", *(quantities.quantity(point.value, benchmark.unit) for point in points)]
+    ratio = interleaved or _apart(*points)
+    if ratio is None or (benchmark.exact and interleaved is None):
+        size = "" if ratio is None else quantities.change(ratio.ratio, kind)
+        equality = "same" if points[0].value == points[1].value else "differs"
+        return (*cells, size, "", "apart", equality)
+    answer, ends = verdict(ratio), quantities.interval(ratio.interval)
+    if interleaved is not None:
+        return (*cells, quantities.change(ratio.ratio, kind), ends, "interleaved", words[answer])
+    suspicion = "" if answer is Verdict.SAME else ", suspected"
+    return (*cells, quantities.about(ratio.ratio, kind), ends, "apart", words[answer] + suspicion)
+
+
+def _apart(before: Point, after: Point) -> _Apart | None:
+    """Divide two values and the ends of their intervals; ``None`` if one is not positive."""
+    old, new = (sorted((point.value, *(point.interval or ()))) for point in (before, after))
+    if old[0] <= 0 or new[0] <= 0 or math.isinf(old[-1]) or math.isinf(new[-1]):
+        return None
+    return _Apart(after.value / before.value, (new[0] / old[-1], new[-1] / old[0]))
