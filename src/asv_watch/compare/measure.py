@@ -11,11 +11,10 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
-from asv_watch.interleave.cases import MeasurableCase, ValueCase, list_cases
-from asv_watch.interleave.processes import TimedCase
-from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_interleaved
+from asv_watch.interleave.cases import MeasurableCase, list_cases
+from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling
 from asv_watch.interleave.sides import Side
-from asv_watch.interleave.values import measure_repeatedly
+from asv_watch.interleave.values import measure_cases
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -76,12 +75,7 @@ def compare(
     for result in extra:
         keep(result)
     suites = place.configuration.suites
-    results = [*extra]
-    timed = [case for case in cases if isinstance(case, TimedCase)]
-    others = [case for case in cases if isinstance(case, ValueCase)]
-    if timed:
-        results += measure_interleaved(sides, suites, timed, keep, sampling)
-    results += measure_repeatedly(sides, suites, others, keep, sampling)
+    results = [*extra, *measure_cases(sides, suites, cases, keep, sampling)]
     compared = Compared(
         tuple(result for result in results if isinstance(result, CaseRatio)),
         tuple(result for result in results if isinstance(result, Unmeasured)),

@@ -85,6 +85,8 @@ def _row_of_values(case: CaseValues) -> tuple[str, ...]:
         quantities.quantity(side, case.unit) if isinstance(side, float | int) else ""
         for side in (case.before, case.after)
     ]
+    if not case.exact:
+        return (f"`{case.case}`", *sides, "", "", "", "zero or below, so without a ratio")
     change = quantities.change(value_ratio(case), "count")
     answer = OTHER_WORDS[value_verdict(case) or Verdict.SAME]
     return (f"`{case.case}`", *sides, change, "", "exact", answer)

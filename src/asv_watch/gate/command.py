@@ -11,7 +11,8 @@ import msgspec
 import typer
 
 from asv_watch import quantities
-from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.asv.declared import Declared
+from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.changes import measured_files, read_changes
@@ -19,18 +20,26 @@ from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.ranking import one_of_each_first, profile, rank
 from asv_watch.gate.result import (
     MEASUREMENTS,
+    ExactValues,
     GateCase,
     GateResult,
     HeadAgainstBase,
     parse_share,
 )
-from asv_watch.interleave.cases import Benchmarks, list_benchmarks, timed_cases
+from asv_watch.interleave.cases import (
+    Benchmarks,
+    MeasurableCase,
+    list_benchmarks,
+    timed_cases,
+    value_cases,
+)
 from asv_watch.interleave.processes import TimedCase
-from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_interleaved
+from asv_watch.interleave.rounds import DEFAULT, PRECISE
 from asv_watch.interleave.sides import Side, side
+from asv_watch.interleave.values import measure_cases
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
-from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace, check_room, open_workplace
@@ -101,7 +110,7 @@ def gate(
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
     started = time.monotonic()
     budget = Budget(limit_s, time.monotonic)
-    selection = matching(cases, otherwise=EVERYTHING).only_times()
+    selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(
         Path.cwd(), "gate", release=release, machine=machine, committed=False
     ) as place:
@@ -109,7 +118,7 @@ def gate(
         merge_base, newest = _find_commits(
             configuration.repository, base or configuration.branch, head
         )
-        listed: list[TimedCase] = []
+        listed: Sequence[MeasurableCase] = []
         measured: list[GateCase] = []
         is_prepared = False
         try:
@@ -118,7 +127,7 @@ def gate(
                 check_room(configuration, (head_side.environment,))
                 base_side = side(place, merge_base, release)
                 benchmarks = list_benchmarks(place, [head_side.environment], newest)
-                listed = timed_cases(benchmarks, selection, place.declared)
+                listed = _list_cases(benchmarks, selection, place.declared)
                 print(f"base: {base_side.name}\nhead: {head_side.name}")
                 chosen, near = listed, _FIRST_TOGETHER
                 if not cases:
@@ -159,14 +168,33 @@ def gate(
     return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
 
 
+def _list_cases(
+    benchmarks: Benchmarks, selection: Selection, declared: Declared
+) -> Sequence[MeasurableCase]:
+    """List the selected cases that time something, or else those of memory and tracked values.
+
+    Raises:
+        WatchError: there is none.
+    """
+    only_times = selection.only_times()
+    others = value_cases(benchmarks, selection, declared, tracked=True)
+    timed = timed_cases(benchmarks, only_times, declared, needed=not others)
+    if timed and others:
+        print(
+            f"{len(others)} cases that time nothing are left out; "
+            "`asv-watch compare --values` compares them"
+        )
+    return timed or others
+
+
 def _nearest(
     place: Workplace,
     commits: tuple[str, str],
     head_side: Side,
     benchmarks: Benchmarks,
-    listed: Sequence[TimedCase],
+    listed: Sequence[MeasurableCase],
     limit_s: float,
-) -> tuple[list[TimedCase], int]:
+) -> tuple[Sequence[MeasurableCase], int]:
     """Choose the cases that a diff can have made slower, the nearest first.
 
     Returns:
@@ -179,15 +207,16 @@ def _nearest(
     if changes.is_traceable and not changes.functions:
         print(f"{files}, none of which changes measured code")
         return [], 0
-    cases = [case for case in listed if case.short] or listed
+    timed = [case for case in listed if isinstance(case, TimedCase)]
+    timed = [case for case in timed if case.short] or timed
     shares = {}
-    if changes.functions:
-        print(f"looking at what {len(cases)} cases run", flush=True)
+    if changes.functions and timed:
+        print(f"looking at what {len(timed)} cases run", flush=True)
         shares = profile(
-            head_side, configuration.suites, one_of_each_first(cases), changes, limit_s
+            head_side, configuration.suites, one_of_each_first(timed), changes, limit_s
         )
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    chosen = rank(cases, shares, texts, changes)
+    chosen = rank(timed or listed, shares, texts, changes)
     print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
     nearest = chosen[:_FIRST_TOGETHER]
     for case in nearest:
@@ -200,7 +229,7 @@ def _nearest(
 def measure(
     sides: tuple[Side, Side],
     suites: Path,
-    cases: Sequence[TimedCase],
+    cases: Sequence[MeasurableCase],
     budget: Budget,
     first: int = _FIRST_TOGETHER,
 ) -> list[GateCase]:
@@ -224,7 +253,7 @@ def measure(
                 for number in range(MEASUREMENTS):
                     wanted = [case for case in together if _is_open(results[case.name], number)]
                     if wanted:
-                        measure_interleaved(
+                        measure_cases(
                             sides,
                             suites,
                             wanted,
@@ -250,12 +279,19 @@ def _is_slower(result: CaseResult) -> bool:
 def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
     """Put the measurements of a case together; what fails on the base cannot be compared."""
     ratios = [result for result in results if isinstance(result, CaseRatio)]
+    exact = None
     skipped = failed = ""
     for result in results:
+        if isinstance(result, CaseValues):
+            before, after = result.before, result.after
+            if result.exact and isinstance(before, float) and isinstance(after, float):
+                exact = ExactValues(before, after, result.unit)
+            else:
+                skipped = "values of zero or below have no ratio"
         if isinstance(result, Unmeasured):
             skipped = (result.failed if result.failed_before else result.skipped)[:2000]
             failed = "" if result.failed_before else result.failed[:2000]
-    return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), skipped, failed)
+    return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), exact, skipped, failed)
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

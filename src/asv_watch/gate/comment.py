@@ -31,7 +31,7 @@ LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
 _STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
 """The last line of a comment."""
-_FIRST = (CaseState.SLOWER, CaseState.SUSPECTED, CaseState.FAILED)
+_FIRST = (CaseState.SLOWER, CaseState.SLOWER_ONCE, CaseState.FAILED)
 _REST = (CaseState.FASTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
 
@@ -52,17 +52,16 @@ def sentence(result: GateResult, threshold: float) -> str:
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.of_state(CaseState.SLOWER)
-    measured = sum(bool(case.changes) for case in result.cases)
+    measured = sum(case.is_measured for case in result.cases)
     answer = "Undecided: " if result.is_undecided(threshold) else ""
-    answer += f"{len(slower)} of {measured} cases slower"
+    answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
-        worst = slower[0].changes[-1]
-        answer += f", worst {quantities.measured(worst.ratio, worst.interval)}"
+        answer += f", worst {_change(slower[0])}"
     missing = len(result.of_state(CaseState.NOT_MEASURED))
     others = (
         (
-            len(result.of_state(CaseState.SUSPECTED)),
-            f"suspected but not measured again in {limit}",
+            len(result.of_state(CaseState.SLOWER_ONCE)),
+            f"{_slower(result)} once and not measured again in {limit}",
         ),
         (
             len(result.uncertain(threshold)),
@@ -79,7 +78,7 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
     """Say whether the gate passes, and why."""
     failing = len(result.failing(threshold))
     failed = len(result.of_state(CaseState.FAILED))
-    slower = f"{failing} slower by {quantities.share(threshold)} or more"
+    slower = f"{failing} {_slower(result)} by {quantities.share(threshold)} or more"
     if not result.passes(threshold, accepted):
         against = [slower] if failing and not accepted else []
         against += [f"{failed} failed"] if failed else []
@@ -87,8 +86,22 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
     if failing:
         return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
     if result.is_undecided(threshold):
-        return "**The gate is undecided: give it more time (`--limit`), or fewer cases.**"
+        remedy = "give it more time (`--limit`), fewer cases or a quieter machine"
+        return f"**The gate is undecided: {remedy}.**"
     return "The gate passes."
+
+
+def _slower(result: GateResult) -> str:
+    return "slower" if result.is_timed else "larger"
+
+
+def _change(case: GateCase) -> str:
+    """Return how far the head differs from the base, as measured last."""
+    if case.exact is not None:
+        return quantities.change(case.exact.ratio, "count")
+    change = case.changes[-1]
+    kind = "time" if change.unit == "seconds" else "memory"
+    return quantities.measured(change.ratio, change.interval, kind)
 
 
 def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:
@@ -167,14 +180,16 @@ def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[lis
 
 def _row(result: GateResult, case: GateCase) -> str:
     verdict = result.state(case).value
-    reason = case.failed or ("" if case.changes else case.skipped)
+    if not result.is_timed:
+        verdict = verdict.replace("slower", "larger").replace("faster", "smaller")
+    reason = case.failed or ("" if case.is_measured else case.skipped)
     if reason:
         verdict = f"{verdict}: {code(reason)}"
     cells = ["", "", ""]
-    if case.changes:
-        change = case.changes[-1]
-        cells = [quantity(seconds, "seconds") for seconds in (change.before_s, change.after_s)]
-        cells.append(quantities.measured(change.ratio, change.interval))
+    if case.is_measured:
+        sides = case.exact or case.changes[-1]
+        cells = [quantity(value, sides.unit) for value in (sides.before, sides.after)]
+        cells.append(_change(case))
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
 
 
@@ -182,11 +197,14 @@ def _how(result: GateResult) -> str:
     chosen = "that the changed files touch"
     if result.pattern:
         chosen = f"that match {code(result.pattern)}"
+    values = "" if result.is_timed else " Values that every process repeats need only differ."
+    option = "" if result.is_timed else " --values"
     return (
         f"{result.head[:8]} against the merge base {result.base[:8]}, {code(result.environment)}, "
         f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
-        f"{len(result.cases)} of {result.available} cases, {chosen}. A case is slower if "
-        f"{MEASUREMENTS} measurements, one after the other, all show it; the last one is "
-        f"shown, with its {quantities.share(CONFIDENCE)} confidence interval. "
-        f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}` repeats it."
+        f"{len(result.cases)} of {result.available} cases, {chosen}. A case is "
+        f"{_slower(result)} if {MEASUREMENTS} measurements, one after the other, all show it; the "
+        f"last one is shown, with its {quantities.share(CONFIDENCE)} confidence interval.{values} "
+        f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}{option}` "
+        "repeats it."
     )

@@ -17,21 +17,24 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from asv_watch import probes
 from asv_watch.gate.changes import Changed, words
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 
+C = TypeVar("C", bound=MeasurableCase)
 _SECONDS_A_CASE = 10
 
 
 def rank(
-    cases: Sequence[TimedCase],
+    cases: Sequence[C],
     shares: Mapping[str, float | None],
     texts: Mapping[str, str],
     changed: Changed,
-) -> list[TimedCase]:
+) -> list[C]:
     """Order cases; leave out those that run nothing of what was changed.
 
     Args:
@@ -47,7 +50,7 @@ def rank(
     }
     frequency = Counter(word for of_case in named.values() for word in of_case)
 
-    def nearness(case: TimedCase) -> tuple[float, float]:
+    def nearness(case: C) -> tuple[float, float]:
         rarity = sum(1 / frequency[word] for word in named[case])
         return -(shares.get(case.identity) or 0.0), -rarity
 
@@ -58,7 +61,7 @@ def rank(
     return one_of_each_first(ordered)
 
 
-def one_of_each_first(cases: Sequence[TimedCase]) -> list[TimedCase]:
+def one_of_each_first(cases: Sequence[C]) -> list[C]:
     """Put the first case of every benchmark before the second one of any; keep the order else."""
     seen: Counter[str] = Counter()
     occurrences = []
@@ -70,7 +73,7 @@ def one_of_each_first(cases: Sequence[TimedCase]) -> list[TimedCase]:
     ]
 
 
-def benchmark_of(case: TimedCase) -> str:
+def benchmark_of(case: MeasurableCase) -> str:
     """Return the name of a case's benchmark."""
     return case.name.partition("(")[0]
 

@@ -6,6 +6,7 @@ when it is read, and `asv_watch.gate.comment` escapes every text of it.
 
 from __future__ import annotations
 
+import math
 import re
 from enum import Enum
 from pathlib import Path
@@ -25,7 +26,8 @@ MEASUREMENTS = 2
 slower by chance in half of what its interval leaves out, which is 0.5 %; so of 400 harmless cases
 0.01 are expected to be slower in both."""
 
-_Positive = Annotated[float, msgspec.Meta(gt=0, lt=1e9)]
+_Positive = Annotated[float, msgspec.Meta(gt=0, lt=1e18)]
+_Value = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
 _Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
 _Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
@@ -35,8 +37,8 @@ class CaseState(Enum):
     """The state of a case in the gate."""
 
     SLOWER = "slower"
-    """In every measurement."""
-    SUSPECTED = "slower, not measured again in time"
+    """In every measurement, or by an exact value."""
+    SLOWER_ONCE = "slower, not measured again in time"
     FAILED = "failed"
     FASTER = "faster"
     """In the first measurement."""
@@ -50,10 +52,11 @@ class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ratio: _Positive
     interval: tuple[_Positive, _Positive]
-    before_s: _Positive
-    """Median of the samples before, seconds a call."""
-    after_s: _Positive
+    before: _Positive
+    """Median of the samples before, in ``unit``: seconds a call."""
+    after: _Positive
     rounds: _Count
+    unit: _Text = "seconds"
 
     def __post_init__(self) -> None:
         """Refuse an interval that does not hold the ratio.
@@ -67,7 +70,7 @@ class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def of(cls, ratio: CaseRatio) -> HeadAgainstBase:
         """Take over what is reported of a measured ratio, in five digits."""
-        low, middle, high, before_s, after_s = (
+        low, middle, high, before, after = (
             float(f"{number:.5g}")
             for number in (
                 ratio.interval[0],
@@ -77,7 +80,27 @@ class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 ratio.after,
             )
         )
-        return cls(middle, (low, high), before_s, after_s, len(ratio.ratios))
+        return cls(middle, (low, high), before, after, len(ratio.ratios), ratio.unit)
+
+
+class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A value that every process gave, of the base and of the head."""
+
+    before: _Value
+    after: _Value
+    unit: _Text
+
+    @property
+    def ratio(self) -> float | None:
+        """Head over base; ``None`` where one of them is zero or below."""
+        return self.after / self.before if min(self.before, self.after) > 0 else None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the head has more, less, or as much."""
+        if self.after == self.before:
+            return Verdict.SAME
+        return Verdict.WORSE if self.after > self.before else Verdict.BETTER
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -86,11 +109,25 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     case: _Text
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
     changes: Annotated[tuple[HeadAgainstBase, ...], msgspec.Meta(max_length=9)] = ()
-    """Its measurements, the first one first."""
+    """Its measurements, the first one first; none of an exact value."""
+    exact: ExactValues | None = None
     skipped: _Text = ""
     """Why it cannot run here."""
     failed: _Text = ""
     """Why a measurement failed."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether head and base were compared."""
+        return bool(self.changes) or self.exact is not None
+
+    @property
+    def ratio(self) -> float:
+        """Head over base, as measured last; infinite if an exact value rose from zero or below."""
+        if self.exact is None:
+            return self.changes[-1].ratio if self.changes else 0.0
+        without = {Verdict.WORSE: math.inf, Verdict.SAME: 1.0, Verdict.BETTER: 0.0}
+        return self.exact.ratio or without[self.exact.verdict]
 
 
 class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,50 +151,63 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     cases: tuple[GateCase, ...]
     is_prepared: bool = True
     """Whether both commits were built and the cases chosen within the limit."""
-    format: Literal[2] = 2
+    format: Literal[3] = 3
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its cases time something; otherwise there may be more or less of something."""
+        return all(
+            case.exact is None and all(change.unit == "seconds" for change in case.changes)
+            for case in self.cases
+        )
 
     def state(self, case: GateCase) -> CaseState:
         """Return the state of one of the cases."""
-        verdicts = [verdict(change) for change in case.changes]
         if case.failed:
             return CaseState.FAILED
+        verdicts = [verdict(change) for change in case.changes]
+        if case.exact is not None:
+            verdicts = [case.exact.verdict] * MEASUREMENTS
         if not verdicts:
             return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
         if verdicts[0] is Verdict.BETTER:
             return CaseState.FASTER
         if not all(answer is Verdict.WORSE for answer in verdicts):
             return CaseState.SAME
-        return CaseState.SLOWER if len(verdicts) >= MEASUREMENTS else CaseState.SUSPECTED
+        return CaseState.SLOWER if len(verdicts) >= MEASUREMENTS else CaseState.SLOWER_ONCE
 
     def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
         cases = [case for case in self.cases if self.state(case) in states]
-        return sorted(cases, key=lambda case: -case.changes[-1].ratio if case.changes else 0.0)
+        return sorted(cases, key=lambda case: -case.ratio)
 
     def failing(self, threshold: float) -> list[GateCase]:
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
         slower = self.of_state(CaseState.SLOWER)
-        return [case for case in slower if case.changes[-1].ratio >= 1 + threshold]
+        return [case for case in slower if case.ratio >= 1 + threshold]
 
     def uncertain(self, threshold: float) -> list[GateCase]:
         """List the cases not called slower whose interval reaches the threshold."""
         same = self.of_state(CaseState.SAME)
-        return [case for case in same if case.changes[-1].interval[1] >= 1 + threshold]
+        return [
+            case for case in same if case.changes and case.changes[-1].interval[1] >= 1 + threshold
+        ]
 
     def is_undecided(self, threshold: float) -> bool:
-        """Tell whether the time was over too early: more time could change the answer.
+        """Tell whether too little is known to let the head pass, or to refuse it.
 
-        That holds where no case was measured, where a slower one was not measured again, and where
-        cases are left although the interval of a measured one reaches the threshold.
+        That holds where a slower case was not measured again, where nothing is known of any case
+        (not measured, or its interval reaches the threshold), and where cases are left although
+        the interval of a measured one reaches the threshold.
         """
-        measured = any(case.changes for case in self.cases)
+        left = bool(self.of_state(CaseState.NOT_MEASURED))
+        uncertain = len(self.uncertain(threshold))
+        is_any_known = sum(case.is_measured for case in self.cases) > uncertain
         return (
             not self.is_prepared
-            or bool(self.of_state(CaseState.SUSPECTED))
-            or (
-                bool(self.of_state(CaseState.NOT_MEASURED))
-                and (not measured or bool(self.uncertain(threshold)))
-            )
+            or bool(self.of_state(CaseState.SLOWER_ONCE))
+            or (bool(left or uncertain) and not is_any_known)
+            or (left and bool(uncertain))
         )
 
     def passes(self, threshold: float, accepted: str) -> bool:

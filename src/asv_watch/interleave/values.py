@@ -1,8 +1,9 @@
-"""Measures peak memory and tracked values on two sides, each in processes of its own.
+"""Measures cases on two sides, also those that time nothing: peak memory and tracked values.
 
-A round is one process of each side, so peak memory gets a ratio with its interval as times do.
-Three rounds suffice for a case that does not differ; a difference rests on five or more. A tracked
-value that both processes of each side repeat is compared by equality, as are exact counts.
+A round of such a case is one process of each side, so peak memory gets a ratio with its interval
+as times do. Three rounds suffice for a case that does not differ; a difference rests on five or
+more. A tracked value that both processes of each side repeat is compared by equality, as are exact
+counts.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.processes import CASES
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import ValueCase
-from asv_watch.interleave.rounds import Keep, RoundsOfCases, Sampling
+from asv_watch.interleave.cases import MeasurableCase, ValueCase
+from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.rounds import Keep, RoundsOfCases, Sampling, measure_interleaved
 from asv_watch.interleave.sides import Side
 from asv_watch.machine.room import check_machine
 from asv_watch.records.comparisons import CaseResult, CaseValues, NoValue, Unmeasured
@@ -65,6 +67,20 @@ def _measure_once(
                 before=before,
                 after=after,
             )
+
+
+def measure_cases(
+    sides: tuple[Side, Side],
+    suites: Path,
+    cases: Sequence[MeasurableCase],
+    keep: Keep,
+    sampling: Sampling,
+) -> list[CaseResult]:
+    """Measure cases interleaved, those that time something first."""
+    timed = [case for case in cases if isinstance(case, TimedCase)]
+    others = [case for case in cases if isinstance(case, ValueCase)]
+    results = measure_interleaved(sides, suites, timed, keep, sampling) if timed else []
+    return results + measure_repeatedly(sides, suites, others, keep, sampling)
 
 
 def measure_repeatedly(
@@ -115,7 +131,10 @@ def _add(
     assert isinstance(values.before, float) and isinstance(values.after, float)  # noqa: PT018, S101
     repeats = (values.before, values.after) == (first.before, first.after)
     is_exact = case.exact or (number == _ALIKE and repeats and not case.is_peak)
-    if is_exact or min(values.before, values.after) <= 0:
+    has_ratio = min(values.before, values.after) > 0
+    if not has_ratio and number < _ALIKE and not is_exact:
+        return "zero or below"
+    if is_exact or not has_ratio:
         comparison.close(case, msgspec.structs.replace(values, exact=is_exact))
         return "same" if values.before == values.after else "differs"
     return comparison.add(case, ((values.before,), (values.after,)))

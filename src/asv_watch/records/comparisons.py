@@ -34,7 +34,6 @@ against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
-Value = Annotated[float, msgspec.Meta(ge=0)]
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 
@@ -158,9 +157,9 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     unit: str
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
-    before: Value | NoValue | None = None
+    before: float | NoValue | None = None
     """In ``unit``; ``None`` where it was not measured."""
-    after: Value | NoValue | None = None
+    after: float | NoValue | None = None
 
 
 CaseResult = CaseRatio | Unmeasured | CaseValues

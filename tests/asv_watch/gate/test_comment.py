@@ -45,8 +45,8 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_h", skipped="no such model"),
     )
     assert sentence(result(*others), 0.03) == (
-        "Undecided: 0 of 3 cases slower; 1 suspected but not measured again in 20 min 00 s, "
-        "1 failed, 1 not measured in 20 min 00 s"
+        "Undecided: 0 of 3 cases slower; 1 slower once and not measured again in 20 min "
+        "00 s, 1 failed, 1 not measured in 20 min 00 s"
     )
     unmeasured = GateCase("s.time_e")
     for undecided in (result(unmeasured), result(is_prepared=False), result(others[0], SAME_CASE)):
@@ -55,11 +55,14 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
     assert not result(SAME_CASE, unmeasured).is_undecided(0.03)
     noisy = GateCase("s.time_i", (change(1, half=7),))
     assert result(noisy, unmeasured).is_undecided(0.03)
-    assert sentence(result(noisy), 0.03) == "0 of 1 cases slower; 1 too noisy to exclude 3.0 %"
-    assert verdict_line(result(noisy), 0.03, "") == "The gate passes."
+    assert sentence(result(noisy, SAME_CASE), 0.03) == (
+        "0 of 2 cases slower; 1 too noisy to exclude 3.0 %"
+    )
+    assert verdict_line(result(noisy, SAME_CASE), 0.03, "") == "The gate passes."
+    assert result(noisy).is_undecided(0.03), "nothing is known of any case"
     states = [result(*others).state(case) for case in others]
     assert states == [
-        CaseState.SUSPECTED,
+        CaseState.SLOWER_ONCE,
         CaseState.FAILED,
         CaseState.NOT_MEASURED,
         CaseState.SAME,

@@ -1,0 +1,95 @@
+"""The gate of a project that times nothing, and what it says of a project that also times."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from asv_watch.errors import ExitStatus
+from asv_watch.gate.result import CaseState, read_result
+from tests.asv_watch import torchless
+from tests.asv_watch.clockwork import CLOCK
+from tests.asv_watch.interruptible import run_driver
+from tests.conftest import commit, git
+
+SUITE = """
+import random
+
+def track_words():
+    from package import WORDS
+    return WORDS
+
+def track_warnings():
+    from package import WARNINGS
+    return WARNINGS
+
+def track_depth():
+    return 7
+
+def track_balance():
+    return random.random() - 10
+
+def peakmem_words():
+    from package import WORDS
+    return bytearray(4_000_000 * WORDS)
+"""
+TIMED = f"""{CLOCK}
+class Suite:
+    timer = Clock.read
+    sample_time, warmup_time = 0.005, 0
+
+    def time_work(self):
+        Clock.now += random.gauss(0.001, 0.000002)
+"""
+PACKAGE = "WORDS = {words}\nWARNINGS = {warnings}\n"
+
+
+def make_pull_request(make_project: Callable[..., Path], suite: str, **head: int) -> Path:
+    settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": ["src"]}
+    before = PACKAGE.format(words=10, warnings=0)
+    root = make_project(suite, {"asv.conf.json": json.dumps(settings), "src/package.py": before})
+    git(root, "checkout", "--quiet", "-b", "change")
+    commit(root, {"src/package.py": PACKAGE.format(**head)}, "Say more")
+    return root
+
+
+def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    root = make_pull_request(make_project, SUITE, words=12, warnings=2)
+    files = ("--comment", str(tmp_path / "gate.md"), "--json", str(tmp_path / "gate.json"))
+    status, printed, errors = run_driver("gate", root, tmp_path, "--base", "main", *files)
+    assert status == ExitStatus.SLOWER, printed + errors
+    assert "3 of 4 cases larger, worst changed" in printed
+    assert "**The gate fails: 3 larger by 3.0 % or more.**" in printed
+    result = read_result(tmp_path / "gate.json")
+    assert {case.case: result.state(case) for case in result.cases} == {
+        "suite.track_words": CaseState.SLOWER,
+        "suite.track_warnings": CaseState.SLOWER,
+        "suite.track_depth": CaseState.SAME,
+        "suite.track_balance": CaseState.SKIPPED,
+        "suite.peakmem_words": CaseState.SLOWER,
+    }
+    comment = (tmp_path / "gate.md").read_text()
+    assert "| `suite.track_words` | 10.0 | 12.0 | +20.0 % | larger |" in comment
+    assert "| `suite.track_warnings` | 0 | 2.00 | changed | larger |" in comment
+    assert re.search(r"`suite.peakmem_words` \| \S+ MiB \| \S+ MiB \| \+\S+ % \(\+", comment)
+    assert "skipped: `values of zero or below have no ratio`" in comment
+    again = run_driver("gate", root, tmp_path, "--base", "main", "--override", "more to say")
+    assert again[0] == ExitStatus.DONE, again
+
+
+def test_where_some_cases_are_timed_one_line_says_what_is_left_out(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    root = make_pull_request(make_project, TIMED + SUITE, words=10, warnings=1)
+    status, printed, errors = run_driver("gate", root, tmp_path, "--base", "main")
+    assert status == ExitStatus.DONE, printed + errors
+    assert "5 cases that time nothing are left out; `asv-watch compare --values`" in printed
+    status, printed, errors = run_driver(
+        "gate", root, tmp_path, "--base", "main", "--cases", "track_w"
+    )
+    assert status == ExitStatus.SLOWER, printed + errors
+    assert "1 of 2 cases larger" in printed
