@@ -46,8 +46,6 @@ class TableRow:
     """The reported value, in the unit."""
     interval_low: float | None
     interval_high: float | None
-    quartile_low: float | None
-    quartile_high: float | None
     samples: int
     """Number of samples that are stored."""
     measured_at: int | None
@@ -70,7 +68,6 @@ def measurements(history: History) -> Iterator[TableRow]:
                 continue
             point = run.point
             low, high = (point and point.interval) or (None, None)
-            first, third = (point and point.quartiles) or (None, None)
             yield TableRow(
                 machine=series.machine,
                 environment=series.environment,
@@ -88,8 +85,6 @@ def measurements(history: History) -> Iterator[TableRow]:
                 value=None if point is None else point.value,
                 interval_low=low,
                 interval_high=high,
-                quartile_low=first,
-                quartile_high=third,
                 samples=0 if point is None else len(point.samples),
                 measured_at=run.at,
                 recipe=run.recipe,

@@ -114,6 +114,8 @@ def _split_series(history: History, series: Series, periods: Indices) -> tuple[S
     known, recipe = of_rows[0], ""
     for row, (period, run) in enumerate(zip(of_rows, columns.rows, strict=True)):
         recorded = run.recipe
+        if period == known and recorded == recipe:
+            continue
         if period != known or differing_facts(recipe, recorded):
             starts.append(row)
             recipes.append(recipe)

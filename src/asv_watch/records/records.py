@@ -135,12 +135,8 @@ class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """
     interval: tuple[float, float] | None = None
     """From the least sample to the lower quartile; 99 % confidence interval of a median."""
-    quartiles: tuple[float, float] | None = None
-    """First and third quartile of the samples."""
     samples: tuple[float, ...] = ()
     """All samples, where the run recorded them."""
-    started_at: int | None = None
-    """When its benchmark started, seconds since the epoch."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 FEWEST_SAMPLES = 8
 """Samples that a spread is known from: of fewer, two or three lie close together too often."""
+_LARGEST = sys.float_info.max
 
 
 def is_finite_number(value: Any) -> TypeGuard[float]:
     """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
-    try:
-        return type(value) in {int, float} and math.isfinite(value)
-    except OverflowError:
-        return False
+    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
 
 
 @dataclass(frozen=True, slots=True)

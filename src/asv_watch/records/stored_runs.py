@@ -37,7 +37,7 @@ from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
 from asv_watch.records.side_files import Report
 
-_SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
+_SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
 
 
 class RunReader:
@@ -56,6 +56,7 @@ class RunReader:
         self._numbers = {
             (case.benchmark, case.params): number for number, case in enumerate(self.cases)
         }
+        self._named = {case.name: number for number, case in enumerate(self.cases)}
         self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
         self.problems: list[Problem] = []
         """What could not be read."""
@@ -93,9 +94,11 @@ class RunReader:
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
         if reports:  # outcomes count for cases of which the result file has no row
-            for number, case in enumerate(self.cases):
-                report = reports.get(case.name)
-                if report and number not in runs and case.benchmark not in outdated:
+            for name, report in reports.items():
+                number = self._named.get(name)
+                if number is None or number in runs:
+                    continue
+                if self.cases[number].benchmark not in outdated:
                     runs[number] = _without_value(report)
         return runs
 
@@ -167,13 +170,13 @@ def _run(
         return None
     if report is not None and report.rounds_left and report.outcome is not Outcome.OK:
         return _without_value(report)  # a later round failed; the samples before it are stored
-    lower, upper, q_25, q_75, stored_samples = spread
+    lower, upper, stored_samples = spread
     samples = _finite_samples(stored_samples)
     if samples:
         reported = report_value(samples)
-        point = Point(reported.value, reported.interval, reported.quartiles, samples, started_at)
+        point = Point(reported.value, reported.interval, samples)
     else:
-        point = Point(median, _pair(lower, upper), _pair(q_25, q_75), (), started_at)
+        point = Point(median, _pair(lower, upper))
     at = started_at if report is None or report.at is None else report.at
     return Run(Outcome.OK, point, "", at, recipe)
 

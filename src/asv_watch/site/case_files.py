@@ -9,7 +9,6 @@ import ast
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.data_files import series_files
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import distance, write_script
+from asv_watch.site.scripts import distances, write_script
 from asv_watch.statistics.rule import TOO_NOISY
 
 Json = dict[str, Any]
@@ -191,15 +190,15 @@ def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
     newest = np.arange(len(commits)) >= len(commits) - SAMPLED_COMMITS
     chosen = np.flatnonzero(newest | np.isin(commits, list(edges))).tolist()
     return [
-        [int(commits[index]), list(_distances(point)), len(point.samples)]
+        [int(commits[index]), _distances(point), len(point.samples)]
         for index in chosen
         if (point := sampled.rows[index].point)
     ]
 
 
-def _distances(point: Point) -> Iterable[int]:
+def _distances(point: Point) -> list[int]:
     ordered = sorted(point.samples)
     if len(ordered) > SAMPLES:
         last = len(ordered) - 1
         ordered = [ordered[round(index * last / (SAMPLES - 1))] for index in range(SAMPLES)]
-    return (distance(sample - point.value, point.value) for sample in ordered)
+    return distances(np.array(ordered) - point.value, point.value)

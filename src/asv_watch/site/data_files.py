@@ -11,7 +11,7 @@ from asv_watch.records.series import Indices
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import Json, series_in_a_file
-from asv_watch.site.scripts import distance, json_bytes, shortened, write_script
+from asv_watch.site.scripts import distances, json_bytes, shortened, write_script
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
@@ -58,8 +58,7 @@ def _values_of(summary: SeriesSummary) -> Json:
     if known.any():
         centres, ends = values[known], interval[known]
         for key, differences in (("lo", centres - ends[:, 0]), ("hi", ends[:, 1] - centres)):
-            distances = map(distance, differences.tolist(), centres.tolist())
-            data[key] = _spread_out(at, at[known], list(distances))
+            data[key] = _spread_out(at, at[known], distances(differences, centres))
     return data
 
 

@@ -11,7 +11,10 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
+
+from asv_watch.records.series import Floats
 
 # JSON is not a subset of script source: `</script>`, `<!--` and the two line
 # separators of Unicode mean something there. Inside a JSON string each may be
@@ -59,9 +62,11 @@ def shortened(value: float, significant: int = 5) -> float:
     return float(f"{value:.{significant}g}")
 
 
-def distance(difference: float, value: float) -> int:
-    """Return a distance from a value in 1/10,000 of it, as data files store it."""
-    return round(max(-_FARTHEST, min(difference / abs(value) * 10_000, _FARTHEST)))
+def distances(differences: Floats, values: Floats | float) -> list[int]:
+    """Return distances from values in 1/10,000 of them, as data files store them."""
+    relative = differences / np.abs(values) * 10_000
+    whole: list[int] = np.rint(relative.clip(-_FARTHEST, _FARTHEST)).astype(np.int64).tolist()
+    return whole
 
 
 def _encodable(data: Any) -> Any:
