@@ -47,7 +47,7 @@ def training_step(workload: str) -> Callable[[], None]:
     optimiser = torch.optim.SGD(passes.parameters, lr=1e-3, momentum=0.9)
 
     def step() -> None:
-        _, *gradients = passes.backward()
+        *gradients, _ = passes.backward()
         for parameter, gradient in zip(passes.parameters, gradients, strict=True):
             parameter.grad = gradient
         optimiser.step()

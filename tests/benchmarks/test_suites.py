@@ -185,7 +185,7 @@ def test_each_suite_measures_the_implementation_that_it_is_about() -> None:
     for suite in (plain, tuned):
         suite.setup("lstnet", "cpu")
         suite.passes.forward()
-    models = [type(suite.passes._model).__name__ for suite in (plain, tuned)]
+    models = [type(suite.passes.model).__name__ for suite in (plain, tuned)]
     assert models == ["LSTNet", "TunedLSTNet"]
     flops = [suite.measure("lstnet", "cpu")["forward"]["flops"] for suite in (PlainWork(), Work())]
     assert flops[0] < flops[1], "the tuned convolution multiplies by zeros"

@@ -64,10 +64,10 @@ def test_a_break_and_a_recompilation_are_counted(monkeypatch: pytest.MonkeyPatch
     _quickly(monkeypatch)
     prepared = Passes("lenet5", "cpu", 2)
     model = Awkward().eval()
-    prepared._model = model
+    prepared.model = model
     prepared._call = compilation.compiled(model, {})
     prepared._objective = lambda output, _target: output.sum()
-    prepared._parameters = [model.weight]
+    prepared.parameters = [model.weight]
     cost = count_cost(prepared)
     assert cost.graph_breaks >= 1
     assert cost.recompilations >= 1

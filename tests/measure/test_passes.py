@@ -16,14 +16,14 @@ from torchspeed.workloads import get_workload
 @pytest.mark.parametrize("name", ["darnn", "tpa_lstm", "lenet5"])
 def test_backward_computes_the_gradient_by_every_parameter_and_the_input(name: str) -> None:
     prepared = Passes(name, "cpu", 4)
-    prepared._set_training(True)
-    leaves = [*prepared._parameters, prepared.inputs]
+    prepared.set_training(True)
+    leaves = [*prepared.parameters, prepared.inputs]
     seen: dict[int, torch.Tensor] = {}
     for index, leaf in enumerate(leaves):
         leaf.register_hook(lambda gradient, index=index: seen.update({index: gradient}))
     prepared.backward()
     workload = get_workload(name)
-    output = prepared._model(prepared.inputs)
+    output = prepared.model(prepared.inputs)
     workload.objective(output, workload.example_targets(4)).backward()
     assert len(seen) == len(leaves)
     for index, leaf in enumerate(leaves):
@@ -35,10 +35,10 @@ def test_passes_may_alternate_and_leave_the_model_as_they_found_it() -> None:
     prepared = Passes("resnet18_mnist", "cpu", 4)
     for _ in range(2):
         prepared.forward()
-        assert not prepared._model.training
+        assert not prepared.model.training
         prepared.backward()
-        assert prepared._model.training
-    assert all(parameter.grad is None for parameter in prepared._parameters)
+        assert prepared.model.training
+    assert all(parameter.grad is None for parameter in prepared.parameters)
 
 
 def test_the_cpus_clock_counts_work_and_not_waiting() -> None:

@@ -34,7 +34,7 @@ def _of_all(gradients: tuple[Tensor, ...]) -> Tensor:
 
 def _without_dropout(prepared: Passes) -> Passes:
     module: Any
-    for module in prepared._model.modules():
+    for module in prepared.model.modules():
         if isinstance(getattr(module, "dropout", None), float):
             module.dropout = 0.0
         if isinstance(module, nn.Dropout):
@@ -70,7 +70,7 @@ def test_channels_last_computes_the_same(name: str, precision: str) -> None:
 def test_channels_last_lays_out_images_and_weights() -> None:
     prepared = Passes("flux_cnn", "cpu", 2, layout="channels_last")
     assert prepared.inputs.is_contiguous(memory_format=torch.channels_last)
-    weights = [p for p in prepared._parameters if p.dim() == 4]
+    weights = [p for p in prepared.parameters if p.dim() == 4]
     assert weights
     assert all(w.is_contiguous(memory_format=torch.channels_last) for w in weights)
 

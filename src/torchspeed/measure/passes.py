@@ -82,7 +82,7 @@ class Passes:
         self.name = workload
         self.inputs = recipe.example_inputs(batch, device)
         self.targets = recipe.example_targets(batch, device)
-        self._model = recipe.create_model(device=device, implementation=implementation).eval()
+        self.model = recipe.create_model(device=device, implementation=implementation).eval()
         if layout == "channels_last":
             if self.inputs.dim() != 4:
                 raise ValueError(
@@ -90,23 +90,23 @@ class Passes:
                     f"{tuple(self.inputs.shape)}; use 'contiguous'"
                 )
             self.inputs = self.inputs.to(memory_format=torch.channels_last)
-            self._model = self._model.to(memory_format=torch.channels_last)
-        model: Callable[[Tensor], Tensor] = self._model
+            self.model = self.model.to(memory_format=torch.channels_last)
+        model: Callable[[Tensor], Tensor] = self.model
         if compiled:
             on_cpu = self.inputs.device.type == "cpu"
             options = recipe.cpu_compile_options if on_cpu else {}
-            model = compilation.compiled(self._model, options)
+            model = compilation.compiled(self.model, options)
         self._call, self._objective = model, recipe.objective
         if precision == "bf16":
             kind = self.inputs.device.type
             self._call, self._objective = _autocast(model, kind), _autocast(self._objective, kind)
         # DSANet as Flux has it owns parameters that nothing reads.
-        self._parameters = [p for p in self._model.parameters() if p.requires_grad]
+        self.parameters = [p for p in self.model.parameters() if p.requires_grad]
 
     @torch.inference_mode()
     def forward(self) -> Tensor:
         """Run one inference, in evaluation mode without a graph, and return the output."""
-        self._set_training(False)
+        self.set_training(False)
         return self._call(self.inputs)
 
     def backward(self) -> tuple[Tensor, ...]:
@@ -115,15 +115,16 @@ class Passes:
         With respect to every parameter that learns and, as FluxBench has it, the input;
         the gradients are returned in this order.
         """
-        self._set_training(True)
+        self.set_training(True)
         output = self._call(self.inputs)
         objective = self._objective(output, self.targets)
-        return torch.autograd.grad(objective, [*self._parameters, self.inputs])
+        return torch.autograd.grad(objective, [*self.parameters, self.inputs])
 
-    def _set_training(self, training: bool) -> None:
+    def set_training(self, training: bool) -> None:
+        """Choose the mode of the model; in training, gradients reach the inputs."""
         # Walking the modules costs 0.1 ms in the larger ones: only where it changes anything.
-        if self._model.training is not training:
-            self._model.train(training)
+        if self.model.training is not training:
+            self.model.train(training)
             self.inputs.requires_grad_(training)
 
 

@@ -27,8 +27,8 @@ from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
-from torchspeed.workloads import get_workload
 
 
 @dataclass(frozen=True)
@@ -206,13 +206,8 @@ def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int
     return total
 
 
-class CountablePasses:
-    """The passes of a workload on the CPU, for counting: outside ``inference_mode``.
-
-    Attributes:
-        parameters: of the model, those that learn.
-        inputs: of the model, which the backward pass differentiates by as well.
-    """
+class CountablePasses(Passes):
+    """The passes of a workload on the CPU, for counting: outside ``inference_mode``."""
 
     def __init__(
         self,
@@ -220,36 +215,23 @@ class CountablePasses:
         batch: int | None = None,
         implementation: Implementation = "tuned",
     ) -> None:
-        """Build model, inputs and targets.
-
-        Raises:
-            ValueError: no such workload or implementation, or a batch below 1.
-        """
-        recipe = get_workload(workload)
-        self.inputs = recipe.example_inputs(batch).requires_grad_()
-        self._targets = recipe.example_targets(batch)
-        self.model = recipe.create_model(implementation=implementation)
-        self.parameters = [p for p in self.model.parameters() if p.requires_grad]
-        self._objective = recipe.objective
+        super().__init__(workload, "cpu", batch, implementation=implementation)
 
     @torch.no_grad()
     def forward(self) -> Tensor:
         """Run one inference in evaluation mode and return the output."""
-        output: Tensor = self.model.eval()(self.inputs)
+        self.set_training(False)
+        output: Tensor = self.model(self.inputs)
         return output
-
-    def backward(self) -> tuple[Tensor, ...]:
-        """Return the gradients of the objective by inputs and parameters, in training mode."""
-        return torch.autograd.grad(self._compute_objective(), [self.inputs, *self.parameters])
 
     def activation_bytes(self) -> int:
         """Return the bytes that autograd keeps from forward to backward."""
-        return activation_bytes(
-            self._compute_objective, [self.inputs, *self.parameters, self._targets]
-        )
+        self.set_training(True)
 
-    def _compute_objective(self) -> Tensor:
-        return self._objective(self.model.train()(self.inputs), self._targets)
+        def objective() -> Tensor:
+            return self._objective(self._call(self.inputs), self.targets)
+
+        return activation_bytes(objective, [self.inputs, *self.parameters, self.targets])
 
 
 def work_of(
