@@ -1,14 +1,11 @@
 """Writes histories as asv stores them, with known steps: for tests and measurements of scale.
 
-A history is a git repository and a results folder in asv's own format, made from
-a ``Plan`` and wholly determined by it. By hand, to look at a site of any size::
-
-    python tests/asv_watch/generator.py /tmp/history --commits 1000 --series 200
+A history is a git repository and a results folder in asv's own format, made from a ``Plan`` and
+wholly determined by it: ``generate(Path("/tmp/history"), plan_of_size(1000, 200))``.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import math
@@ -535,27 +532,3 @@ _OUTCOMES: dict[float, tuple[str, str, float | None]] = {
 
 def _compressed(values: list[Any]) -> Any:
     return None if all(value is None for value in values) else values
-
-
-def main() -> None:
-    """Write one history of a given size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("root", type=Path, help="a folder that does not exist yet")
-    parser.add_argument("--commits", type=int, default=60)
-    parser.add_argument("--series", type=int, help="default: the suites of this project")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--samples", type=int, default=0, help="samples stored with each timing")
-    parser.add_argument("--hostile", action="store_true")
-    options = parser.parse_args()
-    changes = {name: getattr(options, name) for name in ("seed", "samples", "hostile")}
-    plan = (
-        plan_of_size(options.commits, options.series, **changes)
-        if options.series
-        else Plan(commits=options.commits, **changes)
-    )
-    generated = generate(options.root, plan)
-    print(f"{generated.repository}\n{generated.results}")
-
-
-if __name__ == "__main__":
-    main()

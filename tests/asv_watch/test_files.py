@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asv_watch.files import append_durably, make_folder, write_whole
 
@@ -45,90 +43,32 @@ def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
     assert path.read_text() == f"{before}{end}two\n"
 
 
-class Disk:
-    """What a folder would hold after a loss of power: what was synchronised, and nothing else."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._root = root
-        self._contents: dict[int, bytes] = {}
-        """Inode of a file to its content when it was last synchronised."""
-        self._names: dict[int, dict[str, int]] = {root.stat().st_ino: {}}
-        """Inode of a folder to its names and their inodes when it was last synchronised."""
-        self.states: list[dict[str, bytes]] = []
-        """Files after each synchronisation, and if the renames so far were stored as well."""
-        monkeypatch.setattr(os, "fsync", self._synchronise)
-
-    def _synchronise(self, descriptor: int) -> None:
-        inode, path = os.fstat(descriptor).st_ino, Path(f"/proc/self/fd/{descriptor}").resolve()
-        if path.is_dir():
-            self._names[inode] = self._names_in(path)
-        else:
-            self._contents[inode] = path.read_bytes()
-        renamed = {
-            entry.stat().st_ino: self._names_in(entry)
-            for entry in (self._root, *self._root.rglob("*"))
-            if entry.is_dir()
-        }
-        self.states += [self.files(self._names), self.files(renamed)]
-
-    def files(self, names: Mapping[int, Mapping[str, int]] | None = None) -> dict[str, bytes]:
-        """Path to content; by default of the names that were synchronised."""
-        names = self._names if names is None else names
-
-        def below(folder: int, prefix: str) -> Iterator[tuple[str, bytes]]:
-            for name, inode in names.get(folder, {}).items():
-                if inode in self._folders:
-                    yield from below(inode, f"{prefix}{name}/")
-                else:
-                    yield prefix + name, self._contents.get(inode, b"")
-
-        return dict(below(self._root.stat().st_ino, ""))
-
-    @property
-    def _folders(self) -> set[int]:
-        return {entry.stat().st_ino for entry in self._root.rglob("*") if entry.is_dir()}
-
-    @staticmethod
-    def _names_in(folder: Path) -> dict[str, int]:
-        return {entry.name: entry.stat().st_ino for entry in folder.iterdir()}
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["new/desk/lines", "file", "new/file"]),
-            st.sampled_from([append_durably, write_whole]),
-            st.binary(min_size=1, max_size=20),
-        ),
-        max_size=8,
-    )
-)
+@pytest.mark.parametrize("write", [append_durably, write_whole])
 @pytest.mark.fault(
     "loss of power",
-    tried="at any synchronisation of the disk while lines are appended and files replaced, also "
-    "in new folders",
-    holds="what was reported as stored is there; a file is the old or the new one",
+    tried="a line is appended or a file replaced, in an old folder and in new ones",
+    holds="its content, then its name are synchronised before it is reported as stored",
 )
 def test_what_is_stored_survives_a_loss_of_power(
-    tmp_path_factory: pytest.TempPathFactory,
-    steps: list[tuple[str, Callable[[Path, bytes], None], bytes]],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], None]
 ) -> None:
-    folder = tmp_path_factory.mktemp("disk")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        disk = Disk(folder, monkeypatch)
-        reported: dict[str, bytes] = {}
-        for name, write, content in steps:
-            before, disk.states = reported.get(name, b""), []
-            make_folder((folder / name).parent)
-            write(folder / name, content + b"\n")
-            after = (folder / name).read_bytes()
-            for state in disk.states:
-                assert state.get(name, b"") in {before, after}
-                assert {other: state.get(other) for other in reported if other != name} == {
-                    other: stored for other, stored in reported.items() if other != name
-                }
-            reported[name] = after
-            assert {name: disk.files().get(name) for name in reported} == reported
+    synchronised: list[bytes | set[str]] = []
+
+    def synchronise(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").resolve()
+        names = {entry.name for entry in path.iterdir()} if path.is_dir() else path.read_bytes()
+        synchronised.append(names)
+
+    monkeypatch.setattr(os, "fsync", synchronise)
+    path = tmp_path / "new" / "desk" / "lines"
+    make_folder(path.parent)
+    assert synchronised == [{"new"}, {"desk"}]
+    for content in (b"one\n", b"two\n"):
+        is_new = not path.exists()
+        synchronised.clear()
+        write(path, content)
+        expected = [path.read_bytes(), *([{"lines"}] if is_new or write is write_whole else [])]
+        assert synchronised == expected
 
 
 @pytest.mark.fault(

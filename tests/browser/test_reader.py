@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from asv_watch.records.comparisons import StoredComparison
 from tests.asv_watch.generator import Plan, git
 from tests.asv_watch.planted_releases import compared_releases
 from tests.asv_watch.site.conftest import Project
@@ -219,33 +218,6 @@ def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visi
     assert rows[0][0] == "darnn · cpu · forward"
     assert "+30.0 %" in rows[0][3]
     assert visitor.page.locator("section:not([hidden]) .mark.worse").count() == 1
-
-
-def test_a_series_goes_on_where_another_machine_compared_further_commits(
-    publish: Callable[..., Site], visit: Callable[..., Visitor]
-) -> None:
-    def on_two_machines(project: Project) -> None:
-        hashes = git(project.root / "repository", "rev-list", "--reverse", "main").split()
-
-        def compared(machine: str, after: int) -> StoredComparison:
-            commits = hashes[1], hashes[after]
-            return compared_releases(
-                "2.15.0",
-                "2.15.0",
-                {DARNN: 0.8},
-                kind="reference",
-                commits=commits,
-                machine=machine,
-            )
-
-        project.build({m: (compared(m, after),) for m, after in (("ci-2core", 3), ("gpu-lab", 7))})
-
-    site = publish("two-machines", Plan(commits=9, steps=0, unmeasured_commits=0), on_two_machines)
-    visitor = visit(site.url)
-    visitor.go(timeline(DARNN, m="ci-2core"))
-    assert "Commits that were not compared here go on with gpu-lab." in visitor.text("main")
-    visitor.go(timeline(DARNN, m="gpu-lab"))
-    assert "Commits that were not compared here go on with ci-2core." in visitor.text("main")
 
 
 def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:

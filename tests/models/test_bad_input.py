@@ -49,7 +49,8 @@ def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -
 
 SHAPES = {
     name: get_workload(name).input_shape
-    for name in list_workloads("time_series") + list_workloads("small_cnn")
+    for family in ("time_series", "small_cnn", "flux_literal")
+    for name in list_workloads(family)
 }
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records import (
     explanations,
@@ -64,12 +63,8 @@ def load_history(results_dir: Path, commits: Sequence[Commit], machine: str = ""
         has a result file, even if that case never ran there.
 
     Raises:
-        WatchError: The folder or its ``benchmarks.json`` is missing or unusable.
+        WatchError: Its ``benchmarks.json`` is missing or unusable.
     """
-    if not results_dir.is_dir():
-        raise WatchError(
-            f"{results_dir} is not a folder: give asv's results folder, or measure with `asv run`"
-        )
     return _Loader(results_dir, commits, machine).load()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,69 +77,9 @@ def _first_commit(project: Project) -> str:
     return git(project.folder, "rev-list", "--max-parents=0", "HEAD")
 
 
-def _run(project: Project, *cases: str, resume: str = "") -> None:
-    """Measure cases of the first commit."""
-    arguments = project.run_arguments(*(f"--bench=it..{case}" for case in cases))
-    arguments[arguments.index("HEAD")] = _first_commit(project)
-    project.asv(*arguments, ASV_WATCH_RESUME=resume)
-
-
-def _measure(project: Project, *cases: str) -> None:
-    """Measure cases as far as they are missing, and commit the results.
-
-    The machines have one name and different amounts of memory.
-    """
-    _run(project, *cases, resume="missing")
-    machine = project.results / "machine.json"
-    facts = json.loads(machine.read_text()) | {"ram": f"{len(str(project.folder))} GiB"}
-    machine.write_text(json.dumps(facts, indent=4, sort_keys=True))
-    git(project.folder, "add", "results")
-    git(project.folder, "commit", "--quiet", "--message", f"Measure {', '.join(cases)}")
-
-
 def _pull(project: Project, other: Project) -> None:
     git(project.folder, "pull", "--quiet", "--no-rebase", str(other.folder), "main")
     assert git(project.folder, "status", "--porcelain", "--", "results") == ""
-
-
-def _lines(project: Project) -> int:
-    return len(project.result_file().read_text().splitlines())
-
-
-def _samples(project: Project) -> dict[str, tuple[float, ...]]:
-    history = load_history(project.folder / "results", read_commits(project.folder))
-    assert history.problems == ()
-    samples = {}
-    for series in history.series:
-        [run] = [run for run in series.runs.values() if run.point is not None]
-        assert run.point is not None
-        samples[series.case.name] = run.point.samples
-    return samples
-
-
-def test_a_merge_of_two_machines_keeps_what_both_measured(
-    clones: tuple[Project, Project],
-) -> None:
-    entry, other = clones
-    _measure(entry, "both", "one")
-    _measure(other, "both", "other")
-    stored = [project.stored("samples", "suite.Suite.time_it") for project in clones]
-    _pull(entry, other)
-    _pull(other, entry)
-    assert _lines(entry) == 2
-    merged = _samples(entry)
-    assert sorted(map(len, merged.values())) == [0, 0, 0, 10, 10, 20]
-    assert merged == _samples(other), "it does not matter who merges"
-    assert set(merged["suite.Suite.time_it('both')"]) == {*stored[0][0], *stored[1][0]}
-    assert merged["suite.Suite.time_it('one')"] == tuple(stored[0][1])
-    assert merged["suite.Suite.time_it('other')"] == tuple(stored[1][2])
-    assert json.loads((entry.results / "machine.json").read_text())["machine"] == "m"
-    # asv reads it too, and nothing of it is measured again.
-    assert "time_it" in entry.asv("show", _first_commit(entry))
-    before = len(entry.lines())
-    _run(entry, "both", "one", "other", resume="missing")
-    assert len(entry.lines()) == before
-    assert _samples(entry) == merged
 
 
 def test_shards_of_one_commit_merge_into_the_whole(clones: tuple[Project, Project]) -> None:

@@ -56,13 +56,3 @@ def test_a_night_measures_its_cases_against_the_reference_too(
     newest_measured = git(project, "rev-parse", "HEAD~1")  # HEAD changes no measured path
     assert comparison.header.after.commit == newest_measured
     assert [case.case for case in comparison.ratios] == ["suite.Suite.time_it('plain')"]
-
-
-def test_a_night_goes_on_without_a_reference_that_can_be_measured(
-    project: Path, tmp_path: Path
-) -> None:
-    commit(project, {"asv.conf.json": _configuration("nowhere")}, "Name another")
-    status, output, errors = run_driver("nightly", project, tmp_path)
-    assert status == 3, output + errors
-    assert 'the reference failed: "reference" in asv.conf.json' in errors
-    assert list((project / "results" / "m").glob("*-*.json")), "the night's own results"

@@ -29,7 +29,7 @@ SIDES = (
     Side("A", Path(), EnvironmentSpec({}, "", Path())),
     Side("B", Path(), EnvironmentSpec({}, "", Path())),
 )
-FEWEST_ROUNDS, MOST_ROUNDS = DEFAULT.fewest_rounds, DEFAULT.most_rounds
+FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
 Play = Callable[[Any, TimedCase, int], Any]
 
 
@@ -95,6 +95,11 @@ def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> No
 
     _measure(monkeypatch, play, ["x"])
     assert first_sides == [0, 1, 0, 1, 0]
+
+
+def test_the_time_left_is_that_of_every_cases_fewest_rounds() -> None:
+    left = rounds_module._time_left(DEFAULT, number=1, left_of_round=2, open_cases=3, mean=10.0)
+    assert left == ", 1 min 50 s left"
 
 
 @pytest.mark.fault(

@@ -19,6 +19,7 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Outcome
+from asv_watch.records.result_files import read_result_file
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 
 HASHES = [(f"{number:08x}" * 5) for number in range(0xA0000000, 0xA0000000 + 4)]
@@ -468,3 +469,23 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     assert len(history.series) == 200
     assert len(history.commits) == 1000
     assert sum(len(series.values) for series in history.series) > 190_000
+
+
+def test_versions_of_two_machines_in_one_file_are_merged(results_dir: Path) -> None:
+    path = save(results_dir)
+    older = json.loads(path.read_text())
+    row = dict(zip(older["result_columns"], older["results"][NAME], strict=False))
+    values = {"result": [9.0, None, math.nan, 4.0], "samples": [[1.0, 9.0], None, None, [4.0]]}
+    later = {"started_at": row["started_at"] + 1}
+    newer = older | {"results": {NAME: list((row | values | later).values())}}
+    newer["result_columns"] = list(row)
+    older["results"]["suite.time_mine"] = older["results"][NAME]
+    path.write_text(f"{json.dumps(newer)}\n{json.dumps(older)}\n")
+    merged = read_result_file(path)
+    assert set(merged.results) == {NAME, "suite.time_mine"}
+    history = load_history(results_dir, COMMITS)
+    assert history.problems == ()
+    runs = [series.runs[HASHES[0]].point for series in history.series]
+    joined = (*SAMPLES[0], 9.0)  # the first sample is the one that both had
+    others = tuple(map(tuple, SAMPLES[1:]))
+    assert [point and point.samples for point in runs] == [joined, *others]

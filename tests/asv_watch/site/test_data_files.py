@@ -14,7 +14,7 @@ from asv_watch.records.records import Environment, Outcome
 from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.names import slug
-from tests.asv_watch.site.conftest import Project, case_of, labels_of, metric_of, registered
+from tests.asv_watch.site.conftest import Project, case_of, registered
 
 
 @pytest.fixture(scope="module")
@@ -72,36 +72,6 @@ def test_the_files_of_the_benchmarks_hold_every_value(
                 assert run.reason == row["reasons"][reason]
                 seen += 1
     assert seen == len(wanted)
-
-
-def test_a_planted_step_is_a_change_at_its_commit(
-    published: Project, index: dict[str, Any]
-) -> None:
-    place = {commit[0]: at for at, commit in enumerate(index["commits"])}
-    last = len(place) - 1
-    seen = 0
-    for step in published.generated.steps:
-        at = place[step.commit]
-        if not step.model or not 5 <= at <= last - 5:
-            continue
-        members = [
-            s
-            for s, series in enumerate(index["series"])
-            if labels_of(index, series)["model"] == step.model
-            and metric_of(index, series)["label"] == "time"
-            and series["last"] is not None
-        ]
-        result = {
-            change["s"]
-            for change in index["changes"]
-            if change["s"] in members
-            and change["p"] < at <= change["c"]
-            and change["state"] == "measured"
-            and math.isclose(change["ratio"], step.ratio, rel_tol=1e-4)
-        }
-        assert len(result) == len(members)
-        seen += 1
-    assert seen
 
 
 def test_names_of_files_are_safe_and_told_apart() -> None:
