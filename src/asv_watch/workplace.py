@@ -21,7 +21,7 @@ from asv_watch.asv.settings import (
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.records.git import ask_git, check_owner, read_commits, uncommitted
+from asv_watch.records.git import ask_git, check_complete, read_commits, uncommitted
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 
@@ -41,19 +41,9 @@ def check_checkout(root: Path) -> None:
             f"the folder {str(root)!r} has a line break in its name, which git cannot share "
             "objects across; rename it"
         )
-    if shutil.which("git") is None:
-        raise WatchError("git is not on the PATH; install it")
-    check_owner(root)
-    if not ask_git(root, "rev-parse", "--is-inside-work-tree"):
-        raise WatchError(
-            f"{root} is not a git checkout; measure in a clone: `git clone <address>`"
-        )
+    check_complete(root)
     if not ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
         raise WatchError(f"{root} has no commit yet; commit first, asv measures commits")
-    if ask_git(root, "rev-parse", "--is-shallow-repository") == "true":
-        raise WatchError(
-            f"{root} is a shallow clone, its history is cut off; run `git fetch --unshallow`"
-        )
 
 
 def check_branch(root: Path, branch: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from asv_watch.records.history import History
+from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.records import (
     Benchmark,
     Case,
@@ -15,7 +15,6 @@ from asv_watch.records.records import (
     Point,
     Run,
 )
-from asv_watch.records.series import RunColumns, Series
 
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"

@@ -157,8 +157,6 @@ def setup() -> None:
     results.remove_samples = _during_a_run(results.remove_samples, MeasuredRun.remove_samples)
     results.load = classmethod(results_files.loading_values(results.load.__func__))
     results.load_data = results_files.loading(results.load_data)
-    results.remove_result = results_files.removing_benchmark(results.remove_result)
-    results.save = results_files.saving(results.save)
     results.rm = results_files.removing_file(results.rm)
     spawner.run = processes.run
     spawner.create_setup_cache = _during_a_run(

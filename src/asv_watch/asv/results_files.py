@@ -27,10 +27,9 @@ from asv_watch.records.git import ask_git
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import merge_versions
-from asv_watch.records.side_files import OUTCOMES, RECORDS, remove_outcomes
+from asv_watch.records.side_files import OUTCOMES, RECORDS
 
 _FOLDER = "asv_watch_folder"
-_REMOVED = "asv_watch_removed"
 
 
 def write_json(
@@ -127,31 +126,6 @@ def loading(original: Any) -> Any:
             log.warning(f"{path} is damaged ({error}); it is now {aside.name}, and measured again")
 
     return load_data
-
-
-def removing_benchmark(original: Any) -> Any:
-    """Replace ``Results.remove_result``, which ``asv rm benchmark=...`` calls."""
-
-    def remove_result(self: Any, key: str) -> None:
-        original(self, key)
-        self.__dict__.setdefault(_REMOVED, set()).add(key)
-
-    return remove_result
-
-
-def saving(original: Any) -> Any:
-    """Replace ``Results.save``: outcomes of removed benchmarks are removed as well."""
-
-    def save(self: Any, result_dir: str) -> None:
-        original(self, result_dir)
-        removed = self.__dict__.pop(_REMOVED, set())
-        if removed:
-            remove_outcomes(
-                side_file(self, Path(result_dir), OUTCOMES),
-                lambda case: case.partition("(")[0] in removed,
-            )
-
-    return save
 
 
 def removing_file(original: Any) -> Any:

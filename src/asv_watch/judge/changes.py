@@ -19,10 +19,9 @@ from typing import Literal
 from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs, narrowed
 from asv_watch.judge.suspicions import Suspicion
 from asv_watch.records.explanations import Explanation
-from asv_watch.records.history import History
+from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
-from asv_watch.records.series import Series
 
 
 class State(Enum):

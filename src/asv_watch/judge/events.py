@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from asv_watch.records.history import History
-from asv_watch.records.recipe import differing_facts
-from asv_watch.records.records import Record
+from asv_watch.records.records import Record, differing_facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from statistics import median
 import numpy as np
 
 from asv_watch.judge.changes import Cause, Change
-from asv_watch.records.history import History
-from asv_watch.records.series import Series
+from asv_watch.records.history import History, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 SHARE = 0.6

@@ -18,10 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from asv_watch.records.history import History
-from asv_watch.records.recipe import differing_facts, recipe_facts
-from asv_watch.records.records import Record
-from asv_watch.records.series import Floats, Indices, Series
+from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.records.records import Record, differing_facts, recipe_facts
 from asv_watch.records.side_files import PROCESSES
 from asv_watch.statistics.noise import (
     OwnNoise,

@@ -36,14 +36,7 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
         WatchError: git is missing, this is not a repository, it is a shallow
             clone, or it has no such branch.
     """
-    if not repository.is_dir():
-        raise WatchError(f"{repository} is not a folder: give the path of a git checkout")
-    shallow = run_git(repository, "rev-parse", "--is-shallow-repository").strip()
-    if shallow == "true":
-        raise WatchError(
-            f"{repository} is a shallow clone, whose history ends early: "
-            "run `git fetch --unshallow --tags`"
-        )
+    check_complete(repository)
     reference = _branch_reference(repository, branch)
     tags = _tags(repository)
     log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", reference)
@@ -51,6 +44,17 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
         Commit(commit, int(date), subject, tuple(tags.get(commit, ())), position)
         for position, (commit, date, subject) in enumerate(log)
     )
+
+
+def check_complete(repository: Path) -> None:
+    """Refuse a folder in which git cannot see every commit, such as a shallow clone."""
+    if not repository.is_dir():
+        raise WatchError(f"{repository} is not a folder: give the path of a git checkout")
+    if run_git(repository, "rev-parse", "--is-shallow-repository").strip() == "true":
+        raise WatchError(
+            f"{repository} is a shallow clone, whose history ends early: "
+            "run `git fetch --unshallow --tags`"
+        )
 
 
 def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
@@ -99,25 +103,16 @@ def run_git(repository: Path, *arguments: str) -> str:
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         message = lines[0] if lines else f"exit status {done.returncode}"
-        _refuse_other_owner(repository, message)
+        if "dubious ownership" in message:
+            raise WatchError(
+                f"{repository} belongs to another user, so git does not read it; work in a clone "
+                f"of your own, or run `git config --global --add safe.directory {repository}`"
+            )
         raise WatchError(
-            f"git cannot read {repository} ({message}): give the path of a git checkout"
+            f"{repository} is not a git checkout that git can read ({message}); give one, such as "
+            "by `git clone <address>`"
         )
     return done.stdout.decode("utf-8", "replace")
-
-
-def check_owner(repository: Path) -> None:
-    """Refuse a repository that git does not read because it belongs to another user."""
-    done = _run(repository, ("rev-parse", "--git-dir"))
-    _refuse_other_owner(repository, done.stderr.decode("utf-8", "replace"))
-
-
-def _refuse_other_owner(repository: Path, message: str) -> None:
-    if "dubious ownership" in message:
-        raise WatchError(
-            f"{repository} belongs to another user, so git does not read it; work in a clone of "
-            f"your own, or run `git config --global --add safe.directory {repository}`"
-        )
 
 
 def find_commit(repository: Path, name: str) -> str:

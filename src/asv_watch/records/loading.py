@@ -23,7 +23,7 @@ from asv_watch.records import (
 )
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
 from asv_watch.records.explanations import StoredExplanation, read_explanations
-from asv_watch.records.history import History
+from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     Commit,
@@ -41,7 +41,6 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.series import RunColumns, Series
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks

@@ -17,13 +17,11 @@ one when it ends; of two lines with the same ``at`` the last one counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
-from asv_watch.files import write_whole
 from asv_watch.records.json_lines import read_lines
 from asv_watch.records.records import Outcome, Problem, Record
 
@@ -82,17 +80,6 @@ def round_seconds(machine_results: Path) -> dict[str, float]:
             ):
                 latest[case] = report
     return {case: report.seconds for case, report in latest.items()}
-
-
-def remove_outcomes(path: Path, removed: Callable[[str], bool]) -> None:
-    """Remove the lines of cases, chosen by name; lines that are damaged stay."""
-    if not path.exists():
-        return
-    reports, _ = read_lines(path, _REPORT.decode, "outcome of a case")
-    gone = {number for number, report in reports if removed(report.case)}
-    lines = path.read_bytes().split(b"\n")
-    kept = [line for number, line in enumerate(lines, start=1) if number not in gone]
-    write_whole(path, b"\n".join(kept))
 
 
 PROCESSES = "processes"

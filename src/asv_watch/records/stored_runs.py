@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.records.labels import case_labels, measures_models
-from asv_watch.records.recipe import code_version, recipe_of
 from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
@@ -32,6 +31,8 @@ from asv_watch.records.records import (
     Point,
     Problem,
     Run,
+    code_version,
+    recipe_of,
 )
 from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
@@ -183,10 +184,8 @@ def _run(
 
 def _without_value(report: Report) -> Run:
     """Return what a report means where no value is stored."""
-    if report.outcome is Outcome.OK:
-        return Run(Outcome.FAILED, None, "it ran, but its value was not stored", report.at)
-    if report.outcome is Outcome.NEVER_RUN:
-        return NEVER_RUN
+    if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
+        return NEVER_RUN  # its value was removed, such as by `asv rm`: it is measured again
     return Run(report.outcome, None, report.reason, report.at)
 
 

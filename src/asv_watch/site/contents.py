@@ -12,7 +12,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.detectable import RepeatedComparisons, newest_repeats
 from asv_watch.judge.findings import Findings
 from asv_watch.records.git import Ancestry
-from asv_watch.records.history import History
+from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.records import (
     Benchmark,
     Environment,
@@ -22,7 +22,6 @@ from asv_watch.records.records import (
     Record,
 )
 from asv_watch.records.releases import release_order
-from asv_watch.records.series import Indices, Series
 from asv_watch.site import names
 from asv_watch.site.layout import Layout, layout_of
 

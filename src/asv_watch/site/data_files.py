@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asv_watch.records.series import Indices
+from asv_watch.records.history import Indices
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.index import Json, series_in_a_file

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
+from asv_watch.records.history import Series
 from asv_watch.records.records import Case, Environment
-from asv_watch.records.series import Series
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow

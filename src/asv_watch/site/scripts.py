@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from asv_watch.records.series import Floats
+from asv_watch.records.history import Floats
 
 # JSON is not a subset of script source: `</script>`, `<!--` and the two line
 # separators of Unicode mean something there. Inside a JSON string each may be

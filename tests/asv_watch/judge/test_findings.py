@@ -14,10 +14,9 @@ from msgspec import structs
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
-from asv_watch.records.history import History
+from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote, Notes, Placed
 from asv_watch.records.records import NEVER_RUN, Environment, Run
-from asv_watch.records.series import Series
 from tests.asv_watch.making import (
     ENVIRONMENT,
     MACHINE,

@@ -12,8 +12,8 @@ import pytest
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import State
 from asv_watch.judge.findings import Findings, analyse
+from asv_watch.records.history import Series
 from asv_watch.records.records import NEVER_RUN, Outcome, Run
-from asv_watch.records.series import Series
 from tests.asv_watch.making import MACHINE, make_history, make_series
 
 

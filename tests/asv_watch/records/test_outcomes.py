@@ -11,7 +11,6 @@ from asv_watch.records.records import Outcome
 from asv_watch.records.side_files import (
     Report,
     read_outcomes,
-    remove_outcomes,
     round_seconds,
 )
 
@@ -61,15 +60,6 @@ def test_a_line_with_a_value_of_another_type_is_named_and_left_out(
     reports, [problem] = read_outcomes(path)
     assert set(reports) == {"a"}
     assert "line 2 is not a valid outcome of a case" in problem.message
-
-
-def test_removing_cases_keeps_all_other_lines_even_damaged_ones(tmp_path: Path) -> None:
-    path = _write(
-        tmp_path / "a.outcomes.jsonl", _line("a.x(1)"), _line("b.x(1)"), rest='{"case": "c", "at'
-    )
-    remove_outcomes(path, lambda case: case.startswith("a."))
-    assert path.read_text() == json.dumps(_line("b.x(1)")) + '\n{"case": "c", "at'
-    remove_outcomes(tmp_path / "missing.outcomes.jsonl", lambda case: True)
 
 
 def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_path: Path) -> None:

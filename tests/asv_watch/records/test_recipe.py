@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asv_watch.records.recipe import (
+from asv_watch.records.records import (
     code_version,
     differing_facts,
     recipe_facts,

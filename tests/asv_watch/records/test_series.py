@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asv_watch.records.history import RunColumns
 from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
-from asv_watch.records.series import RunColumns
 from tests.asv_watch.making import commit_hash
 
 NUMBERS = st.floats(-1e300, 1e300)
@@ -17,7 +17,7 @@ RUNS = st.one_of(
     st.builds(
         Run,
         st.just(Outcome.OK),
-        st.builds(Point, NUMBERS, PAIRS, PAIRS, st.lists(NUMBERS).map(tuple), TIMES),
+        st.builds(Point, NUMBERS, PAIRS, st.lists(NUMBERS).map(tuple)),
         st.just(""),
         TIMES,
         TEXTS,
