@@ -35,3 +35,16 @@ def test_parameters_are_as_many_as_published(name: str) -> None:
     with torch.device("meta"):  # shapes only: nothing is drawn or stored
         model: Any = create_model(name)
     assert sum(p.numel() for p in model.parameters()) == COUNTS[name]
+
+
+@pytest.mark.parametrize("name", ["darnn", "lstnet", "tpa_lstm"])
+def test_recurrent_layers_start_as_torchs_and_checkpoints_hold_their_parameters_alone(
+    name: str,
+) -> None:
+    model: Any = create_model(name, "plain")
+    parameters = dict(model.named_parameters())
+    assert model.state_dict().keys() == parameters.keys()
+    recurrent = [p for key, p in parameters.items() if ".weight_hh" in key]
+    assert recurrent
+    for weight in recurrent:
+        assert 0.5 < weight.abs().max() * weight.shape[1] ** 0.5 <= 1
